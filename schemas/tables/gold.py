@@ -1,0 +1,252 @@
+"""Gold: what happened to each group, what the replay is worth, and what was found."""
+
+from __future__ import annotations
+
+from schemas.table import Layer, TableSpec
+
+_GENERATION_KEY = ("cluster", "group_id", "life", "generation")
+
+GENERATIONS = TableSpec(
+    Layer.GOLD,
+    "generations",
+    grain="one generation of one life of a classic group",
+    key=_GENERATION_KEY,
+    columns=(
+        *_GENERATION_KEY,
+        "protocol_type",
+        "protocol",
+        "leader_member_id",
+        "preparing_at",
+        "completing_at",
+        "stable_at",
+        "emptied_at",
+        "ended_at",
+        "outcome",
+        "rebalance_ms",
+        "trigger",
+        "trigger_member_id",
+        "trigger_client_id",
+        "trigger_client_host",
+        "reason",
+        "client_reason",
+        "is_subscription_changed",
+        "member_count",
+        "joined_member_ids",
+        "departed_member_ids",
+        "partitions_total",
+        "partitions_moved",
+        "evidence",
+        "is_inferred",
+        "missing_before",
+    ),
+    required=("trigger", "evidence", "is_inferred", "missing_before"),
+    notes={"ended_at": "when it left Stable or CompletingRebalance, or, if empty, Empty; null while open"},
+)
+
+GENERATION_MEMBERS = TableSpec(
+    Layer.GOLD,
+    "generation_members",
+    grain="one member of one generation",
+    key=(*_GENERATION_KEY, "member_id"),
+    columns=(
+        *_GENERATION_KEY,
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "is_leader",
+        "topics",
+        "session_timeout_ms",
+        "rebalance_timeout_ms",
+        "partitions_assigned",
+        "joined_at",
+        "told_at",
+        "replaces_member_id",
+    ),
+    required=("is_leader",),
+)
+
+ASSIGNMENTS = TableSpec(
+    Layer.GOLD,
+    "assignments",
+    grain="one partition assigned to one member in one generation",
+    key=(*_GENERATION_KEY, "member_id", "topic", "partition"),
+    columns=(
+        *_GENERATION_KEY,
+        "member_id",
+        "topic",
+        "partition",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "valid_from",
+        "valid_to",
+    ),
+)
+
+TRANSITIONS = TableSpec(
+    Layer.GOLD,
+    "transitions",
+    grain="one change of state of a group",
+    key=("cluster", "group_id", "life", "seq"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "seq",
+        "at",
+        "from_state",
+        "to_state",
+        "event",
+        "generation",
+        "member_id",
+        "source",
+        "is_inferred",
+    ),
+    required=("to_state", "event", "is_inferred"),
+    notes={
+        "generation": "generation of the group after the change",
+        "member_id": "member whose request or timer caused it",
+        "source": "evidence that shows it: offsets, broker_log, request_log, or timer",
+    },
+)
+
+MEMBER_SESSIONS = TableSpec(
+    Layer.GOLD,
+    "member_sessions",
+    grain="one stay of a member in a group",
+    key=("cluster", "group_id", "life", "member_id"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "joined_at",
+        "ended_at",
+        "end_cause",
+        "first_generation",
+        "last_generation",
+        "previous_member_id",
+    ),
+)
+
+REPLAY_AUDIT = TableSpec(
+    Layer.GOLD,
+    "replay_audit",
+    grain="one request to a classic group, its answer and the replayed state machine's",
+    key=("cluster", "source_file", "line_number", "seq"),
+    columns=(
+        "cluster",
+        "source_file",
+        "line_number",
+        "seq",
+        "at",
+        "handled_at",
+        "broker",
+        "api",
+        "group_id",
+        "member_id",
+        "state_before",
+        "observed_error",
+        "predicted_error",
+        "observed_generation",
+        "predicted_generation",
+        "agrees",
+        "why",
+    ),
+    required=("at", "broker", "api", "group_id", "observed_error"),
+    notes={
+        "at": "when the answer had been sent",
+        "seq": "number of the group within its request, from 0",
+        "member_id": "member id as sent",
+    },
+)
+
+COORDINATORS = TableSpec(
+    Layer.GOLD,
+    "coordinators",
+    grain="one stretch of time in which one broker coordinated one group from one partition",
+    key=(),
+    columns=(
+        "cluster",
+        "group_id",
+        "observed_partition",
+        "computed_partition",
+        "agrees",
+        "broker",
+        "epoch",
+        "from_at",
+        "to_at",
+    ),
+    required=("cluster", "group_id", "computed_partition"),
+    notes={"agrees": "observed and computed partition are the same; false = the offsets topic was expanded"},
+)
+
+REBALANCE_STORMS = TableSpec(
+    Layer.GOLD,
+    "rebalance_storms",
+    grain="one storm: overlapping or touching runs of too many rebalances of one group in one window",
+    key=("cluster", "group_id", "started_at"),
+    columns=(
+        "cluster",
+        "group_id",
+        "started_at",
+        "ended_at",
+        "rebalance_count",
+        "first_generation",
+        "last_generation",
+        "peak_count",
+        "unstable_ms",
+        "unstable_ratio",
+        "triggers",
+        "main_trigger",
+        "main_client_id",
+        "main_client_host",
+        "severity",
+        "advice",
+    ),
+    required=("ended_at", "rebalance_count", "main_trigger", "severity", "advice"),
+)
+
+ILLEGAL_GENERATION_BURSTS = TableSpec(
+    Layer.GOLD,
+    "illegal_generation_bursts",
+    grain="one run of requests of one group answered with one fencing error",
+    key=("cluster", "group_id", "error", "started_at"),
+    columns=(
+        "cluster",
+        "group_id",
+        "error",
+        "started_at",
+        "ended_at",
+        "error_count",
+        "apis",
+        "member_ids",
+        "client_ids",
+        "stale_generation_min",
+        "stale_generation_max",
+        "current_generation",
+        "suspected_cause",
+        "advice",
+    ),
+    required=("ended_at", "error_count", "suspected_cause", "advice"),
+    notes={"error": "the fencing error that the requests were answered with"},
+)
+
+REPLAYED = (
+    GENERATIONS,
+    GENERATION_MEMBERS,
+    ASSIGNMENTS,
+    TRANSITIONS,
+    MEMBER_SESSIONS,
+    REPLAY_AUDIT,
+    COORDINATORS,
+)
+"""Tables that one replay of a group's evidence yields."""
+
+FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)
+
+TABLES = (*REPLAYED, *FINDINGS)

@@ -1,0 +1,65 @@
+"""The closed vocabularies of the tables: every value that a coded column can hold."""
+
+from __future__ import annotations
+
+GROUP_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead")
+"""States of a classic group, as Kafka's admin API spells them (ClassicGroupState)."""
+
+DIALECTS = ("scala", "java")
+"""The two coordinators: Scala up to 3.9, Java from 3.7 (the only one from 4.0)."""
+
+TXN_STATES = ("none", "open", "committed", "aborted", "unknown")
+"""Fate of a commit: not transactional, marker not seen yet, marker seen; unknown where the source hides it."""
+
+EVIDENCE = ("offsets", "broker_log", "request_log", "client_log")
+"""Kinds of evidence, from the most to the least authoritative for what was stored."""
+
+GENERATION_OUTCOMES = ("stable", "abandoned", "empty")
+
+TRIGGERS = (
+    "member_joined",
+    "member_left",
+    "session_expired",
+    "poll_timeout",
+    "rebalance_timeout",
+    "sync_timeout",
+    "subscription_changed",
+    "topic_metadata_changed",
+    "leader_rejoined",
+    "static_member_replaced",
+    "pending_member_left",
+    "coordinator_failover",
+    "group_over_capacity",
+    "assignment_store_failed",
+    "protocol_downgraded",
+    "unknown",
+)
+"""Causes of a rebalance."""
+
+END_CAUSES = (
+    "left",
+    "session_expired",
+    "poll_timeout",
+    "rebalance_timeout",
+    "sync_timeout",
+    "fenced",
+    "replaced",
+    "group_over_capacity",
+    "group_ended",
+    "unknown",
+)
+"""Causes of the end of a membership."""
+
+SEVERITIES = ("info", "warning", "critical")
+
+FENCING_ERRORS = (
+    "ILLEGAL_GENERATION",
+    "UNKNOWN_MEMBER_ID",
+    "FENCED_INSTANCE_ID",
+    "STALE_MEMBER_EPOCH",
+    "FENCED_MEMBER_EPOCH",
+)
+"""Errors by which a coordinator fences a member; bursts are counted for each of them apart."""
+
+SUSPECTED_CAUSES = ("zombie", "slow_poller", "lost_session", "coordinator_move", "rebalance_in_flight", "unknown")
+"""What can lie behind a burst of fencing errors."""
