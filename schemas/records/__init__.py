@@ -1,0 +1,1 @@
+"""Wire layouts of the records in `__consumer_offsets`, as tables of fields and versions."""

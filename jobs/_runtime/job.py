@@ -1,0 +1,117 @@
+"""The frame of every job: command line, settings, session, lake, and the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import NoReturn
+
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs._runtime.exit_codes import SettingsError, guarded
+from jobs._runtime.increments import stamped
+from jobs._runtime.lake import Lake
+from jobs._runtime.report import Report
+from jobs._runtime.session import spark_session
+from jobs._runtime.settings import Settings, keys, load, require_paths
+from schemas.table import TableSpec
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job works with.
+
+    Attributes:
+        settings: the settings.
+        lake: the tables.
+        report: progress and what was written.
+        arguments: the job's own command line arguments.
+    """
+
+    settings: Settings
+    lake: Lake
+    report: Report
+    arguments: argparse.Namespace
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+        return self.lake.spark
+
+    def append(self, spec: TableSpec, rows: DataFrame, at: datetime) -> None:
+        """Add new rows to a table, stamped with the start of the run, and report how many they were."""
+        self.report.wrote(spec, self.lake.append_new(spec, stamped(spec, rows, at)))
+
+
+Body = Callable[[Job], None]
+AddArguments = Callable[[argparse.ArgumentParser], None]
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are settings errors: one line, exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise SettingsError(message)
+
+
+def execute(
+    body: Body,
+    description: str,
+    argv: Sequence[str] | None = None,
+    sections: tuple[str, ...] = (),
+    add_arguments: AddArguments | None = None,
+) -> int:
+    """Run a job as a process does.
+
+    Args:
+        body: the job itself.
+        description: what `--help` says.
+        argv: command line without the program; None = that of the process.
+        sections: sections of the settings (`offsets`, `logs`) whose paths the job reads; checked before Spark starts.
+        add_arguments: adds the job's own arguments.
+
+    Returns:
+        The exit code.
+    """
+    return guarded(lambda: _run(body, description, argv, sections, add_arguments))
+
+
+def _run(
+    body: Body,
+    description: str,
+    argv: Sequence[str] | None,
+    sections: tuple[str, ...],
+    add_arguments: AddArguments | None,
+) -> int:
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    parser = _parser(description)
+    if add_arguments is not None:
+        add_arguments(parser)
+    arguments = parser.parse_args(argv)
+    overrides = {key: value for key, _ in keys() if (value := getattr(arguments, key)) is not None}
+    settings = load(arguments.settings, overrides)
+    require_paths(settings, sections)
+    report = Report()
+    is_ours = SparkSession.getActiveSession() is None
+    with report.step("start Spark"):
+        spark = spark_session(settings.spark)
+        lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
+        lake.open()
+    try:
+        body(Job(settings, lake, report, arguments))
+    finally:
+        if is_ours:
+            spark.stop()
+    return 0
+
+
+def _parser(description: str) -> argparse.ArgumentParser:
+    parser = _Parser(description=description.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
+    for key, meaning in keys():
+        parser.add_argument(f"--{key}", dest=key, metavar="VALUE", help=meaning.replace("%", "%%"))
+    return parser

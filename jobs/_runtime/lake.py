@@ -1,0 +1,285 @@
+"""Delta tables of the lake, seen from one cluster: read, add what is new, replace, and remember how far a step came.
+
+All writes are such that doing them twice is the same as doing them once, and a write that changes nothing leaves no
+new version. How far a derived step has read is a property of the last table it writes: it goes with the table if that
+is deleted, and outlives the table's history.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from delta.tables import DeltaTable
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs._runtime.exit_codes import LakeError
+from schemas.spark import spark_type, struct_type
+from schemas.table import TableSpec
+
+_PROGRESS = "rebalance.progress"
+_UNREACHABLE = (
+    "java.io.IOException",
+    "java.io.FileNotFoundException",
+    "java.net.",
+    "org.apache.hadoop.fs.",
+    "org.apache.hadoop.security.AccessControlException",
+    "java.nio.file.",
+)
+"""Causes, by the beginning of their class name, that say the storage and not the program is at fault."""
+
+Progress = dict[str, Any]
+
+
+class Lake:
+    """The tables of one cluster below one root.
+
+    Attributes:
+        spark: the session.
+        root: folder or URI.
+        database: database that the tables are registered in; empty for none.
+        cluster: cluster whose rows are read and written.
+    """
+
+    def __init__(self, spark: SparkSession, root: str, database: str, cluster: str) -> None:
+        self.spark = spark
+        self.root = root.rstrip("/")
+        self.database = database
+        self.cluster = cluster
+
+    def open(self) -> None:
+        """Make sure that the root is there and can be written.
+
+        Raises:
+            LakeError: it is not.
+        """
+        with _storage_errors(f"lake {self.root}"):
+            jvm: Any = self.spark.sparkContext._jvm
+            conf = self.spark.sparkContext._jsc.hadoopConfiguration()
+            root = jvm.org.apache.hadoop.fs.Path(self.root)
+            file_system = root.getFileSystem(conf)
+            if not file_system.mkdirs(root):
+                raise LakeError(f"lake {self.root} cannot be created")
+            file_system.access(root, jvm.org.apache.hadoop.fs.permission.FsAction.READ_WRITE)
+            if self.database:
+                self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {_quoted(self.database)}")
+
+    def path(self, spec: TableSpec) -> str:
+        """Return where a table lies."""
+        return f"{self.root}/{spec.layer.value}/{spec.name}"
+
+    def exists(self, spec: TableSpec) -> bool:
+        """Tell whether a table has been created."""
+        return DeltaTable.isDeltaTable(self.spark, self.path(spec))
+
+    def create(self, specs: Sequence[TableSpec]) -> None:
+        """Create the tables that do not exist, with the declared columns, comments and NOT NULL."""
+        with _storage_errors(f"lake {self.root}"), ThreadPoolExecutor(4) as threads:
+            list(threads.map(self._create, [spec for spec in specs if not self.exists(spec)]))
+
+    def read(self, spec: TableSpec) -> DataFrame:
+        """Return this cluster's rows of a table; of one that does not exist, none."""
+        if not self.exists(spec):
+            return self.spark.createDataFrame([], struct_type(spec))
+        frame = self.spark.read.format("delta").load(self.path(spec))
+        return frame.where(F.col("cluster") == self.cluster)
+
+    def append_new(self, spec: TableSpec, rows: DataFrame) -> int:
+        """Add the rows whose key the table does not have yet.
+
+        Args:
+            spec: the table; it must have a key.
+            rows: columns of the table in any order, `cluster` may be missing; unique by key.
+
+        Returns:
+            Number of rows added; 0 leaves no new version.
+        """
+        rows = self._conform(spec, rows)
+        self.create([spec])
+        with _storage_errors(spec.full_name):
+            before = self.version(spec)
+            if self._is_empty(spec):
+                rows.write.format("delta").mode("append").save(self.path(spec))
+                return self._rows_written_since(spec, before)
+            same_key = " AND ".join(f"old.{_quoted(name)} = new.{_quoted(name)}" for name in spec.key)
+            table = DeltaTable.forPath(self.spark, self.path(spec)).alias("old")
+            counts = table.merge(rows.alias("new"), same_key).whenNotMatchedInsertAll().execute()
+            return int(_affected(counts, "num_inserted_rows"))
+
+    def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str]) -> int:
+        """Set columns of rows that exist, by key; rows that hold these values already stay untouched.
+
+        Args:
+            spec: the table.
+            rows: key columns and those to set; `cluster` may be missing; unique by key.
+            columns: columns to set. The first one decides whether a row is different.
+
+        Returns:
+            Number of rows changed.
+        """
+        rows = self._with_cluster(spec, rows)
+        same_key = " AND ".join(f"old.{_quoted(name)} = new.{_quoted(name)}" for name in spec.key)
+        differs = f"NOT old.{_quoted(columns[0])} <=> new.{_quoted(columns[0])}"
+        with _storage_errors(spec.full_name):
+            table = DeltaTable.forPath(self.spark, self.path(spec)).alias("old")
+            merge = table.merge(rows.alias("new"), same_key).whenMatchedUpdate(
+                condition=differs, set={name: f"new.{_quoted(name)}" for name in columns}
+            )
+            return int(_affected(merge.execute(), "num_updated_rows"))
+
+    def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> int:
+        """Put rows in the place of those of this cluster that a condition selects, in one commit.
+
+        Args:
+            spec: the table.
+            rows: columns of the table in any order, `cluster` may be missing; all of them fulfil `where`.
+            where: SQL condition; empty for all rows of the cluster.
+
+        Returns:
+            Number of rows put in.
+        """
+        rows = self._conform(spec, rows)
+        condition = f"cluster = {_literal(self.cluster)}" + (f" AND {where}" if where else "")
+        self.create([spec])
+        with _storage_errors(spec.full_name):
+            before = self.version(spec)
+            writer = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
+            writer.save(self.path(spec))
+            return self._rows_written_since(spec, before)
+
+    def version(self, spec: TableSpec) -> int:
+        """Return the table's latest version; -1 if it does not exist."""
+        return int(self._last_commit(spec)["version"]) if self.exists(spec) else -1
+
+    def progress(self, step: str, outputs: Sequence[TableSpec]) -> Progress | None:
+        """Return what a step noted when it was last through, or None if it has to begin anew.
+
+        Args:
+            step: name of the step.
+            outputs: all tables that the step writes; the note lies in the last one, and counts only if none is gone.
+        """
+        if not all(self.exists(spec) for spec in outputs):
+            return None
+        with _storage_errors(outputs[-1].full_name):
+            found = self.spark.sql(f"SHOW TBLPROPERTIES {self._sql_name(outputs[-1])}").collect()
+        values = {row["key"]: row["value"] for row in found}
+        note = values.get(self._progress_key(step))
+        return json.loads(note) if note is not None else None
+
+    def note_progress(self, step: str, outputs: Sequence[TableSpec], note: Progress) -> None:
+        """Note how far a step came, after its last write; the same note again leaves no new version."""
+        if self.progress(step, outputs) == note:
+            return
+        pair = f"{_literal(self._progress_key(step))} = {_literal(json.dumps(note, sort_keys=True))}"
+        with _storage_errors(outputs[-1].full_name):
+            self.spark.sql(f"ALTER TABLE {self._sql_name(outputs[-1])} SET TBLPROPERTIES ({pair})")
+
+    def newest_load(self, specs: Sequence[TableSpec]) -> dict[str, str | None]:
+        """Return the greatest `loaded_at` of each table, as ISO 8601 in UTC to the microsecond."""
+        parts = [
+            self.read(spec).agg(F.max(F.unix_micros("loaded_at")).alias("at")).select(F.lit(spec.full_name), "at")
+            for spec in specs
+        ]
+        frame = parts[0]
+        for part in parts[1:]:
+            frame = frame.unionAll(part)
+        with _storage_errors(f"lake {self.root}"):
+            return {name: _iso(at) for name, at in frame.collect()}
+
+    def next_load_time(self, specs: Sequence[TableSpec]) -> datetime:
+        """Return the time for the rows of a run: now, but later than all rows that these tables hold.
+
+        A clock that was set back must not make rows older than what later steps have read already.
+        """
+        newest = [datetime.fromisoformat(at) for at in self.newest_load(specs).values() if at is not None]
+        now = datetime.now(timezone.utc)
+        now = now.replace(microsecond=now.microsecond // 1000 * 1000)
+        return max([now, *(at + timedelta(milliseconds=1) for at in newest)])
+
+    def _create(self, spec: TableSpec) -> None:
+        builder = DeltaTable.createIfNotExists(self.spark).location(self.path(spec)).comment(spec.grain)
+        if self.database:
+            builder = builder.tableName(f"{_quoted(self.database)}.{_quoted(spec.name)}")
+        builder.addColumns(struct_type(spec)).execute()
+
+    def _is_empty(self, spec: TableSpec) -> bool:
+        return not self.spark.read.format("delta").load(self.path(spec)).take(1)
+
+    def _with_cluster(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
+        if "cluster" in spec.columns and "cluster" not in rows.columns:
+            return rows.withColumn("cluster", F.lit(self.cluster))
+        return rows
+
+    def _conform(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
+        """Bring columns into the table's order and types; one too few or too many is a programmer's mistake."""
+        rows = self._with_cluster(spec, rows)
+        if set(rows.columns) != set(spec.columns):
+            different = sorted(set(rows.columns) ^ set(spec.columns))
+            raise ValueError(f"{spec.full_name}: rows and table differ in the columns {', '.join(different)}")
+        return rows.select(
+            *(F.col(name).cast(spark_type(spec.column(name).data_type)).alias(name) for name in spec.columns)
+        )
+
+    def _last_commit(self, spec: TableSpec) -> dict[str, Any]:
+        history = DeltaTable.forPath(self.spark, self.path(spec)).history(1)
+        return history.select("version", "operationMetrics").collect()[0].asDict()
+
+    def _rows_written_since(self, spec: TableSpec, before: int) -> int:
+        commit = self._last_commit(spec)
+        if commit["version"] == before:
+            return 0
+        metrics = commit["operationMetrics"] or {}
+        return int(metrics.get("numOutputRows", 0)) - int(metrics.get("numCopiedRows", 0))
+
+    def _sql_name(self, spec: TableSpec) -> str:
+        return f"delta.{_quoted(self.path(spec))}"
+
+    def _progress_key(self, step: str) -> str:
+        return f"{_PROGRESS}.{self.cluster}.{step}"
+
+
+@contextmanager
+def _storage_errors(what: str) -> Iterator[None]:
+    """Turn an error whose cause is the storage into a LakeError; leave all others alone."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        cause = _storage_cause(error)
+        if cause is None:
+            raise
+        raise LakeError(f"{what} cannot be reached: {cause}") from error
+
+
+def _storage_cause(error: BaseException) -> str | None:
+    """Return the message of the first cause that lies in the storage."""
+    throwable = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
+    while throwable is not None:
+        if throwable.getClass().getName().startswith(_UNREACHABLE):
+            return str(throwable.getMessage())
+        throwable = throwable.getCause()
+    return None
+
+
+def _affected(counts: DataFrame, name: str) -> int:
+    return int(counts.collect()[0][name])
+
+
+def _iso(micros: int | None) -> str | None:
+    if micros is None:
+        return None
+    return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)).isoformat()
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,71 @@
+"""What a job says while it works and when it is through.
+
+On a terminal the current activity is a moving line; elsewhere each step is a plain line when it begins and one when
+it ends, so that a log shows where a job stands.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+
+from schemas.table import TableSpec
+
+
+class Report:
+    """Progress on the console, and the count of the rows written.
+
+    Attributes:
+        console: where it is shown.
+        written: rows written by table, over all steps so far.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(highlight=False, soft_wrap=True)
+        self.written: Counter[str] = Counter()
+        self._status = self.console.status("")
+        self._title = ""
+        self._of_step: list[str] = []
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Show that a step is under way, and when it is through how long it took and what it wrote."""
+        started = time.monotonic()
+        self._title, self._of_step = title, []
+        if self.console.is_terminal:
+            self._status = self.console.status(escape(title))
+            self._status.start()
+        else:
+            self.console.print(f"… {title}")
+        try:
+            yield
+        except BaseException:
+            self._status.stop()
+            self.console.print(f"✗ {title}")
+            raise
+        self._status.stop()
+        details = ", ".join(self._of_step)
+        self.console.print(f"✓ {title:<18} {time.monotonic() - started:5.1f} s  {escape(details)}".rstrip())
+
+    def activity(self, text: str) -> None:
+        """Say what the step is doing at the moment; seen on a terminal only."""
+        self._status.update(f"{escape(self._title)}: {escape(text)} …")
+
+    def note(self, text: str) -> None:
+        """Add a remark to the line that the step ends with."""
+        self._of_step.append(text)
+
+    def wrote(self, spec: TableSpec, rows: int) -> None:
+        """Count rows written to a table."""
+        if rows:
+            self.written[spec.full_name] += rows
+            self._of_step.append(f"{spec.name} +{rows:,}")
+
+    def say(self, text: str = "") -> None:
+        """Print a line as it is."""
+        self.console.print(text, markup=False)

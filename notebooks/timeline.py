@@ -1,0 +1,73 @@
+"""What gold holds of one group, as the charts take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class GroupTimeline:
+    """One group's rows of gold, as pandas; times are UTC without a zone.
+
+    Attributes:
+        cluster: Kafka cluster.
+        group_id: consumer group.
+        generations: `gold.generations`.
+        transitions: `gold.transitions`.
+        assignments: `gold.assignments`.
+        storms: `gold.rebalance_storms`.
+        until: last moment that the lake knows of; what is still open is drawn up to here.
+    """
+
+    cluster: str
+    group_id: str
+    generations: pd.DataFrame
+    transitions: pd.DataFrame
+    assignments: pd.DataFrame
+    storms: pd.DataFrame
+    until: pd.Timestamp
+
+    @property
+    def since(self) -> pd.Timestamp:
+        """First moment of the group."""
+        firsts = [self.transitions["at"].min(), rebalanced_at(self.generations).min()]
+        firsts.append(self.assignments["valid_from"].min())
+        return min((moment for moment in firsts if not pd.isna(moment)), default=self.until)
+
+    def state_bands(self) -> pd.DataFrame:
+        """The stretches of time in which the group stayed in one state.
+
+        Returns:
+            One row for each transition, in order: state, starts_at, ends_at (the next transition, or `until`). A
+            deleted group has no state until it comes back: Dead lasts no time, the next life's first row begins anew.
+        """
+        steps = self.transitions.sort_values(["life", "seq"])
+        ends = steps["at"].shift(-1).fillna(self.until)
+        bands = pd.DataFrame({"state": steps["to_state"], "starts_at": steps["at"], "ends_at": ends})
+        # Two witnesses of one step can be a few ms apart: never draw backwards.
+        bands["ends_at"] = bands[["starts_at", "ends_at"]].max(axis=1)
+        return bands.reset_index(drop=True)
+
+    def generation_bands(self) -> pd.DataFrame:
+        """The stretches of time from each rebalance to the next.
+
+        Returns:
+            One row for each generation of known time, in order: generation, life, outcome, starts_at, ends_at.
+        """
+        rows = self.generations.assign(starts_at=rebalanced_at(self.generations)).dropna(subset=["starts_at"])
+        rows = rows.sort_values(["starts_at", "life", "generation"])
+        following = rows["starts_at"].shift(-1).fillna(self.until)
+        # Between the end of a life and the next one there is no generation.
+        last_of_life = rows["life"] != rows["life"].shift(-1)
+        rows["ends_at"] = following.where(~last_of_life | rows["ended_at"].isna(), rows["ended_at"])
+        return rows[["generation", "life", "outcome", "starts_at", "ends_at"]].reset_index(drop=True)
+
+
+def rebalanced_at(generations: pd.DataFrame) -> pd.Series:
+    """When each generation's rebalance began: by `preparing_at`, or the first later step that is known."""
+    at = generations["preparing_at"]
+    for later in ("completing_at", "stable_at", "emptied_at"):
+        at = at.fillna(generations[later])
+    return at

@@ -1,0 +1,230 @@
+"""Storms and bursts in Spark: the golden cases, and the oracle on many random groups."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from schemas.catalog import BY_NAME
+from schemas.spark import spark_type, struct_type
+from schemas.table import TableSpec
+from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
+from schemas.tables.silver import GROUP_REQUESTS
+from schemas.words import FENCING_ERRORS
+from tests.support.drawn_table import Row, draw
+from tests.unit.findings import oracle
+from tests.unit.findings.golden import Case, cases, complete
+from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
+from transforms.gold.rebalance_storms import rebalance_storms
+
+pytestmark = pytest.mark.spark
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def to_frame(spark: SparkSession, spec: TableSpec, rows: list[Row]) -> DataFrame:
+    """Rows with times in milliseconds as a frame of a declared table."""
+    times = {name for name in spec.columns if isinstance(spark_type(spec.column(name).data_type), T.TimestampType)}
+
+    def cell(name: str, value: Any) -> Any:
+        return EPOCH + timedelta(milliseconds=value) if name in times and value is not None else value
+
+    # What a case does not draw is null, whatever the contract says of the column.
+    schema = T.StructType([T.StructField(field.name, field.dataType) for field in struct_type(spec)])
+    return spark.createDataFrame([tuple(cell(name, row[name]) for name in spec.columns) for row in rows], schema)
+
+
+def to_rows(frame: DataFrame) -> list[Row]:
+    """A frame as rows with times in milliseconds."""
+    times = [field.name for field in frame.schema if isinstance(field.dataType, T.TimestampType)]
+    for name in times:
+        frame = frame.withColumn(name, F.unix_micros(name) / 1000)
+    return [row.asDict() for row in frame.collect()]
+
+
+@pytest.fixture(scope="module")
+def golden_findings(spark: SparkSession) -> dict[str, list[Row]]:
+    """Findings of all golden cases by "table/case", one Spark job for each choice of settings."""
+    batches: dict[tuple[str, tuple[int, int]], list[Case]] = defaultdict(list)
+    for case in (*cases("rebalance_storms"), *cases("illegal_generation_bursts")):
+        batches[(case.table, tuple(case.given.settings.values()))].append(case)
+    found: dict[str, list[Row]] = defaultdict(list)
+    for (table, limits), batch in batches.items():
+        for row in _find(spark, table, limits, batch):
+            found[f"{table}/{row['cluster']}"].append({**row, "cluster": "demo"})
+    return found
+
+
+def _find(spark: SparkSession, table: str, limits: tuple[int, int], batch: list[Case]) -> list[Row]:
+    """Run a finding once for several cases, each in a cluster of its own name."""
+
+    def frame(name: str) -> DataFrame:
+        rows = [{**row, "cluster": case.name} for case in batch for row in case.rows(name)]
+        return to_frame(spark, BY_NAME[name], rows)
+
+    if table == "rebalance_storms":
+        return to_rows(rebalance_storms(frame("generations"), *limits))
+    return to_rows(illegal_generation_bursts(frame("group_requests"), frame("generations"), *limits))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{table}-{case.name}")
+        for table in ("rebalance_storms", "illegal_generation_bursts")
+        for case in cases(table)
+    ],
+)
+def test_golden_findings(golden_findings: dict[str, list[Row]], case: Case) -> None:
+    case.compare(golden_findings[f"{case.table}/{case.name}"])
+
+
+def test_findings_have_the_columns_and_types_of_the_contract(spark: SparkSession) -> None:
+    generations = to_frame(spark, GENERATIONS, [])
+    storms = rebalance_storms(generations, 100, 3)
+    bursts = illegal_generation_bursts(to_frame(spark, GROUP_REQUESTS, []), generations, 100, 3)
+    for frame, spec in ((storms, REBALANCE_STORMS), (bursts, ILLEGAL_GENERATION_BURSTS)):
+        assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
+            (field.name, field.dataType.simpleString()) for field in struct_type(spec)
+        ]
+        assert frame.collect() == []
+
+
+@pytest.mark.parametrize(("window_ms", "min_rebalances"), [(-1, 5), (100, 0)])
+def test_storms_refuse_senseless_limits(spark: SparkSession, window_ms: int, min_rebalances: int) -> None:
+    with pytest.raises(ValueError, match="min_rebalances"):
+        rebalance_storms(to_frame(spark, GENERATIONS, []), window_ms, min_rebalances)
+
+
+def test_sessions_say_how_senders_went_when_no_generation_does(spark: SparkSession) -> None:
+    """Three members time out in one join phase: only the first triggers, its trigger is another member's join."""
+    members = ("a", "b", "c")
+    requests = [
+        complete(
+            "group_requests",
+            {"group_id": "etl", "error": "UNKNOWN_MEMBER_ID", "answered_at": 20_000.0 + at, "member_id": member},
+        )
+        for at, member in enumerate(members)
+    ]
+    sessions = [
+        complete(
+            "member_sessions",
+            {"group_id": "etl", "member_id": member, "ended_at": 19_000.0, "end_cause": "session_expired"},
+        )
+        for member in members
+    ]
+    found = illegal_generation_bursts(
+        to_frame(spark, GROUP_REQUESTS, requests),
+        to_frame(spark, GENERATIONS, []),
+        5000,
+        3,
+        to_frame(spark, MEMBER_SESSIONS, sessions),
+    )
+    assert [row["suspected_cause"] for row in to_rows(found)] == ["lost_session"]
+
+
+TIME = st.integers(0, 60)
+CLIENTS = st.sampled_from([(None, None), ("a", "/1"), ("a", "/2"), ("b", "/1")])
+
+
+@st.composite
+def random_generations(draw_from: st.DrawFn) -> list[Row]:
+    """Generations of one group, dense enough for storms, with gaps in what is known."""
+    rows = []
+    for generation in range(1, draw_from(st.integers(1, 12)) + 1):
+        base = draw_from(TIME)
+        moment = st.one_of(st.none(), st.integers(base, base + 20))
+        client = draw_from(CLIENTS)
+        rows.append(
+            {
+                "generation": generation,
+                "life": draw_from(st.integers(1, 2)),
+                "preparing_at": draw_from(st.sampled_from([float(base), float(base), float(base), None])),
+                **{name: draw_from(moment) for name in ("completing_at", "stable_at", "emptied_at", "ended_at")},
+                "trigger": draw_from(st.sampled_from(["member_left", "member_joined", "unknown"])),
+                "trigger_client_id": client[0],
+                "trigger_client_host": client[1],
+            }
+        )
+    return rows
+
+
+@st.composite
+def random_requests(draw_from: st.DrawFn) -> list[Row]:
+    """Requests of one group, most of them refused."""
+    request = st.fixed_dictionaries(
+        {
+            "answered_at": st.integers(0, 120).map(float),
+            "error": st.sampled_from([*FENCING_ERRORS[:2], *FENCING_ERRORS[:2], "FENCED_INSTANCE_ID", "NONE"]),
+            "api": st.sampled_from(["Heartbeat", "OffsetCommit", "LeaveGroup"]),
+            "member_id": st.sampled_from(["a", "b", "", None]),
+            "client_id": st.sampled_from(["A", "B", None]),
+            "generation": st.sampled_from([None, -1, 0, 1, 2, 3]),
+        }
+    )
+    return draw_from(st.lists(request, max_size=15))
+
+
+def sampled(strategy: st.SearchStrategy[Any], count: int) -> list[Any]:
+    """Many values of a strategy at once, because a Spark job for each would take minutes."""
+    values: list[Any] = []
+
+    @settings(max_examples=count, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(strategy)
+    def collect(value: Any) -> None:
+        values.append(value)
+
+    collect()
+    return values
+
+
+def named_groups(table: str, groups: list[list[Row]]) -> list[Row]:
+    """One table of many groups; generation numbers stay unique within a life."""
+    return [complete(table, {**row, "group_id": f"g{at}"}) for at, rows in enumerate(groups) for row in rows]
+
+
+def assert_same(found: list[Row], expected: list[Row], columns: set[str], given_rows: list[Row]) -> None:
+    """Compare group by group, and draw the smallest group that differs."""
+    names = sorted(columns - {"cluster"})
+    by_group: dict[str, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    for side, rows in enumerate((found, expected)):
+        for row in sorted(rows, key=lambda row: (row["started_at"], str(row.get("error")))):
+            by_group[row["group_id"]][side].append(row)
+    wrong = [group for group, (left, right) in by_group.items() if draw(left, names) != draw(right, names)]
+    if wrong:
+        of_group = {group: [row for row in given_rows if row["group_id"] == group] for group in wrong}
+        group = min(wrong, key=lambda name: len(of_group[name]))
+        shown = [name for name in of_group[group][0] if any(row[name] is not None for row in of_group[group])]
+        left, right = by_group[group]
+        pytest.fail(
+            f"{len(wrong)} groups differ, e.g.\n{draw(of_group[group], shown)}\nSpark:\n{draw(left, names)}\n"
+            f"oracle:\n{draw(right, names)}"
+        )
+
+
+@pytest.mark.parametrize(("window_ms", "min_rebalances"), [(10, 1), (12, 2), (15, 3), (30, 5)])
+def test_storms_are_those_of_the_definition(spark: SparkSession, window_ms: int, min_rebalances: int) -> None:
+    generations = named_groups("generations", sampled(random_generations(), 250))
+    expected = oracle.storms(generations, window_ms, min_rebalances)
+    assert len(expected) > 50
+    found = to_rows(rebalance_storms(to_frame(spark, GENERATIONS, generations), window_ms, min_rebalances))
+    assert_same(found, expected, oracle.STORM_COLUMNS, generations)
+
+
+@pytest.mark.parametrize(("gap_ms", "min_errors"), [(0, 1), (10, 2), (40, 3)])
+def test_bursts_are_those_of_the_definition(spark: SparkSession, gap_ms: int, min_errors: int) -> None:
+    generations = named_groups("generations", sampled(random_generations(), 250))
+    requests = named_groups("group_requests", sampled(random_requests(), 250))
+    expected = oracle.bursts(requests, generations, gap_ms, min_errors)
+    assert len(expected) > 50
+    frames = to_frame(spark, GROUP_REQUESTS, requests), to_frame(spark, GENERATIONS, generations)
+    found = to_rows(illegal_generation_bursts(*frames, gap_ms, min_errors))
+    assert_same(found, expected, oracle.BURST_COLUMNS, requests)

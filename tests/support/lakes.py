@@ -1,0 +1,60 @@
+"""Lakes filled by the whole pipeline, and their rows as plain Python values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampType
+
+from jobs import run_pipeline
+from jobs._runtime.lake import Lake
+from schemas.catalog import TABLES
+
+CLUSTER = "test"
+
+
+def arguments(root: Path, capture: Path) -> list[str]:
+    """Return the command line of a job for one capture, with the demonstration's thresholds."""
+    return [
+        f"--cluster={CLUSTER}",
+        f"--lake.root={root}",
+        "--offsets.kind=segments",
+        f"--offsets.path={capture / 'consumer_offsets'}",
+        f"--logs.path={capture / 'broker_logs'}",
+        "--logs.broker=1",
+        "--storms.window_ms=60000",
+        "--storms.min_rebalances=5",
+        "--bursts.gap_ms=5000",
+        "--bursts.min_errors=5",
+    ]
+
+
+def fill(root: Path, capture: Path) -> None:
+    """Run the pipeline over a capture."""
+    code = run_pipeline.main(arguments(root, capture))
+    assert code == 0, f"the pipeline ended with exit code {code}"
+
+
+def rows_of(spark: SparkSession, root: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read all tables of a lake."""
+    lake = Lake(spark, str(root), "", CLUSTER)
+    return {spec.name: [row.asDict(recursive=True) for row in _in_ms(lake.read(spec)).collect()] for spec in TABLES}
+
+
+def versions(spark: SparkSession, root: Path) -> dict[str, int]:
+    """Return each table's latest Delta version."""
+    lake = Lake(spark, str(root), "", CLUSTER)
+    return {spec.full_name: lake.version(spec) for spec in TABLES}
+
+
+def _in_ms(frame: DataFrame) -> DataFrame:
+    """Turn times into epoch milliseconds: no time zone can come in between."""
+    return frame.select(
+        *(
+            F.unix_millis(field.name).alias(field.name) if isinstance(field.dataType, TimestampType) else field.name
+            for field in frame.schema.fields
+        )
+    )

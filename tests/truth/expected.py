@@ -1,0 +1,24 @@
+"""How much each check must have compared, at the least: a truth that is not looked at proves nothing.
+
+The numbers are those of the captures: assignments and member lists that were told, snapshots that equal their
+neighbours, "Preparing to rebalance" lines.
+"""
+
+from __future__ import annotations
+
+TOLD_ASSIGNMENTS = {"kafka-3.9.1": 118, "kafka-4.2.0": 132, "chaos-3.9.1": 375, "chaos-4.2.0": 292}
+TOLD_MEMBERS = {"kafka-3.9.1": 42, "kafka-4.2.0": 50, "chaos-3.9.1": 175, "chaos-4.2.0": 140}
+SNAPSHOTS = {"kafka-3.9.1": 407, "kafka-4.2.0": 399, "chaos-3.9.1": 46, "chaos-4.2.0": 70}
+PREPARED = {"kafka-3.9.1": 70, "kafka-4.2.0": 77, "chaos-3.9.1": 196, "chaos-4.2.0": 165}
+REQUESTS = {"kafka-3.9.1": 3505, "kafka-4.2.0": 3574, "chaos-3.9.1": 2996, "chaos-4.2.0": 2511}
+
+LEAST_COMPARED: dict[str, dict[str, int]] = {
+    "assignments_told": {name: 4 * count for name, count in TOLD_ASSIGNMENTS.items()},
+    "members_told": {name: 3 * count for name, count in TOLD_MEMBERS.items()},
+    "snapshots_seen": {name: 3 * count for name, count in SNAPSHOTS.items()},
+    "rebalances_started": {name: 2 * count for name, count in PREPARED.items()},
+    "triggers_named": {name: 3 * count for name, count in PREPARED.items()},
+    "phases_reached": {name: 3 * count for name, count in PREPARED.items()},
+    "audit_agrees": REQUESTS,
+    "audit_is_complete": REQUESTS,
+}

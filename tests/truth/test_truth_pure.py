@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.captures import CAPTURES
+from tests.truth.checks import CHECKS
+from tests.truth.expected import LEAST_COMPARED
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", CAPTURES)
+def test_replayed_tables_agree_with_what_the_clients_and_the_broker_said(name, check, truth_of, pure_tables):
+    found = CHECKS[check](truth_of(name), pure_tables(name))
+    assert not found, f"{len(found)} of {found.compared} comparisons fail:\n" + "\n".join(found[:20])
+    assert found.compared >= LEAST_COMPARED.get(check, {}).get(name, 1)

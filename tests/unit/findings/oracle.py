@@ -1,0 +1,172 @@
+"""Storms and bursts a second time, straight from their definitions and with no regard to cost.
+
+Every pair of rebalances is tried as an interval, every millisecond of a storm is looked at. Times are milliseconds
+and, for the unstable time, whole ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from itertools import groupby
+from typing import Any
+
+Row = dict[str, Any]
+
+FENCING = {"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"}
+
+_KEY = {"cluster", "group_id", "started_at", "ended_at"}
+STORM_COLUMNS = _KEY | {
+    "rebalance_count",
+    "first_generation",
+    "last_generation",
+    "peak_count",
+    "unstable_ms",
+    "unstable_ratio",
+    "triggers",
+    "main_trigger",
+    "main_client_id",
+    "main_client_host",
+}
+BURST_COLUMNS = _KEY | {
+    "error",
+    "error_count",
+    "apis",
+    "member_ids",
+    "client_ids",
+    "stale_generation_min",
+    "stale_generation_max",
+    "current_generation",
+}
+"""What the oracle finds: all but the judgements (severity, cause, advice)."""
+
+
+def rebalanced_at(generation: Row) -> float | None:
+    """When the group entered PreparingRebalance, as far as known."""
+    for name in ("preparing_at", "completing_at", "stable_at", "emptied_at"):
+        if generation.get(name) is not None:
+            return float(generation[name])
+    return None
+
+
+def storms(generations: Iterable[Row], window_ms: int, min_rebalances: int) -> list[Row]:
+    """All storms of all groups, in order of group and time."""
+    found = []
+    for key, rows in _by(generations, lambda row: (row["cluster"], row["group_id"])):
+        dated = [(at, row["life"], row["generation"], row) for row in rows if (at := rebalanced_at(row)) is not None]
+        dated.sort(key=lambda entry: entry[:3])
+        for first, last in _storm_intervals([entry[0] for entry in dated], window_ms, min_rebalances):
+            found.append({"cluster": key[0], "group_id": key[1], **_storm(dated, first, last, window_ms)})
+    return found
+
+
+def _storm_intervals(times: list[float], window_ms: int, min_rebalances: int) -> list[tuple[float, float]]:
+    """Every stormy interval there is, then joined for as long as two of them share a moment."""
+    intervals = {
+        (times[j], times[k])
+        for j in range(len(times))
+        for k in range(j, len(times))
+        if k - j + 1 >= min_rebalances and times[k] - times[j] <= window_ms
+    }
+    joined: list[tuple[float, float]] = []
+    for first, last in sorted(intervals):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _storm(dated: list[tuple[float, int, int, Row]], first: float, last: float, window_ms: int) -> Row:
+    inside = [entry for entry in dated if first <= entry[0] <= last]
+    times = [entry[0] for entry in inside]
+    triggers = [entry[3]["trigger"] for entry in inside]
+    clients = [(entry[3].get("trigger_client_id"), entry[3].get("trigger_client_host")) for entry in inside]
+    named = [client for client in clients if client[0] is not None]
+    main_client = _most_frequent(named) if named else (None, None)
+    unstable = _unstable_intervals(dated, first, last)
+    until = max([last, *(end for _, end in unstable)])
+    unstable_ms = len({ms for start, end in unstable for ms in range(int(start), int(end))}) if unstable else None
+    return {
+        "started_at": first,
+        "ended_at": last,
+        "rebalance_count": len(inside),
+        "first_generation": inside[0][2],
+        "last_generation": inside[-1][2],
+        "peak_count": max(sum(start <= at <= start + window_ms for at in times) for start in times),
+        "unstable_ms": unstable_ms,
+        "unstable_ratio": None if unstable_ms is None or until == first else unstable_ms / (until - first),
+        "triggers": dict(Counter(triggers)),
+        "main_trigger": _most_frequent(triggers),
+        "main_client_id": main_client[0],
+        "main_client_host": main_client[1],
+    }
+
+
+def _unstable_intervals(
+    dated: list[tuple[float, int, int, Row]], first: float, last: float
+) -> list[tuple[float, float]]:
+    intervals = []
+    for place, (at, _, _, row) in enumerate(dated):
+        if not first <= at <= last or row.get("preparing_at") is None:
+            continue
+        following = dated[place + 1][0] if place + 1 < len(dated) else None
+        left = [moment for moment in (row.get("ended_at"), following) if moment is not None]
+        candidates = [row.get("stable_at"), row.get("emptied_at"), min(left, default=None), row.get("completing_at")]
+        end = next((moment for moment in candidates if moment is not None), at)
+        intervals.append((at, max(at, float(end))))
+    return intervals
+
+
+def bursts(requests: Iterable[Row], generations: Iterable[Row], gap_ms: int, min_errors: int) -> list[Row]:
+    """All bursts of all groups, without cause and advice."""
+    generations = list(generations)
+    found = []
+    refused = [row for row in requests if row["error"] in FENCING]
+    for key, rows in _by(refused, lambda row: (row["cluster"], row["group_id"], row["error"])):
+        runs: list[list[Row]] = []
+        for row in sorted(rows, key=lambda row: row["answered_at"]):
+            if not runs or row["answered_at"] - runs[-1][-1]["answered_at"] > gap_ms:
+                runs.append([])
+            runs[-1].append(row)
+        of_group = [row for row in generations if (row["cluster"], row["group_id"]) == key[:2]]
+        for run in runs:
+            if len(run) >= min_errors:
+                found.append({"cluster": key[0], "group_id": key[1], "error": key[2], **_burst(run, of_group)})
+    return found
+
+
+def _burst(run: list[Row], generations: list[Row]) -> Row:
+    started_at = run[0]["answered_at"]
+    sent = [row["generation"] for row in run if row.get("generation") is not None and row["generation"] >= 0]
+    return {
+        "started_at": started_at,
+        "ended_at": run[-1]["answered_at"],
+        "error_count": len(run),
+        "apis": dict(Counter(row["api"] for row in run)),
+        "member_ids": sorted({row["member_id"] for row in run if row.get("member_id")}),
+        "client_ids": sorted({row["client_id"] for row in run if row.get("client_id")}),
+        "stale_generation_min": min(sent, default=None),
+        "stale_generation_max": max(sent, default=None),
+        "current_generation": _generation_at(generations, started_at),
+    }
+
+
+def _generation_at(generations: list[Row], moment: float) -> int | None:
+    in_force = []
+    for row in generations:
+        begins = [row.get(name) for name in ("completing_at", "stable_at", "emptied_at")]
+        begin = next((at for at in begins if at is not None), None)
+        if begin is not None and begin <= moment:
+            in_force.append((begin, row["life"], row["generation"]))
+    return max(in_force)[2] if in_force else None
+
+
+def _most_frequent(values: list[Any]) -> Any:
+    """The most frequent value, of equally frequent ones the first."""
+    counts = Counter(values)
+    return max(counts, key=lambda value: (counts[value], -values.index(value)))
+
+
+def _by(rows: Iterable[Row], key: Any) -> Iterable[tuple[tuple[Hashable, ...], list[Row]]]:
+    return ((name, list(group)) for name, group in groupby(sorted(rows, key=key), key=key))

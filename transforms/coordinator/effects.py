@@ -1,0 +1,284 @@
+"""What the cells of the table do to a group.
+
+Each effect takes the machine and the cause. Those named `enter_*` run after the state has changed and do what Kafka
+does on every way into that state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from transforms.coordinator.answers import Error
+from transforms.coordinator.events import Cause
+from transforms.coordinator.group import Member, Timer
+from transforms.coordinator.requests import Request
+from transforms.coordinator.settings import NEW_MEMBER_JOIN_TIMEOUT_MS
+from transforms.coordinator.states import GroupState
+
+if TYPE_CHECKING:
+    from transforms.coordinator.machine import Machine
+
+Effect = Callable[["Machine", Cause], None]
+
+JOIN_TIMER = ("join", "")
+SYNC_TIMER = ("sync", "")
+
+
+def member_timer(member_id: str) -> tuple[str, str]:
+    """Key of the timer that removes a member, or a pending id, for silence."""
+    return ("member", member_id)
+
+
+def _request(cause: Cause) -> Request:
+    if cause.request is None:
+        raise ValueError("this effect needs a request")
+    return cause.request
+
+
+# --- joins ---------------------------------------------------------------------------------------------------------
+
+
+def give_member_id(machine: Machine, cause: Cause) -> None:
+    """Give out a member id, to be joined with within the session timeout (KIP-394)."""
+    request = _request(cause)
+    if request.given_member_id:
+        machine.group.pending_joins[request.given_member_id] = None
+        due = Timer(cause.at + request.session_timeout_ms)
+        machine.group.timers[member_timer(request.given_member_id)] = due
+
+
+def add_member(machine: Machine, cause: Cause) -> None:
+    """Add a new member and park its JoinGroup (addMemberThenRebalanceOrCompleteJoin)."""
+    group, request = machine.group, _request(cause)
+    member_id = request.member_id or request.given_member_id or f"unknown-{request.token}"
+    if not group.members:
+        group.protocol_type = request.protocol_type
+    if group.state is GroupState.PREPARING and (
+        group.previous_state is GroupState.EMPTY if machine.settings.is_java else group.generation == 0
+    ):
+        group.new_member_added = True
+    member = Member(
+        member_id=member_id,
+        group_instance_id=request.group_instance_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        session_timeout_ms=request.session_timeout_ms,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        protocols=request.protocols,
+        is_new=True,
+        parked_join=request.token,
+        joined_at=cause.at,
+    )
+    group.add(member)
+    # A parked joiner cannot send heartbeats, and a dead connection is not noticed: only this bounds its stay.
+    group.timers[member_timer(member_id)] = Timer(cause.at + NEW_MEMBER_JOIN_TIMEOUT_MS)
+    machine.say_joined(member, cause)
+
+
+def park_join(machine: Machine, cause: Cause) -> None:
+    """Take a known member's new metadata and park its JoinGroup (updateMemberThenRebalanceOrCompleteJoin)."""
+    request = _request(cause)
+    _update(machine.group.members[request.member_id], request)
+
+
+def _update(member: Member, request: Request) -> None:
+    member.protocols = request.protocols
+    member.rebalance_timeout_ms = request.rebalance_timeout_ms
+    member.session_timeout_ms = request.session_timeout_ms
+    member.parked_join = request.token
+
+
+def replace_member(machine: Machine, cause: Cause) -> None:
+    """Give a static member its new id; whoever still waits under the old one is fenced (replaceStaticMember)."""
+    group, request = machine.group, _request(cause)
+    instance = request.group_instance_id or ""
+    old = group.members.pop(group.static_members[instance])
+    for token in (old.parked_join, old.parked_sync):
+        if token is not None:
+            machine.answer(token, Error.FENCED_INSTANCE_ID, cause.at)
+    member = Member(
+        member_id=request.given_member_id or f"unknown-{request.token}",
+        group_instance_id=instance,
+        client_id=old.client_id,
+        client_host=old.client_host,
+        session_timeout_ms=request.session_timeout_ms,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        protocols=request.protocols,
+        assignment=old.assignment,
+        is_new=old.is_new and not machine.settings.is_java,
+        parked_join=request.token,
+        joined_at=cause.at,
+    )
+    if group.leader == old.member_id:
+        group.leader = member.member_id
+    # The old id stays among the pending syncs, as in Kafka: if it never synced, the sync timer will still fire.
+    group.members[member.member_id] = member
+    group.static_members[instance] = member.member_id
+    group.timers.pop(member_timer(old.member_id), None)
+    group.timers[member_timer(member.member_id)] = Timer(cause.at + old.session_timeout_ms)
+    machine.say_replaced(old, member, cause)
+
+
+def replace_in_generation(machine: Machine, cause: Cause) -> None:
+    """Replace a static member in Stable, where the vote stays the same: no rebalance, and the answer at once."""
+    group, request = machine.group, _request(cause)
+    leader_before = group.leader
+    replace_member(machine, cause)
+    group.members[group.static_members[request.group_instance_id or ""]].parked_join = None
+    # Up to v8 a returning leader is told its old id, so that it does not act as leader (KIP-814).
+    leader = group.leader if request.api_version >= 9 else leader_before
+    machine.answer(request.token, Error.NONE, cause.at, group.generation, leader, group.protocol)
+
+
+def turn_away(machine: Machine, cause: Cause) -> None:
+    """Refuse a join into a full group, which silently removes the joiner if it was a member."""
+    request = _request(cause)
+    machine.group.pending_joins.pop(request.member_id, None)
+    machine.remove(request.member_id, cause, "group_over_capacity")
+
+
+def answer_with_generation(machine: Machine, cause: Cause) -> None:
+    """Answer a rejoin that changes nothing with the generation as it is; the table's answer follows."""
+    group = machine.group
+    machine.answer(_request(cause).token, Error.NONE, cause.at, group.generation, group.leader, group.protocol)
+
+
+# --- syncs, heartbeats, commits ------------------------------------------------------------------------------------
+
+
+def park_sync(machine: Machine, cause: Cause) -> None:
+    """Park a follower's SyncGroup until the leader's assignment is stored."""
+    member = machine.group.members[_request(cause).member_id]
+    member.parked_sync = _request(cause).token
+    _synced(machine, member.member_id)
+
+
+def _synced(machine: Machine, member_id: str) -> None:
+    group = machine.group
+    if member_id in group.pending_syncs:
+        del group.pending_syncs[member_id]
+        if not group.pending_syncs:
+            group.timers.pop(SYNC_TIMER, None)
+
+
+def take_assignment(machine: Machine, cause: Cause) -> None:
+    """Take the leader's assignment; members it left out get an empty one, ids it made up are dropped."""
+    park_sync(machine, cause)
+    assignments = _request(cause).assignments
+    for member in machine.group.members.values():
+        member.assignment = assignments.get(member.member_id, b"")
+
+
+def answer_with_assignment(machine: Machine, cause: Cause) -> None:
+    """Answer a SyncGroup in Stable with what was stored."""
+    member = machine.group.members[_request(cause).member_id]
+    _synced(machine, member.member_id)
+    machine.answer(_request(cause).token, Error.NONE, cause.at, assignment=member.assignment)
+    if not machine.settings.is_java:
+        machine.reset_session(member, cause.at)
+
+
+def keep_session(machine: Machine, cause: Cause) -> None:
+    """Start the member's session timer afresh."""
+    member = machine.group.members.get(_request(cause).member_id)
+    if member is not None:
+        machine.reset_session(member, cause.at)
+
+
+# --- departures ----------------------------------------------------------------------------------------------------
+
+
+def remove_leavers(machine: Machine, cause: Cause) -> None:
+    """Remove the members and pending ids that leave; a parked JoinGroup of theirs is answered, a SyncGroup never."""
+    for member_id in cause.member_ids:
+        machine.remove(member_id, cause, "left", Error.UNKNOWN_MEMBER_ID)
+
+
+def remove_expired(machine: Machine, cause: Cause) -> None:
+    """Remove a member whose session timed out."""
+    for member_id in cause.member_ids:
+        machine.remove(member_id, cause, "session_expired", Error.UNKNOWN_MEMBER_ID)
+
+
+def remove_unsynced(machine: Machine, cause: Cause) -> None:
+    """Remove the members that did not send SyncGroup in time (KAFKA-12890)."""
+    for member_id in cause.member_ids:
+        machine.remove(member_id, cause, "sync_timeout")
+
+
+def drop_pending(machine: Machine, cause: Cause) -> None:
+    """Forget an id that was given out but never joined with."""
+    for member_id in cause.member_ids:
+        machine.group.remove(member_id)
+        machine.group.timers.pop(member_timer(member_id), None)
+
+
+def extend_join(machine: Machine, cause: Cause) -> None:
+    """Nobody rejoined, and static members remain: wait for another rebalance timeout."""
+    machine.group.timers[JOIN_TIMER] = Timer(cause.at + machine.group.rebalance_timeout_ms)
+
+
+# --- entering a state ----------------------------------------------------------------------------------------------
+
+
+def enter_preparing(machine: Machine, cause: Cause) -> None:
+    """Begin a join phase (prepareRebalance): whoever awaits a sync must join again; the join timer starts."""
+    group, settings = machine.group, machine.settings
+    if group.previous_state is GroupState.COMPLETING:
+        for member in group.members.values():
+            member.assignment = b""
+        machine.answer_parked_syncs(Error.REBALANCE_IN_PROGRESS, cause.at)
+    group.pending_syncs.clear()
+    group.timers.pop(SYNC_TIMER, None)
+    if group.previous_state is GroupState.EMPTY:
+        delay = settings.initial_delay_ms
+        remaining = max(group.rebalance_timeout_ms - delay, 0)
+        group.timers[JOIN_TIMER] = Timer(cause.at + delay, delay, remaining)
+    else:
+        group.timers[JOIN_TIMER] = Timer(cause.at + group.rebalance_timeout_ms)
+
+
+def enter_completing(machine: Machine, cause: Cause) -> None:
+    """End a join phase with members (initNextGeneration): count the generation, elect, answer the joins."""
+    group = machine.group
+    group.generation += 1
+    group.protocol = group.vote()
+    group.pending_syncs.clear()
+    for member in group.in_map_order():
+        if member.parked_join is not None:
+            machine.answer(member.parked_join, Error.NONE, cause.at, group.generation, group.leader, group.protocol)
+            member.parked_join = None
+        machine.reset_session(member, cause.at)
+        member.is_new = False
+        group.pending_syncs[member.member_id] = None
+    group.timers[SYNC_TIMER] = Timer(cause.at + group.rebalance_timeout_ms)
+
+
+def enter_stable(machine: Machine, cause: Cause) -> None:
+    """The assignment is stored: answer the parked syncs (setAndPropagateAssignment)."""
+    machine.answer_parked_syncs(Error.NONE, cause.at)
+
+
+def enter_empty(machine: Machine, cause: Cause) -> None:
+    """End a join phase without members: the generation counts all the same, protocol and leader go."""
+    group = machine.group
+    group.generation += 1
+    group.protocol = None
+    group.leader = None
+    group.is_known = True
+    group.pending_syncs.clear()
+    group.timers.pop(SYNC_TIMER, None)
+
+
+def enter_dead(machine: Machine, cause: Cause) -> None:
+    """The group is deleted, or the broker gives it up: whoever is parked is sent away."""
+    group = machine.group
+    for member in list(group.members.values()):
+        for token in (member.parked_join, member.parked_sync):
+            if token is not None:
+                machine.answer(token, Error.NOT_COORDINATOR, cause.at)
+        machine.remove(member.member_id, cause, "group_ended")
+    group.pending_joins.clear()
+    group.pending_syncs.clear()
+    group.timers.clear()

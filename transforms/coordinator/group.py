@@ -1,0 +1,155 @@
+"""One classic group as a plain value: what a coordinator holds in memory of it.
+
+Source: ClassicGroup and ClassicGroupMember (Java), GroupMetadata and MemberMetadata (Scala). Times are epoch ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from transforms.coordinator.order import map_order, vote_order
+from transforms.coordinator.states import GroupState
+
+Protocols = tuple[tuple[str, bytes], ...]
+"""Protocols of a member in its own order: name and metadata."""
+
+
+@dataclass(slots=True)
+class Member:
+    """One member of a group.
+
+    Attributes:
+        is_new: not yet through a join phase; only then a parked member can be expired.
+        parked_join: request whose JoinGroup answer is held back; None when not awaiting the join.
+        parked_sync: request whose SyncGroup answer is held back.
+        joined_at: when it was added to the group.
+        is_partial: taken from a record, which keeps only the elected protocol of those that the member offers.
+    """
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str | None
+    client_host: str | None
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: Protocols
+    assignment: bytes = b""
+    is_new: bool = False
+    parked_join: int | None = None
+    parked_sync: int | None = None
+    joined_at: float | None = None
+    is_partial: bool = False
+
+    def offers(self, protocol: str) -> bool:
+        """Whether the member offers a protocol, as far as is known."""
+        return self.is_partial or self.metadata(protocol) is not None
+
+    def metadata(self, protocol: str | None) -> bytes | None:
+        """Return the member's metadata for a protocol, None if it does not offer it."""
+        return next((metadata for name, metadata in self.protocols if name == protocol), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A deadline: when it is due, and for the initial delay how much longer it may be drawn out."""
+
+    due: float
+    delay_ms: int = 0
+    remaining_ms: int | None = None
+
+
+TimerKey = tuple[str, str]
+"""Kind of timer ("member", "join", "sync") and the member id, or "" where the timer is the group's."""
+
+
+@dataclass(slots=True)
+class Group:
+    """A group with its members and timers.
+
+    Attributes:
+        is_known: the members are known; false between a jump that the evidence forced and the next record.
+        largest: most members at once, which sizes the coordinator's hash map (see `order.map_order`).
+        pending_joins: ids given out that did not come back yet.
+        pending_syncs: members that did not send SyncGroup in this generation.
+        new_member_added: a member came during the initial delay, which draws it out.
+    """
+
+    group_id: str
+    dialect: str = "java"
+    state: GroupState = GroupState.EMPTY
+    previous_state: GroupState = GroupState.EMPTY
+    generation: int = 0
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str | None = None
+    is_known: bool = True
+    members: dict[str, Member] = field(default_factory=dict)
+    static_members: dict[str, str] = field(default_factory=dict)
+    largest: int = 0
+    pending_joins: dict[str, None] = field(default_factory=dict)
+    pending_syncs: dict[str, None] = field(default_factory=dict)
+    new_member_added: bool = False
+    timers: dict[TimerKey, Timer] = field(default_factory=dict)
+
+    def in_map_order(self) -> Iterator[Member]:
+        """Yield the members in the order in which the coordinator's own map does."""
+        return (self.members[key] for key in map_order(self.members, self.largest, self.dialect))
+
+    @property
+    def awaiting_join(self) -> int:
+        """Members whose JoinGroup is parked."""
+        return sum(member.parked_join is not None for member in self.members.values())
+
+    @property
+    def all_joined(self) -> bool:
+        """Every member waits for the end of the join phase, and no id is pending (hasAllMembersJoined)."""
+        return not self.pending_joins and all(member.parked_join is not None for member in self.members.values())
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """The longest rebalance timeout of the members."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def supports(self, protocol_type: str | None, protocols: Protocols) -> bool:
+        """Whether a joiner's protocols fit the group (ClassicGroup.supportsProtocols)."""
+        if self.state is GroupState.EMPTY:
+            return bool(protocol_type) and bool(protocols)
+        if self.protocol_type != protocol_type:
+            return False
+        return any(all(member.offers(name) for member in self.members.values()) for name, _ in protocols)
+
+    def vote(self) -> str | None:
+        """Return the protocol that the members elect (ClassicGroup.selectProtocol)."""
+        voters = [member for member in self.members.values() if not member.is_partial]
+        if not voters:
+            return self.protocol if self.members else None
+        candidates = set.intersection(*({name for name, _ in member.protocols} for member in voters))
+        votes: dict[str, int] = {}
+        for member in voters:
+            choice = next((name for name, _ in member.protocols if name in candidates), None)
+            if choice is not None:
+                votes[choice] = votes.get(choice, 0) + 1
+        order = vote_order(votes, self.dialect)
+        return max(order, key=votes.__getitem__) if order else None
+
+    def add(self, member: Member) -> None:
+        """Add a member (ClassicGroup.add)."""
+        if member.group_instance_id is not None:
+            self.static_members[member.group_instance_id] = member.member_id
+        if self.leader is None:
+            self.leader = member.member_id
+        self.members[member.member_id] = member
+        self.largest = max(self.largest, len(self.members))
+        self.pending_joins.pop(member.member_id, None)
+
+    def remove(self, member_id: str) -> Member | None:
+        """Remove a member or a pending id; a leader is followed by the first of the map (ClassicGroup.remove)."""
+        removed = self.members.pop(member_id, None)
+        if removed is not None and removed.group_instance_id is not None:
+            self.static_members.pop(removed.group_instance_id, None)
+        if self.leader == member_id:
+            self.leader = next((member.member_id for member in self.in_map_order()), None)
+        self.pending_joins.pop(member_id, None)
+        self.pending_syncs.pop(member_id, None)
+        return removed

@@ -1,0 +1,108 @@
+"""Takes a GroupMetadata record: confirms what the machine thinks, or puts it right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from transforms.coordinator import observe
+from transforms.coordinator.events import Cause, Event
+from transforms.coordinator.evidence import Row
+from transforms.coordinator.facts import GenerationFacts
+from transforms.coordinator.resync import bring_to, members_of
+from transforms.coordinator.states import GroupState
+
+if TYPE_CHECKING:
+    from transforms.coordinator.walk import Replay
+
+SAME_MOMENT_MS = 5.0
+"""A tombstone, the line and the request of one deletion lie up to 4 ms apart."""
+
+
+def take(replay: Replay, record: Row) -> None:
+    """Take one record, in the order of the offsets topic."""
+    if record["is_tombstone"]:
+        _deleted(replay, record["recorded_at"])
+    elif not record["generation"] and not record["members"]:
+        _created(replay, record["recorded_at"])
+    elif record["members"]:
+        _stored(replay, record)
+    else:
+        _emptied(replay, record)
+
+
+def _deleted(replay: Replay, at: float) -> None:
+    group = replay.machine.present
+    if group is None or at <= replay.born_at + SAME_MOMENT_MS:
+        return
+    cause = Cause(at, source="offsets")
+    if not replay.machine.apply(Event.GROUP_DELETED, cause) or replay.machine.present is not None:
+        replay.machine.apply(Event.GROUP_UNLOADED, cause)
+
+
+def _created(replay: Replay, at: float) -> None:
+    """The Java coordinator's marker of a new group; it says nothing but that the group is there."""
+    if replay.machine.present is None and (replay.died_at is None or at > replay.died_at + SAME_MOMENT_MS):
+        replay.machine.create()
+        replay.born_at = at
+
+
+def _stored(replay: Replay, record: Row) -> None:
+    generation = record["generation"]
+    member_ids = frozenset(member["member_id"] for member in record["members"])
+    _begin_life_if_fallen(replay, generation, record["recorded_at"])
+    seen = replay.stored.get((replay.life, generation), [])
+    confirmed = member_ids in seen
+    row = replay.timeline.generation(replay.life, generation)
+    is_replacement = _is_replacement(row.facts.get("stored_count"), row, record)
+    row.facts.learn("offsets", stored_count=1)
+    observe.stored(replay.timeline, replay.life, record, is_replacement)
+    group = replay.machine.present
+    if confirmed and group is not None and group.generation >= generation:
+        return
+    cause = Cause(record["recorded_at"], source="offsets")
+    bring_to(replay.machine, GroupState.STABLE, generation, cause, members_of(record))
+    group = replay.machine.group
+    group.protocol, group.protocol_type = record["protocol"], record["protocol_type"]
+    group.leader = record["leader_member_id"]
+    replay.stored.setdefault((replay.life, generation), []).append(member_ids)
+    replay.forget_parked()
+
+
+def _is_replacement(stored_count: int | None, row: GenerationFacts, record: Row) -> bool:
+    """Whether a record was written for a static member's new id, and not by the leader's SyncGroup.
+
+    The state timestamp of the first record of a generation is when it became CompletingRebalance, that of a later
+    one when it became Stable. So a record whose first was compacted away still tells itself by what lines show.
+    """
+    if stored_count:
+        return True
+    completing, stable = row.facts.get("completing_at"), row.facts.get("assigned_at")
+    changed = record["state_changed_at"]
+    if completing is None or stable is None or changed is None:
+        return False
+    return bool(abs(changed - stable) < abs(changed - completing) and record["recorded_at"] - stable > SAME_MOMENT_MS)
+
+
+def _emptied(replay: Replay, record: Row) -> None:
+    generation = record["generation"]
+    _begin_life_if_fallen(replay, generation, record["recorded_at"])
+    at = record["recorded_at"] if record["state_changed_at"] is None else record["state_changed_at"]
+    row = replay.timeline.generation(replay.life, generation)
+    is_known = row.facts.get("emptied_at") is not None
+    row.facts.learn("offsets", emptied_at=at, protocol_type=record["protocol_type"])
+    group = replay.machine.present
+    if is_known and group is not None and group.generation >= generation:
+        return
+    if group is not None and group.generation == generation and group.state is GroupState.EMPTY:
+        return
+    bring_to(replay.machine, GroupState.EMPTY, generation, Cause(at, source="offsets"), ())
+    replay.forget_parked()
+
+
+def _begin_life_if_fallen(replay: Replay, generation: int, at: float) -> None:
+    """A stored generation lower than one stored before, without a deletion between: the group began anew."""
+    highest = max(
+        (row.generation for row in replay.timeline.of_life(replay.life) if "offsets" in row.facts.sources), default=0
+    )
+    if generation < highest:
+        replay.begin_life(at, "offsets")

@@ -1,0 +1,53 @@
+"""Requests to a group coordinator, as the state machine takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from transforms.coordinator.group import Protocols
+
+
+@dataclass(frozen=True, slots=True)
+class Leaver:
+    """One member of a LeaveGroup request; an administrator names it by its instance alone (member id "")."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to one group.
+
+    Attributes:
+        token: names the request, so that a later answer finds it.
+        generation: generation as sent, -1 where the request has none.
+        given_member_id: id that the broker gave to a joiner without one. It is random, so the machine cannot
+            predict it and takes it from the answer.
+        unknown_topics_only: a commit that names no topic the broker knows; it never reaches the coordinator.
+    """
+
+    token: int
+    api: str
+    api_version: int = 0
+    member_id: str = ""
+    group_instance_id: str | None = None
+    generation: int = -1
+    client_id: str | None = None
+    client_host: str | None = None
+    session_timeout_ms: int = 0
+    rebalance_timeout_ms: int = 0
+    protocol_type: str | None = None
+    protocol: str | None = None
+    protocols: Protocols = ()
+    reason: str | None = None
+    given_member_id: str | None = None
+    assignments: dict[str, bytes] = field(default_factory=dict)
+    leavers: tuple[Leaver, ...] = ()
+    unknown_topics_only: bool = False
+
+    @property
+    def requires_known_member_id(self) -> bool:
+        """A dynamic joiner without an id is sent back for one (JoinGroup v4, KIP-394)."""
+        return self.api_version >= 4

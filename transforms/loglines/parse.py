@@ -1,0 +1,68 @@
+"""One entry of a log to rows of the silver tables; the only door into this package for what reads logs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from transforms.loglines.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
+from transforms.loglines.coordinator_lines import read_coordinator_line
+from transforms.loglines.layouts import head_length, take_apart
+from transforms.loglines.request_log import MARKER, BadRequestLineError, is_group_request, read_request_line
+
+COORDINATOR_MARKER = "oordinator"
+
+MARKERS = (COORDINATOR_MARKER, SETTINGS_MARKER, VERSION_MARKER)
+"""An entry that holds none of these and is no request gives no row, whatever else it holds."""
+
+
+class Parsed(NamedTuple):
+    """A row and the table that it belongs to.
+
+    `row` holds the table's columns without those that only the reader of the file knows (cluster, broker,
+    source_file, line_number, loaded_at; of `rejected` also source, position, seen_at). Times are epoch milliseconds.
+    """
+
+    table: str
+    row: dict[str, Any]
+
+
+def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
+    """Read one entry of a log.
+
+    Args:
+        text: the entry, see `transforms.loglines.entries`.
+        logged_at: its time in epoch milliseconds; None for text before the first time stamp of a file.
+
+    Returns:
+        Rows of `coordinator_events`, `group_requests` or `rejected`; none for an entry that tells nothing of groups.
+        Never more than one row of `rejected`.
+    """
+    if logged_at is None:
+        return [_rejected("no_timestamp", "text before the first time stamp of the file", text)] if text.strip() else []
+    is_request = MARKER in text[:80]
+    if not is_request and not any(marker in text for marker in MARKERS):
+        return []
+    head = head_length(text)
+    if head < 0:  # an overlong entry goes on in further ones, which have no head
+        return []
+    if is_request:
+        begin = text.find(MARKER, head)
+        return _request(text, begin, logged_at) if is_group_request(text, begin) else []
+    parts = take_apart(text, head)
+    broker_row = read_broker_line(parts)
+    rows = [broker_row] if broker_row is not None else read_coordinator_line(parts)
+    for row in rows:
+        row["logged_at"] = logged_at
+    return [Parsed("coordinator_events", row) for row in rows]
+
+
+def _request(text: str, begin: int, logged_at: int) -> list[Parsed]:
+    try:
+        return [Parsed("group_requests", row) for row in read_request_line(text, begin, logged_at)]
+    except BadRequestLineError as problem:
+        return [_rejected(problem.code, str(problem), text)]
+
+
+def _rejected(reason_code: str, detail: str, text: str) -> Parsed:
+    raw = text.encode("utf-8", "backslashreplace")
+    return Parsed("rejected", {"reason_code": reason_code, "detail": detail, "raw": raw})

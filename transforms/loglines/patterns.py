@@ -1,0 +1,71 @@
+"""All patterns of coordinator lines, by dialect, with the loggers and prefixes that tell the dialects apart."""
+
+from __future__ import annotations
+
+from transforms.loglines.pattern import Pattern
+from transforms.loglines.patterns_java import CLASSIC, OFFSETS
+from transforms.loglines.patterns_java_runtime import RUNTIME, SERVICE, SHARD
+from transforms.loglines.patterns_modern import MODERN
+from transforms.loglines.patterns_scala import COORDINATOR, GROUP
+from transforms.loglines.patterns_scala_manager import MANAGER
+
+PATTERNS: dict[str, tuple[Pattern, ...]] = {
+    "scala": (*COORDINATOR, *GROUP, *MANAGER),
+    "java": (*CLASSIC, *OFFSETS, *MODERN, *SHARD, *RUNTIME, *SERVICE),
+}
+"""Dialect to its patterns; the first that fits is taken."""
+
+_JAVA = "org.apache.kafka.coordinator."
+
+LOGGERS: dict[str, str] = {
+    "kafka.coordinator.group.GroupCoordinator": "scala",
+    "kafka.coordinator.group.GroupMetadataManager": "scala",
+    "kafka.coordinator.group.GroupMetadata": "scala",
+    "kafka.coordinator.group.GroupMetadata$": "scala",
+    "kafka.coordinator.GroupCoordinator": "scala",  # up to 0.10
+    "kafka.coordinator.GroupMetadataManager": "scala",
+    "kafka.coordinator.GroupMetadata": "scala",
+    _JAVA + "group.GroupMetadataManager": "java",
+    _JAVA + "group.OffsetMetadataManager": "java",
+    _JAVA + "group.GroupCoordinatorShard": "java",
+    _JAVA + "group.GroupCoordinatorService": "java",
+    _JAVA + "group.classic.ClassicGroup": "java",
+    _JAVA + "group.generic.GenericGroup": "java",  # 3.6
+    _JAVA + "group.modern.consumer.ConsumerGroup": "java",
+    _JAVA + "group.consumer.ConsumerGroup": "java",  # up to 3.7
+    _JAVA + "group.modern.share.ShareGroup": "java",
+    _JAVA + "group.streams.StreamsGroup": "java",
+    _JAVA + "common.runtime.CoordinatorRuntime": "java",
+    _JAVA + "common.runtime.CoordinatorLoaderImpl": "java",
+    _JAVA + "group.runtime.CoordinatorRuntime": "java",  # up to 3.9
+    "kafka.coordinator.group.CoordinatorLoaderImpl": "java",  # written in Scala, loads for the Java coordinator
+}
+"""Logger to dialect; loggers that are not here tell nothing of a group coordinator."""
+
+PREFIXES: dict[str, tuple[str, ...]] = {
+    "scala": ("[GroupCoordinator ", "[GroupMetadataManager brokerId=", "[Group Metadata Manager on Broker "),
+    "java": ("[GroupCoordinator id=",),
+}
+"""Dialect to the beginnings of the prefixes (log contexts) that its lines carry, if they carry one."""
+
+FOREIGN_PREFIXES = ("[ShareCoordinator ", "[TransactionCoordinator ")
+"""Other coordinators that share the runtime's logger."""
+
+
+def _index(patterns: tuple[Pattern, ...]) -> dict[str, tuple[Pattern, ...]]:
+    """Return first word to the patterns that a message with it can match; "" for all other words."""
+    anywhere = tuple(pattern for pattern in patterns if not pattern.matcher.first_word)
+    words = dict.fromkeys(pattern.matcher.first_word for pattern in patterns)
+    return {
+        word: tuple(p for p in patterns if p.matcher.first_word == word) + anywhere if word else anywhere
+        for word in (*words, "")
+    }
+
+
+_INDEX: dict[str, dict[str, tuple[Pattern, ...]]] = {dialect: _index(rows) for dialect, rows in PATTERNS.items()}
+
+
+def candidates(dialect: str, message: str) -> tuple[Pattern, ...]:
+    """Return the patterns worth trying on a message, in the order of the tables."""
+    index = _INDEX[dialect]
+    return index.get(message.split(" ", 1)[0]) or index[""]

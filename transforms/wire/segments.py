@@ -1,0 +1,180 @@
+"""A segment file of `__consumer_offsets`: its record batches, the bad ones set aside.
+
+A batch is read whole, a file never. What cannot be read is reported with its bytes and its place, and reading goes
+on with the next batch: at the length that the bad one gives if a batch follows there, else at the next place where
+bytes are a batch with the right checksum. Zeros at the end are space that the broker had set aside.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
+
+from transforms.errors import BatchError, ChecksumMismatch, DecodeError, OversizedBatch, TruncatedBatch
+from transforms.wire import batches
+from transforms.wire.batches import PEEK, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is held in memory, in bytes."""
+
+    batch_bytes: int = 64 << 20
+    """Of one batch, as it lies in the file and when inflated (message.max.bytes is 1 MiB by default)."""
+    raw_bytes: int = 64 << 10
+    """Kept of a batch that cannot be read."""
+
+
+DEFAULT_LIMITS = Limits()
+
+_STEP = 1 << 20
+_BATCH_START = re.compile(rb"(?=\x00\x00.{6}(?!\x00{4})[\x00-\x03].{7}[\x00-\x02])", re.DOTALL)
+"""Where a batch can begin: an offset below 2^48, a length above 0 and below 2^26, a known magic."""
+
+
+class RejectedBatch(NamedTuple):
+    """Bytes of a segment file that could not be read.
+
+    Attributes:
+        base_offset: offset of the batch's first record, if its header can be believed; else None.
+        byte_position: where it begins in the file.
+        reason_code: code of the error (`transforms.errors`).
+        detail: the error in words.
+        raw: its first bytes.
+    """
+
+    base_offset: int | None
+    byte_position: int
+    reason_code: str
+    detail: str
+    raw: bytes
+
+
+def read(
+    file: BinaryIO, *, start: int = 0, end: int | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record | RejectedBatch]:
+    """Read the batches that begin in a range of a segment file.
+
+    Args:
+        file: the file, open for reading bytes, seekable.
+        start: first byte; a batch begins there.
+        end: byte behind the range; None = the whole file.
+        limits: what may be held in memory.
+
+    Yields:
+        Records and rejected batches, in the order of the file.
+    """
+    size = file.seek(0, os.SEEK_END)
+    end = size if end is None else min(end, size)
+    position = start
+    while position < end:
+        head = batches.peek(_bytes_at(file, position, PEEK))
+        if head is None or position + head.size > size:
+            if _only_zeros(file, position, size):
+                return
+            position = yield from _damaged(file, position, size, head, limits)
+        else:
+            position = yield from _batch(file, position, size, head, limits)
+
+
+def split_points(file: BinaryIO, target_bytes: int) -> list[int]:
+    """Cut a segment file into ranges of about `target_bytes`, at batches.
+
+    Only headers are read. The walk ends at the first header that is none, so what follows it stays in one range.
+
+    Returns:
+        Where the ranges begin; the first is 0.
+    """
+    size = file.seek(0, os.SEEK_END)
+    points, position = [0], 0
+    while size - points[-1] > target_bytes and position < size:
+        head = batches.peek(_bytes_at(file, position, PEEK))
+        if head is None:
+            break
+        if position - points[-1] >= target_bytes:
+            points.append(position)
+        position += head.size
+    return points
+
+
+def _batch(
+    file: BinaryIO, position: int, size: int, head: batches.Peek, limits: Limits
+) -> Generator[Record | RejectedBatch, None, int]:
+    """Read the batch at a position; returns where to go on."""
+    following = position + head.size
+    try:
+        if head.size > limits.batch_bytes:
+            raise OversizedBatch(f"batch of {head.size} bytes, the limit is {limits.batch_bytes}")
+        yield from batches.records(_bytes_at(file, position, head.size), limits.batch_bytes)
+    except BatchError as error:
+        is_length_doubtful = isinstance(error, (ChecksumMismatch, OversizedBatch))
+        if is_length_doubtful and not _can_follow(file, following, size):
+            return (yield from _damaged(file, position, size, head, limits, error))
+        yield _rejected(file, position, following, head, error, limits)
+    return following
+
+
+def _damaged(
+    file: BinaryIO,
+    position: int,
+    size: int,
+    head: batches.Peek | None,
+    limits: Limits,
+    error: DecodeError | None = None,
+) -> Generator[RejectedBatch, None, int]:
+    """Set bytes aside whose extent is not known; returns where the next good batch begins."""
+    following = _next_batch(file, position + 1, size, limits)
+    if error is None:
+        is_torn = following is None and (head is not None or size - position < PEEK)
+        error = (TruncatedBatch if is_torn else BatchError)(
+            f"file ends after {size - position} bytes" if is_torn else "no batch begins here"
+        )
+    yield _rejected(file, position, following or size, head, error, limits)
+    return following or size
+
+
+def _rejected(
+    file: BinaryIO, position: int, following: int, head: batches.Peek | None, error: DecodeError, limits: Limits
+) -> RejectedBatch:
+    size = following - position
+    raw = _bytes_at(file, position, min(size, limits.raw_bytes))
+    return RejectedBatch(
+        None if head is None else head.base_offset, position, error.code, f"{error} ({size} bytes skipped)", raw
+    )
+
+
+def _next_batch(file: BinaryIO, position: int, size: int, limits: Limits) -> int | None:
+    """Find the next place where bytes are a batch with the right checksum."""
+    while position < size:
+        chunk = _bytes_at(file, position, _STEP + PEEK)
+        for match in _BATCH_START.finditer(chunk, 0, len(chunk)):
+            at = position + match.start()
+            head = batches.peek(chunk[match.start() : match.start() + PEEK])
+            if head is None or at + head.size > size or head.size > limits.batch_bytes:
+                continue
+            if batches.has_valid_checksum(_bytes_at(file, at, head.size)):
+                return at
+        position += _STEP
+    return None
+
+
+def _can_follow(file: BinaryIO, position: int, size: int) -> bool:
+    """Say whether a batch, the end of the file or its empty space begins here."""
+    head = _bytes_at(file, position, PEEK)
+    return not head.strip(b"\x00") or batches.peek(head) is not None
+
+
+def _only_zeros(file: BinaryIO, position: int, size: int) -> bool:
+    while position < size:
+        if _bytes_at(file, position, _STEP).strip(b"\x00"):
+            return False
+        position += _STEP
+    return True
+
+
+def _bytes_at(file: BinaryIO, position: int, size: int) -> bytes:
+    file.seek(position)
+    return file.read(size)
