@@ -60,7 +60,7 @@ def _parse(job: Job, at: datetime) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, sections=("logs",))
+    return execute(run, __doc__ or "", argv, sections=("logs",), step="ingest_logs")
 
 
 if __name__ == "__main__":

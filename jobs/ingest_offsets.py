@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 (the name every Spark programmer knows)
+from pyspark.sql import functions as F
 
 from jobs._runtime.increments import increment, split_rejected, stamped
 from jobs._runtime.job import Job, execute
@@ -79,7 +79,7 @@ def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, sections=("offsets",))
+    return execute(run, __doc__ or "", argv, sections=("offsets",), step="ingest_offsets")
 
 
 if __name__ == "__main__":

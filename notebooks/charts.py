@@ -1,7 +1,7 @@
 """The drawings of the notebooks: rows of gold in, a matplotlib figure out.
 
 Colours are fit for colour-blind eyes (Okabe and Ito for the states, Paul Tol's light set for owners), and a state has
-the same colour everywhere. No drawing depends on pyplot, so a figure is shown once, where a cell returns it.
+the same colour everywhere.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import matplotlib.dates as mdates
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from notebooks.canvas import FONT_POINTS, INK, PALE_INK, days, days_for_text, extents, framed, set_lanes, shortened
 from notebooks.timeline import GroupTimeline, rebalanced_at
 
 STATE_COLOURS = {
@@ -28,14 +28,8 @@ STATE_COLOURS = {
 
 OWNER_COLOURS = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#99DDFF", "#BBCC33", "#DDDDDD", "#AAAA00")
 OWNER_HATCHES = ("", "////", "....", "xxxx", "oo")
-STORM_COLOUR = "#CC79A7"
 GENERATION_COLOURS = ("#ECECEC", "#D4D4D4")
-INK, PALE_INK = "#222222", "#666666"
-
-WIDTH_INCHES = 13.0
-MARGIN_LEFT, MARGIN_RIGHT = 1.9, 2.1
-DOTS_PER_INCH = 120
-FONT_POINTS = 9
+ABANDONED_HATCH = "////"
 
 
 def draw_states(timeline: GroupTimeline) -> Figure:
@@ -45,21 +39,16 @@ def draw_states(timeline: GroupTimeline) -> Figure:
     at the end of its lane. Storms are shaded.
     """
     triggers = timeline.generations["trigger"].value_counts()
-    figure, (strip, band, lanes) = _panels([0.32, 0.7, 0.34 * max(len(triggers), 1) + 0.1], timeline)
+    shown = set(timeline.state_bands()["state"])
+    legend = [Patch(color=colour, label=state) for state, colour in STATE_COLOURS.items() if state in shown]
+    if (timeline.generations["outcome"] == "abandoned").any():
+        legend.append(Patch(facecolor="white", edgecolor=PALE_INK, hatch=ABANDONED_HATCH, label="abandoned generation"))
+    heights = [0.32, 0.7, 0.34 * max(len(triggers), 1) + 0.1]
+    size = _count(len(timeline.generations), "generation")
+    figure, (strip, band, lanes) = framed(timeline, "states and rebalances", size, heights, legend)
     _draw_generations(strip, timeline)
     _draw_state_band(band, timeline)
     _draw_triggers(lanes, timeline, list(triggers.index))
-    for panel in (strip, band, lanes):
-        _shade_storms(panel, timeline)
-    _name_storms(strip, timeline)
-    _label_time(lanes, timeline)
-    count = len(timeline.generations)
-    _write_title(figure, timeline, "states and rebalances", f"{count} generation{'s' if count != 1 else ''}")
-    shown = set(timeline.state_bands()["state"])
-    handles = [Patch(color=colour, label=state) for state, colour in STATE_COLOURS.items() if state in shown]
-    if (timeline.generations["outcome"] == "abandoned").any():
-        handles.append(Patch(facecolor="white", edgecolor=PALE_INK, hatch="////", label="abandoned generation"))
-    _write_legend(figure, timeline, handles)
     return figure
 
 
@@ -72,36 +61,18 @@ def draw_ownership(timeline: GroupTimeline) -> Figure:
     rows = timeline.assignments.assign(owner=owners(timeline.assignments))
     rows["partition_name"] = rows["topic"] + "-" + rows["partition"].astype(str)
     names = list(rows.sort_values(["topic", "partition"])["partition_name"].drop_duplicates())
-    figure, (panel,) = _panels([min(max(0.3 * len(names), 0.6), 14.0)], timeline)
     styles = _owner_styles(rows)
-    bars = _bars(rows, names, timeline)
-    for (owner, height), of_owner in bars.groupby(["owner", "height"]):
-        colour, hatch = styles[owner]
-        for y, in_line in of_owner.groupby("y"):
-            panel.broken_barh(
-                extents(in_line["starts_at"], in_line["ends_at"]),
-                (y, height),
-                facecolor=colour,
-                hatch=hatch,
-                # The outline keeps an assignment of a millisecond visible as a hairline.
-                edgecolor=PALE_INK if hatch else colour,
-                linewidth=0.5,
-                label=owner,
-                zorder=2,
-            )
-    _name_bars(panel, bars, timeline)
-    set_lanes(panel, names)
-    _shade_storms(panel, timeline)
-    _name_storms(panel, timeline)
-    _label_time(panel, timeline)
-    _write_title(figure, timeline, "who owned which partition", f"{len(names)} partitions, {len(styles)} owners")
-    if not names:
-        panel.text(0.5, 0.5, "no assignment is known", transform=panel.transAxes, ha="center", color=PALE_INK)
-    handles = [
+    legend = [
         Patch(facecolor=colour, hatch=hatch, edgecolor=PALE_INK, linewidth=0.3, label=shortened(owner, 30))
         for owner, (colour, hatch) in styles.items()
     ]
-    _write_legend(figure, timeline, handles)
+    heights = [min(max(0.3 * len(names), 0.6), 14.0)]
+    size = f"{_count(len(names), 'partition')}, {_count(len(styles), 'owner')}"
+    figure, (panel,) = framed(timeline, "who owned which partition", size, heights, legend)
+    _draw_bars(panel, _bars(rows, names, timeline), styles, timeline)
+    set_lanes(panel, names)
+    if not names:
+        panel.text(0.5, 0.5, "no assignment is known", transform=panel.transAxes, ha="center", color=PALE_INK)
     return figure
 
 
@@ -118,15 +89,16 @@ def _draw_generations(panel: Axes, timeline: GroupTimeline) -> None:
     bands = timeline.generation_bands()
     for parity, colour in enumerate(GENERATION_COLOURS):
         fields = bands[bands.index % 2 == parity]
-        extents = extents(fields["starts_at"], fields["ends_at"])
-        panel.broken_barh(extents, (0, 1), facecolor=colour, linewidth=0, label="generations")
+        panel.broken_barh(
+            extents(fields["starts_at"], fields["ends_at"]), (0, 1), facecolor=colour, linewidth=0, label="generations"
+        )
     abandoned = bands[bands["outcome"] == "abandoned"]
     panel.broken_barh(
         extents(abandoned["starts_at"], abandoned["ends_at"]),
         (0, 1),
         facecolor="none",
         edgecolor=PALE_INK,
-        hatch="////",
+        hatch=ABANDONED_HATCH,
         linewidth=0,
         label="abandoned",
     )
@@ -198,7 +170,7 @@ def _how_often(clients: pd.Series) -> str:
     if not len(counts):
         return f"{len(clients)}×"
     share = "" if len(clients) == 1 else "all " if counts.iloc[0] == len(clients) else f"{counts.iloc[0]} "
-    return f"{len(clients)}×, {share}by {shortened(str(counts.index[0]), 18)}"
+    return f"{len(clients)}×, {share}by {shortened(str(counts.index[0]), 14)}"
 
 
 def _owner_styles(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
@@ -234,10 +206,29 @@ def _bars(rows: pd.DataFrame, names: Sequence[str], timeline: GroupTimeline) -> 
     return bars
 
 
-def _name_bars(panel: Axes, bars: pd.DataFrame, timeline: GroupTimeline) -> None:
-    """Write the owner into the bars that have room for it."""
-    for bar in bars.itertuples():
+def _draw_bars(panel: Axes, bars: pd.DataFrame, styles: dict[str, tuple[str, str]], timeline: GroupTimeline) -> None:
+    """Draw the assignments, and write the owner into those that have room for it."""
+    for (owner, y, height), of_owner in bars.groupby(["owner", "y", "height"]):
+        colour, hatch = styles[owner]
+        panel.broken_barh(
+            extents(of_owner["starts_at"], of_owner["ends_at"]),
+            (y, height),
+            facecolor=colour,
+            hatch=hatch,
+            # The outline keeps an assignment of a millisecond visible as a hairline.
+            edgecolor=PALE_INK if hatch else colour,
+            linewidth=0.5,
+            label=owner,
+            zorder=2,
+        )
+    for bar in bars[bars["height"] > 0.3].itertuples():
         start, end = days(bar.starts_at), days(bar.ends_at)
-        if end - start > days_for_text(bar.owner, timeline) and bar.height > 0.3:
-            style = {"fontsize": FONT_POINTS - 1, "color": INK, "clip_on": True, "zorder": 4}
-            panel.text((start + end) / 2, bar.y + bar.height / 2, bar.owner, ha="center", va="center", **style)
+        if end - start > days_for_text(bar.owner, timeline):
+            place = ((start + end) / 2, bar.y + bar.height / 2)
+            field = {"facecolor": styles[bar.owner][0], "edgecolor": "none", "pad": 0.6}
+            style = {"fontsize": FONT_POINTS - 1, "color": INK, "clip_on": True, "zorder": 4, "bbox": field}
+            panel.text(*place, bar.owner, ha="center", va="center", **style)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -41,7 +41,7 @@ class GroupTimeline:
 
         Returns:
             One row for each transition, in order: state, starts_at, ends_at (the next transition, or `until`). A
-            deleted group has no state until it comes back: Dead lasts no time, the next life's first row begins anew.
+            deleted group is Dead until it comes back.
         """
         steps = self.transitions.sort_values(["life", "seq"])
         ends = steps["at"].shift(-1).fillna(self.until)
@@ -63,6 +63,27 @@ class GroupTimeline:
         last_of_life = rows["life"] != rows["life"].shift(-1)
         rows["ends_at"] = following.where(~last_of_life | rows["ended_at"].isna(), rows["ended_at"])
         return rows[["generation", "life", "outcome", "starts_at", "ends_at"]].reset_index(drop=True)
+
+    def storm_summary(self) -> pd.DataFrame:
+        """One column for each storm: when, how many, by whom, how bad, and what would stop it."""
+        rows = self.storms.sort_values("started_at").assign(
+            unstable=self.storms["unstable_ratio"].map("{:.0%}".format, na_action="ignore")
+        )
+        return rows[list(SUMMARY)].rename(columns=SUMMARY).reset_index(drop=True).T
+
+
+SUMMARY = {
+    "started_at": "from",
+    "ended_at": "to",
+    "severity": "severity",
+    "rebalance_count": "rebalances",
+    "unstable": "time without a stable assignment",
+    "main_trigger": "main trigger",
+    "main_client_id": "triggered most by client",
+    "main_client_host": "at host",
+    "advice": "advice",
+}
+"""What a summary of storms shows, and how it is called there."""
 
 
 def rebalanced_at(generations: pd.DataFrame) -> pd.Series:

@@ -207,7 +207,7 @@ COLUMNS: dict[str, Entry] = {
     "previous_member_id": Entry(STRING, "member id before, of the same instance, or of the same client and host"),
     # Audit
     "state_before": Entry(STRING, "state of the replayed group when the request was handled", GROUP_STATES),
-    "observed_error": Entry(INT, "error code that the broker answered"),
+    "observed_error": Entry(INT, "error code that the group answered; errors of single partitions of a commit aside"),
     "predicted_error": Entry(INT, "error code that the replayed state machine answers; null = not predicted"),
     "observed_generation": Entry(INT, "generation in the broker's answer of a successful JoinGroup"),
     "predicted_generation": Entry(INT, "generation in the replayed answer of a successful JoinGroup"),

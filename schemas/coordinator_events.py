@@ -11,7 +11,8 @@ GROUP_EVENTS: dict[str, str] = {
     "preparing_rebalance": "join phase began; generation is the old one, `reason` and `client_reason` as logged, "
     "member_id the first culprit, attributes: trigger, member_ids",
     "stabilized": "join phase ended (state CompletingRebalance): generation, member_count",
-    "assignment_received": "the leader's SyncGroup: generation, member_id = leader, member_count, attributes: static_count",
+    "assignment_received": "the leader's SyncGroup: generation, member_id = leader, member_count, "
+    "attributes: static_count",
     "group_empty": "join phase ended without members: generation, already incremented",
     "members_not_rejoined": "dynamic members removed at the rebalance timeout: attributes: member_ids",
     "rebalance_extended": "nobody rejoined, join phase goes on",
@@ -24,10 +25,12 @@ GROUP_EVENTS: dict[str, str] = {
     "static_member_added": "member_id is the first member of group_instance_id",
     "static_member_replaced": "group_instance_id joined again; member_id is the old id (the new one is not printed "
     "by every version: attributes: new_member_id)",
-    "static_member_kept_generation": "the replacement of a static member did not need a rebalance (group_id null: not printed)",
+    "static_member_kept_generation": "the replacement of a static member did not need a rebalance "
+    "(group_id null: not printed)",
     "member_left": "LeaveGroup of member_id, client_reason",
     "pending_member_left": "LeaveGroup of a pending member_id",
-    "member_fenced": "request of member_id refused: group_instance_id belongs to attributes: current_member_id; attributes: operation",
+    "member_fenced": "request of member_id refused: group_instance_id belongs to attributes: current_member_id; "
+    "attributes: operation",
     "leader_replaced": "leader member_id did not rejoin, attributes: new_leader_member_id (absent: no member joined)",
     "members_not_synced": "members removed for not sending SyncGroup: attributes: member_ids",
     "empty_assignments": "members got an empty assignment, generation, attributes: member_ids",
@@ -54,7 +57,8 @@ GROUP_EVENTS: dict[str, str] = {
     "modern_member_left": "member_id left a consumer, share or streams group",
     "modern_member_fenced": "member_id was fenced from a consumer, share or streams group, reason",
     "modern_epoch_bumped": "group epoch (generation) of a consumer, share or streams group went up",
-    "modern_assignment_computed": "target assignment for epoch (generation) computed, attributes: assignor, duration_ms",
+    "modern_assignment_computed": "target assignment for epoch (generation) computed, "
+    "attributes: assignor, duration_ms",
     "modern_member_state": "member_id got a new assignment state, attributes: detail",
     "modern_other": "another line about a consumer, share or streams group, attributes: detail",
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 (the name every Spark programmer knows)
+from pyspark.sql import functions as F
 
 from jobs._runtime.lake import Lake, Progress
 from schemas.table import TableSpec

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -64,6 +65,7 @@ def execute(
     argv: Sequence[str] | None = None,
     sections: tuple[str, ...] = (),
     add_arguments: AddArguments | None = None,
+    step: str = "",
 ) -> int:
     """Run a job as a process does.
 
@@ -73,25 +75,25 @@ def execute(
         argv: command line without the program; None = that of the process.
         sections: sections of the settings (`offsets`, `logs`) whose paths the job reads; checked before Spark starts.
         add_arguments: adds the job's own arguments.
+        step: name of the one step that the job is; empty if it reports its steps itself.
 
     Returns:
         The exit code.
     """
-    return guarded(lambda: _run(body, description, argv, sections, add_arguments))
+
+    def frame() -> int:
+        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+        parser = _parser(description)
+        if add_arguments is not None:
+            add_arguments(parser)
+        _run(body, parser.parse_args(argv), sections, step)
+        return 0
+
+    return guarded(frame)
 
 
-def _run(
-    body: Body,
-    description: str,
-    argv: Sequence[str] | None,
-    sections: tuple[str, ...],
-    add_arguments: AddArguments | None,
-) -> int:
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    parser = _parser(description)
-    if add_arguments is not None:
-        add_arguments(parser)
-    arguments = parser.parse_args(argv)
+def _run(body: Body, arguments: argparse.Namespace, sections: tuple[str, ...], step: str) -> None:
+    """Read the settings, start what is needed, and run the job."""
     overrides = {key: value for key, _ in keys() if (value := getattr(arguments, key)) is not None}
     settings = load(arguments.settings, overrides)
     require_paths(settings, sections)
@@ -102,11 +104,11 @@ def _run(
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
         lake.open()
     try:
-        body(Job(settings, lake, report, arguments))
+        with report.step(step) if step else nullcontext():
+            body(Job(settings, lake, report, arguments))
     finally:
         if is_ours:
             spark.stop()
-    return 0
 
 
 def _parser(description: str) -> argparse.ArgumentParser:

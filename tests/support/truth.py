@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 RAW_APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup")
@@ -80,17 +80,17 @@ class Truth:
     requests: tuple[Request, ...]
     snapshots: dict[str, tuple[Snapshot, ...]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def joins(self) -> list[Join]:
         """The JoinGroup requests."""
         return [request for request in self.requests if isinstance(request, Join)]
 
-    @property
+    @cached_property
     def syncs(self) -> list[Sync]:
         """The SyncGroup requests."""
         return [request for request in self.requests if isinstance(request, Sync)]
 
-    @property
+    @cached_property
     def raw_groups(self) -> frozenset[str]:
         """Groups whose every client noted what it did."""
         return frozenset(request.group_id for request in self.requests)

@@ -87,8 +87,9 @@ def _cause(reason: str, leaves: list[tuple[str, str, str]]) -> tuple[str, tuple[
     if not reason.startswith("explicit `LeaveGroup` request"):
         return next((word for pattern, word in CAUSES if re.match(pattern, reason)), "unknown"), culprits
     # An admin names members by instance, and the reason then names nobody: all leaves just printed are meant.
-    kind, member, client_reason = leaves[0] if leaves else ("Member", "", "")
-    culprits = tuple(left for _, left, _ in leaves) or culprits
+    meant = [left for left in leaves if left[1] in culprits] or leaves
+    kind, member, client_reason = meant[0] if meant else ("Member", "", "")
+    culprits = tuple(left for _, left, _ in meant) or culprits
     if kind == "Pending member":
         return "pending_member_left", culprits
     return ("poll_timeout" if client_reason == "consumer poll timeout has expired." else "member_left"), culprits

@@ -15,6 +15,10 @@ CLASSIC_APIS = (
     "OffsetCommit",
     "TxnOffsetCommit",
 )
+COMMITS = ("OffsetCommit", "TxnOffsetCommit")
+PARTITION_ERRORS = (3, 12, 29)
+"""Errors of single partitions of a commit: the broker's, not the group's, so the audit may leave them aside."""
+
 CALM_SHARE = 0.999
 CHAOTIC_SHARE = 0.995
 RACE_SHARE = 0.01
@@ -90,10 +94,10 @@ def audit_is_complete(truth: Truth, tables: Tables) -> Differences:
             is_known = row["api"] not in CLASSIC_APIS or row["group_id"] in MODERN_GROUPS
             found.expect(is_known, f"no such request: {_words(row)}")
             continue
-        answer = (request["error_code"], request["group_id"], request["api"])
-        found.expect(
-            (row["observed_error"], row["group_id"], row["api"]) == answer, f"was answered {answer}: {_words(row)}"
-        )
+        answer = (request["group_id"], request["api"], request["error_code"])
+        is_apart = request["api"] in COMMITS and request["error_code"] in PARTITION_ERRORS and not row["observed_error"]
+        is_right = is_apart or (row["group_id"], row["api"], row["observed_error"]) == answer
+        found.expect(is_right, f"was answered {answer}: {_words(row)}")
         if row["api"] == "JoinGroup" and row["observed_error"] == 0:
             answered = request["answered_generation"]
             found.expect(row["observed_generation"] == answered, f"was answered generation {answered}: {_words(row)}")

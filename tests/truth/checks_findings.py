@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from tests.support.truth import Truth
+from tests.truth.broker_lines import broker_lines
 from tests.truth.timelines import Differences, Row, Tables, begin_of
 
 WINDOW_MS = 60_000
@@ -85,9 +86,18 @@ def _runs(rows: list[Row], count: str) -> list[Run]:
 
 
 def storms_found(truth: Truth, tables: Tables) -> Differences:
-    """checkout-storm is a storm and billing-steady is none; the table holds exactly the storms of the definition."""
+    """checkout-storm is a storm and billing-steady is none; the table holds exactly the storms of the definition.
+
+    Gold's generations must give the storms that the broker's lines give.
+    """
     found = Differences()
     storms = expected_storms(tables["generations"])
+    logged: dict[str, list[float]] = defaultdict(list)
+    for line in broker_lines(truth.folder).prepared:
+        logged[line.group_id].append(line.at)
+    for group, moments in logged.items():
+        expected, given = storms_of(moments, WINDOW_MS, MIN_REBALANCES), storms.get(group, [])
+        found.expect(expected == given, f"{group}: the lines show storms {expected}, gold's generations {given}")
     if "checkout-storm" in truth.raw_groups:
         found.expect(len(storms.get("checkout-storm", [])) == 1, "checkout-storm is not one storm")
         found.expect("billing-steady" not in storms, "billing-steady is a storm")

@@ -1,4 +1,4 @@
-"""Captures, unpacked and run through the pure pipeline once for all truth tests."""
+"""Captures as the clients saw them, and run through the pure pipeline, once for all truth tests."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.captures import capture
 from tests.support.pure_pipeline import run_pipeline
 from tests.support.truth import Truth, read_truth
 from tests.truth.timelines import Tables
 
 
 @pytest.fixture(scope="session")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("captures")
+def truth_of(capture_dir: Callable[[str], Path]) -> Callable[[str], Truth]:
+    return lambda name: read_truth(capture_dir(name))
 
 
 @pytest.fixture(scope="session")
-def truth_of(unpacked: Path) -> Callable[[str], Truth]:
-    return lambda name: read_truth(capture(name, unpacked))
-
-
-@pytest.fixture(scope="session")
-def pure_tables(unpacked: Path) -> Callable[[str], Tables]:
-    return lambda name: run_pipeline(capture(name, unpacked))
+def pure_tables(capture_dir: Callable[[str], Path]) -> Callable[[str], Tables]:
+    return lambda name: run_pipeline(capture_dir(name))

@@ -78,7 +78,7 @@ def _leader_was_told(truth: Truth, tables: Tables, row: Row) -> bool:
     return any(
         (join.group_id, join.generation) == (row["group_id"], row["generation"])
         and not join.error
-        and (row["member_id"] if "member_id" in row else join.leader) in join.members
+        and row.get("member_id", join.leader) in join.members
         for join in truth.joins
     )
 

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.truth import Truth
 from tests.truth.checks import CHECKS
 from tests.truth.checks_audit import CHAOTIC_SHARE
 from tests.truth.checks_findings import Run, bursts_of, expected_bursts, expected_storms, storms_of
 from tests.truth.corruptions import CORRUPTIONS
+from tests.truth.timelines import Tables
 
-SAMPLE = 6
+SAMPLE = 3
 """Rows that each lie is tried on, spread over the table."""
+
+
+_HONEST: dict[tuple[str, str], frozenset[str]] = {}
+
+
+def _honest(name: str, check: str, truth: Truth, tables: Tables) -> frozenset[str]:
+    """What a check says of the tables as they are: nothing, unless the pipeline itself is wrong."""
+    if (name, check) not in _HONEST:
+        _HONEST[(name, check)] = frozenset(CHECKS[check](truth, tables))
+    return _HONEST[(name, check)]
 
 
 @pytest.mark.parametrize("lie", CORRUPTIONS, ids=lambda lie: f"{lie.check}: {lie.table} {lie.words}")
 @pytest.mark.parametrize("name", ("kafka-4.2.0", "chaos-3.9.1"))
 def test_a_lie_about_one_row_is_found(name, lie, truth_of, pure_tables):
     truth, tables = truth_of(name), pure_tables(name)
-    honest = set(CHECKS[lie.check](truth, tables))
+    honest = _honest(name, lie.check, truth, tables)
     rows = tables[lie.table]
     spread = rows[:: max(len(rows) // 60, 1)]
     places = [rows.index(row) for row in spread if lie.where(truth, tables, row)]

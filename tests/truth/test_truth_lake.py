@@ -30,5 +30,9 @@ def test_spark_adds_nothing_to_the_pure_replay_and_loses_nothing(name, table, pu
 
 def _as_text(row: Row) -> str:
     """Spell a row the same way whichever side it comes from: the cluster's name and fractions of a ms aside."""
-    values = {name: int(value) if isinstance(value, float) else value for name, value in row.items()}
-    return repr(sorted((name, value) for name, value in values.items() if name != "cluster"))
+    return repr(sorted((name, _whole(value)) for name, value in row.items() if name != "cluster"))
+
+
+def _whole(value: object) -> object:
+    """Cut a moment to whole milliseconds, as the lake's rows are; the lake itself holds microseconds."""
+    return round(value * 1000) // 1000 if isinstance(value, float) else value

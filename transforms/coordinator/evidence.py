@@ -133,8 +133,8 @@ def _exchanges(rows: Iterable[Row]) -> list[Exchange]:
 
 
 def _exchange(token: int, row: Row, handled_at: float) -> Exchange:
-    error = row["error_code"]
-    partition_errors = row["partition_errors"] or {}
+    partition_errors = {int(code) for code in row["partition_errors"] or ()}
+    error = _group_error(partition_errors) if partition_errors else row["error_code"]
     is_join = row["api"] == "JoinGroup"
     request = Request(
         token=token,
@@ -157,8 +157,7 @@ def _exchange(token: int, row: Row, handled_at: float) -> Exchange:
             Leaver(entry["member_id"] or "", entry["group_instance_id"], entry["reason"])
             for entry in row["leaving_members"] or ()
         ),
-        unknown_topics_only=bool(partition_errors)
-        and all(int(code) == Error.UNKNOWN_TOPIC_OR_PARTITION for code in partition_errors),
+        unknown_topics_only=partition_errors == {Error.UNKNOWN_TOPIC_OR_PARTITION},
     )
     return Exchange(
         request=request,
@@ -169,6 +168,24 @@ def _exchange(token: int, row: Row, handled_at: float) -> Exchange:
         parked_ms=row["parked_ms"] or 0.0,
         row=row,
     )
+
+
+_OF_PARTITIONS = frozenset(
+    {Error.UNKNOWN_TOPIC_OR_PARTITION, Error.OFFSET_METADATA_TOO_LARGE, Error.TOPIC_AUTHORIZATION_FAILED}
+)
+"""Errors of single partitions in a commit: the broker's, not the group's."""
+
+
+def _group_error(partition_errors: set[int]) -> int:
+    """Return what the group answered to a commit.
+
+    A group refuses all partitions with one error. Metadata that is too large is found after the group has let the
+    commit in, so it counts as let in; topics the broker refuses never reach the group.
+    """
+    of_group = partition_errors - _OF_PARTITIONS
+    if of_group or Error.OFFSET_METADATA_TOO_LARGE in partition_errors:
+        return min(of_group - {Error.NONE}, default=int(Error.NONE))
+    return min(partition_errors)
 
 
 def _rebalance_timeout(row: Row) -> int:

@@ -10,10 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-AUTHORITY = {"timer": 1, "request_log": 1, "answer": 2, "broker_log": 3, "offsets": 4}
-"""Authority by source. "answer" is what the broker told in an answer of the request log."""
+AUTHORITY = {"timer": 1, "request_log": 1, "follows_from_line": 1, "answer": 2, "broker_log": 3, "offsets": 4}
+"""Authority by source.
 
-EVIDENCE_OF = {"timer": "request_log", "answer": "request_log"}
+"answer" is what the broker told in an answer of the request log; "follows_from_line" what the machine did because of
+a line that speaks of something else ("Member m has failed" begins a join phase, which has a line of its own).
+"""
+
+EVIDENCE_OF = {"timer": "request_log", "answer": "request_log", "follows_from_line": "broker_log"}
 """The kind of evidence behind a source, where it has another name."""
 
 

@@ -25,12 +25,13 @@ def moved(timeline: Timeline, life: int, move: Moved, group: Group | None, leave
         return
     row = timeline.generation(life, move.generation + (move.to_state is GroupState.PREPARING))
     row.is_inferred |= cause.is_inferred
+    source = "follows_from_line" if cause.source == "broker_log" else cause.source
     if not cause.is_inferred:
-        row.facts.learn(cause.source, **{_TIME_OF[move.to_state]: move.at})
+        row.facts.learn(source, **{_TIME_OF[move.to_state]: move.at})
     if move.to_state is GroupState.PREPARING:
         _triggered(row, move, leave_reasons)
     elif move.to_state is GroupState.COMPLETING and group is not None and group.is_known and group.members:
-        row.facts.learn(cause.source, protocol=group.protocol, protocol_type=group.protocol_type, leader=group.leader)
+        row.facts.learn(source, protocol=group.protocol, protocol_type=group.protocol_type, leader=group.leader)
         row.learn_members("request_log", [_of_machine(member, group) for member in group.members.values()])
 
 
@@ -49,7 +50,7 @@ def _triggered(row: GenerationFacts, move: Moved, leave_reasons: Mapping[str, st
     trigger = BY_EVENT.get(move.event)
     if trigger is not None and row.facts.get("trigger") is None:
         row.facts.learn(
-            cause.source,
+            "follows_from_line" if cause.source == "broker_log" else cause.source,
             trigger=refined(trigger, client_reason),
             trigger_member_id=cause.member_id,
             client_reason=client_reason or None,

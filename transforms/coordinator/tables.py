@@ -60,13 +60,16 @@ class _Chain:
         self.rows = [row for row in replay.timeline.of_life(life) if row.facts.sources]
         self.next_of = dict(zip((row.generation for row in self.rows), self.rows[1:], strict=False))
         self.last_stable: GenerationFacts | None = None
+        self.partition_counts: dict[str, int] = {}
         self.last_number = 0
 
     def passed(self, row: GenerationFacts) -> None:
         """Go on to the next generation."""
         self.last_number = row.generation
-        if self.outcome(row) in ("stable", "empty"):
+        if self.outcome(row) == "stable":
             self.last_stable = row
+            for topic, count in _partition_counts(row.members.values()).items():
+                self.partition_counts[topic] = max(self.partition_counts.get(topic, 0), count)
 
     # --- times -------------------------------------------------------------------------------------------------
 
@@ -183,13 +186,18 @@ class _Chain:
         return "member_joined" if joined and not departed and row.members else "unknown"
 
     def _partitions_grew(self, members: Mapping[str, MemberFacts]) -> bool:
-        """Same subscriptions, other partitions: a topic grew, shrank, came or went."""
+        """Same subscriptions, and a topic with more partitions than it ever had here.
+
+        Fewer partitions prove nothing: leaders leave some out, and Kafka never takes any away.
+        """
         before = self.last_stable.current_members if self.last_stable is not None else {}
-        subscribed = {member.topics for member in members.values()}, {member.topics for member in before.values()}
-        if subscribed[0] != subscribed[1] or None in subscribed[0]:
+        subscribed = {member.topics for member in members.values()}
+        if None in subscribed or subscribed != {member.topics for member in before.values()}:
             return False
-        now, then = _partitions(members.values()), _partitions(before.values())
-        return now is not None and then is not None and now != then
+        counts = _partition_counts(members.values())
+        return any(
+            count > self.partition_counts[topic] for topic, count in counts.items() if topic in self.partition_counts
+        )
 
     def _is_subscription_changed(self, row: GenerationFacts, members: Mapping[str, MemberFacts]) -> bool | None:
         if self.last_stable is None or not row.members:
@@ -205,8 +213,6 @@ class _Chain:
         if not is_known:
             return None
         before = {} if self.last_stable is None else self.last_stable.current_members
-        if self.last_stable is not None and self.outcome(self.last_stable) == "empty":
-            before = {}
         ours, theirs = (members, before) if joined else (before, members)
         return sorted(key for key in ours if key not in theirs)
 
@@ -228,8 +234,7 @@ class _Chain:
         """Partitions whose owner is another than in the last stable generation; unassigned is no owner."""
         if outcome not in ("stable", "empty") or self.last_stable is None:
             return None
-        before = {} if self.outcome(self.last_stable) == "empty" else self.last_stable.current_members
-        now, then = _owners(members.values()), _owners(before.values())
+        now, then = _owners(members.values()), _owners(self.last_stable.current_members.values())
         if now is None or then is None:
             return None
         return sum(now.get(key) != then.get(key) for key in now.keys() | then.keys())
@@ -282,13 +287,13 @@ class _Chain:
                 }
 
 
-def _partitions(members: Iterable[MemberFacts]) -> set[tuple[str, int]] | None:
-    found: set[tuple[str, int]] = set()
+def _partition_counts(members: Iterable[MemberFacts]) -> dict[str, int]:
+    """Partitions that each topic has at least, by the highest one assigned."""
+    counts: dict[str, int] = {}
     for member in members:
-        if member.assigned is None:
-            return None
-        found.update(member.assigned)
-    return found
+        for topic, partition in member.assigned or ():
+            counts[topic] = max(counts.get(topic, 0), partition + 1)
+    return counts
 
 
 def _owners(members: Iterable[MemberFacts]) -> dict[tuple[str, int], tuple[str | None, ...]] | None:

@@ -31,8 +31,9 @@ from transforms.coordinator.audit import (
     view,
 )
 from transforms.coordinator.brokers import Brokers
+from transforms.coordinator.effects import JOIN_TIMER
 from transforms.coordinator.events import REFUSALS, Answered, Cause, Event, Gone, Joined, Moved
-from transforms.coordinator.evidence import Exchange, Item, Kind
+from transforms.coordinator.evidence import Exchange, Item, Kind, Row
 from transforms.coordinator.facts import Timeline
 from transforms.coordinator.machine import Machine
 from transforms.coordinator.resync import bring_to, members_of
@@ -47,6 +48,9 @@ JOIN_TIMER_LAG_MS = 3.0
 
 EXPIRY_SLACK_MS = 50.0
 """At the end of a join phase, members whose session ends this soon ended by it, and not for not rejoining."""
+
+TRIGGERS_OF_TIMERS = frozenset({"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed"})
+"""Rebalances that no request causes."""
 
 BROKER_REFUSALS = frozenset({24, 29, 30, 35, 42, 100})
 """Errors that a broker answers without asking the coordinator (invalid, not authorized, unsupported)."""
@@ -185,14 +189,20 @@ class Replay:
             return False
         if item.kind is Kind.REQUEST and item.exchange is not None:
             return self._request_comes_too_early(item.exchange)
+        if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "preparing_rebalance":
+            return self._line_comes_too_early(item.row)
+        if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "group_empty":
+            return self.has_requests and group.generation < item.row["generation"] and not group.all_joined
         if group.state is not GroupState.PREPARING:
             return False
         if item.kind is Kind.ANSWER and item.exchange is not None and item.exchange.request.api == "JoinGroup":
             told = item.exchange.row["answered_members"]
             ends = item.exchange.observed_generation == group.generation + 1
-            return ends and not self._can_complete(len(told) if told else None)
+            return ends and not self._can_complete(item.at, len(told) if told else None)
         if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "stabilized":
-            return item.row["generation"] == group.generation + 1 and not self._can_complete(item.row["member_count"])
+            return item.row["generation"] == group.generation + 1 and not self._can_complete(
+                item.at, item.row["member_count"]
+            )
         return False
 
     def _request_comes_too_early(self, exchange: Exchange) -> bool:
@@ -204,12 +214,25 @@ class Replay:
             return self.machine.foresee(request) == Error.NONE
         return False
 
-    def _can_complete(self, member_count: int | None) -> bool:
-        """Whether everybody who is told to be in has joined, and nobody is about to be put out."""
+    def _line_comes_too_early(self, line: Row) -> bool:
+        """Whether a rebalance is told of whose request, which the request log has, was not handled yet."""
         group = self.machine.group
+        begun = group.generation > line["generation"] or group.state is GroupState.PREPARING
+        trigger = (line["attributes"] or {}).get("trigger")
+        return self.has_requests and not begun and trigger not in TRIGGERS_OF_TIMERS
+
+    def _can_complete(self, at: float, member_count: int | None) -> bool:
+        """Whether the join phase can be over: everybody has joined, or its time is up.
+
+        If neither, somebody's join, leave or expiry of the same moment has not been handled yet.
+        """
+        group = self.machine.group
+        timer = group.timers.get(JOIN_TIMER)
+        if timer is not None and timer.due <= at + JOIN_TIMER_LAG_MS:
+            return True
         if member_count is not None and group.awaiting_join < member_count:
             return False
-        return all(m.parked_join is not None or m.group_instance_id is not None for m in group.members.values())
+        return all(member.parked_join is not None for member in group.members.values())
 
     # --- requests ----------------------------------------------------------------------------------------------
 

@@ -59,7 +59,13 @@ class _Clock:
     def _seconds(self, second: str) -> int:
         day, clock = second[:10], second[11:]
         local = datetime(
-            int(day[:4]), int(day[5:7]), int(day[8:]), int(clock[:2]), int(clock[3:5]), int(clock[6:]), tzinfo=self._zone
+            int(day[:4]),
+            int(day[5:7]),
+            int(day[8:]),
+            int(clock[:2]),
+            int(clock[3:5]),
+            int(clock[6:]),
+            tzinfo=self._zone,
         )
         if self._zone is timezone.utc:
             return int(local.timestamp())
@@ -121,4 +127,3 @@ def _time(line: str, known: Layout | None, clock: _Clock) -> tuple[Layout | None
             logged_at = clock.read(stamp)
             return (known if logged_at is None else layout), logged_at
     return known, None
-

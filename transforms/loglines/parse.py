@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 from transforms.loglines.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
 from transforms.loglines.coordinator_lines import read_coordinator_line
 from transforms.loglines.layouts import head_length, take_apart
-from transforms.loglines.request_log import MARKER, BadRequestLineError, is_group_request, read_request_line
+from transforms.loglines.request_log import (
+    MARKER,
+    BadRequestLineError,
+    is_group_request,
+    is_request,
+    read_request_line,
+)
 
 COORDINATOR_MARKER = "oordinator"
 
@@ -39,13 +45,13 @@ def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
     """
     if logged_at is None:
         return [_rejected("no_timestamp", "text before the first time stamp of the file", text)] if text.strip() else []
-    is_request = MARKER in text[:80]
-    if not is_request and not any(marker in text for marker in MARKERS):
+    request = is_request(text)
+    if not request and not any(marker in text for marker in MARKERS):
         return []
     head = head_length(text)
     if head < 0:  # an overlong entry goes on in further ones, which have no head
         return []
-    if is_request:
+    if request:
         begin = text.find(MARKER, head)
         return _request(text, begin, logged_at) if is_group_request(text, begin) else []
     parts = take_apart(text, head)

@@ -102,9 +102,11 @@ REASONS: tuple[ReasonPattern, ...] = tuple(
          "removing member c1-7d1e on heartbeat expiration."),
         ("sync_timeout", "3.0-", "Removing {members} on pending sync request expiration",
          "Removing Set(c1-7d1e, c2-91af) on pending sync request expiration"),
-        ("assignment_store_failed", "2.1-2.8", "error when storing group assignment during SyncGroup (member: {members})",
+        ("assignment_store_failed", "2.1-2.8", "error when storing group assignment during SyncGroup "
+         "(member: {members})",
          "error when storing group assignment during SyncGroup (member: c1-7d1e)"),
-        ("assignment_store_failed", "3.0-3.3", "Error when storing group assignment during SyncGroup (member: {members})",
+        ("assignment_store_failed", "3.0-3.3", "Error when storing group assignment during SyncGroup "
+         "(member: {members})",
          "Error when storing group assignment during SyncGroup (member: c1-7d1e)"),
         ("assignment_store_failed", "3.4-3.9", "Error {error} when storing group assignment during SyncGroup "
          "(member: {members})",

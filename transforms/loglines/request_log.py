@@ -26,8 +26,11 @@ MARKER = "Completed request:"
 API_OF_GROUP = r'"requestApiKey": ?(?:' + "|".join(map(str, APIS)) + r"),"
 """Regular expression (Python's and Java's alike) that finds the requests which are worth parsing."""
 
+MARKER_WITHIN = 80
+"""The marker ends this near to the beginning of an entry: behind a time stamp and a level."""
+
 HEADER_LENGTH = 200
-"""The API stands this near to the beginning of a line, before anything that a client can choose."""
+"""The API ends this near to the marker, before anything that a client can choose."""
 
 _API = re.compile(API_OF_GROUP)
 _EMPTY: Row = {name: None for name in GROUP_REQUESTS.columns if name not in PROVENANCE}
@@ -42,6 +45,11 @@ class BadRequestLineError(ValueError):
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
         self.code = code
+
+
+def is_request(entry: str) -> bool:
+    """Tell whether an entry is a line of the request log; cheap."""
+    return MARKER in entry[:MARKER_WITHIN]
 
 
 def is_group_request(line: str, begin: int) -> bool:
@@ -140,7 +148,7 @@ _MEMBER_FIELDS = (
 
 def _read_leaving(row: Row, request: Json, answer: Json) -> None:
     """Read who leaves: one member up to version 2, a list with an answer for each from 3 on."""
-    asked = request["members"] if "members" in request else [request]
+    asked = request.get("members", [request])
     answered = answer.get("members") or []
     leaving = []
     for number, member in enumerate(asked):

@@ -15,11 +15,9 @@ from schemas.records.classic_groups import GROUP_METADATA, LEGACY_OFFSET_COMMIT,
 from schemas.records.fields import RecordType, StructOf
 from schemas.records.record_types import RECORD_TYPES
 from transforms.errors import (
-    BufferUnderflow,
     DecodeError,
     MarkerKey,
     NullKey,
-    TrailingBytes,
     UnknownRecordType,
     UnsupportedVersion,
 )
@@ -140,7 +138,7 @@ def _read_known(record_type: RecordType, value: bytes, version: int) -> dict[str
 
     try:
         return read(record_type.value)
-    except (BufferUnderflow, TrailingBytes) as error:
+    except DecodeError as error:
         for layout in record_type.earlier_values:
             try:
                 return read(layout)

@@ -1,0 +1,148 @@
+"""Log files below a folder: finding them, naming them and reading their entries."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from transforms.errors import SourceError
+from transforms.loglines.entries import Entry, entries
+from transforms.loglines.layouts import LAYOUTS
+
+_HEAD_BYTES = 64 << 10
+_GLOB = re.compile(r"[*?[]")
+
+# What rotation puts at the end of a name (server.log.1, server.log.2026-11-20-10, server.log-20261120.gz) or before
+# its ending (server-2026-11-20-1.log.gz).
+_DATE = r"\d{4}-?\d\d-?\d\d(?:-\d+)*"
+_ROTATION = re.compile(rf"(?:[.-]{_DATE}(?=\.log\b))|(?:[.-]{_DATE}(?:\.\d+)?|\.\d{{1,5}})?(?:\.gz)?$")
+_UNREADABLE = (EOFError, zlib.error, OSError)
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A log file.
+
+    Attributes:
+        path: where it lies.
+        name: its path below the root.
+        broker: name of the broker that wrote it.
+    """
+
+    path: str
+    name: str
+    broker: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A file, or the rest of a file, that cannot be read.
+
+    Attributes:
+        line_number: first line that could not be read.
+        reason_code: stable name.
+        detail: why, in words.
+    """
+
+    line_number: int
+    reason_code: str
+    detail: str
+
+
+def find_log_files(path: str, broker: str) -> list[LogFile]:
+    """List log files in a stable order.
+
+    Args:
+        path: a folder, read at any depth, a file, or a glob of these.
+        broker: name of the broker, in which `{dir}` stands for the name of the folder that holds the file.
+
+    Raises:
+        SourceError: nothing is there, or a file may not be read.
+    """
+    if "://" in path and not path.startswith("file://"):
+        raise SourceError(f"logs.path {path} is not a path that the executors can open: mount or copy the logs first.")
+    path = os.path.abspath(path.removeprefix("file://"))  # noqa: PTH100 (a glob is not a path)
+    matched = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
+    files = sorted({file for each in matched for file in _files(Path(each))})
+    if not files:
+        raise SourceError(f"logs.path {path} holds no files: point it at the folder of the broker's server.log.")
+    for file in files:
+        if not os.access(file, os.R_OK):
+            raise SourceError(f"{file} may not be read: give this user read access to it.")
+    root = _root(path)
+    return [
+        LogFile(str(file), file.relative_to(root).as_posix(), broker.replace("{dir}", file.parent.name))
+        for file in files
+    ]
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """Yield a file, or the files below a folder; hidden ones are not logs."""
+    if place.is_file():
+        yield place
+        return
+    for file in place.rglob("*"):
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(place).parts):
+            yield file
+
+
+def _root(path: str) -> Path:
+    """Return the folder that names are relative to: of a glob, the part that no match can change."""
+    fixed = Path(path)
+    while _GLOB.search(str(fixed)) and not fixed.exists():
+        fixed = fixed.parent
+    return fixed if fixed.is_dir() else fixed.parent
+
+
+def read_log_file(file: LogFile, time_zone: str) -> Iterator[tuple[str, Entry | Problem]]:
+    """Yield the entries of a file, each with the file's lasting name; where reading ends early, a `Problem`.
+
+    The lasting name is the file's without what rotation adds, and the time stamp that the file begins with: the same
+    lines have the same name when the file has moved on and been compressed, and another file that takes over its name
+    has another.
+    """
+    line_number = 0
+    name = file.name
+    try:
+        head = _head(file)
+        begins = _first_stamp(head)
+        name = _ROTATION.sub("", file.name, count=1) + (f"@{begins}" if begins else "")
+        if not begins and b"\0" in head.strip(b"\0"):
+            yield name, Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
+            return
+        with _open(file) as lines:
+            for entry in entries(lines, time_zone):
+                line_number = entry.line_number
+                yield name, entry
+    except _UNREADABLE as problem:
+        # One line further than any entry that was read, so that the place is its own.
+        yield name, Problem(line_number + 1, "unreadable_file", f"{type(problem).__name__}: {problem}")
+
+
+def _open(file: LogFile) -> IO[str]:
+    """Open a file as text; bytes that are not UTF-8 stay visible as their hexadecimal escapes."""
+    if file.path.endswith(".gz"):
+        return gzip.open(file.path, "rt", encoding="utf-8", errors="backslashreplace", newline="\n")
+    return Path(file.path).open(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _head(file: LogFile) -> bytes:
+    with gzip.open(file.path) if file.path.endswith(".gz") else Path(file.path).open("rb") as opened:
+        return opened.read(_HEAD_BYTES)
+
+
+def _first_stamp(head: bytes) -> str | None:
+    """Return the first time stamp of a file, so written that it can be part of a name."""
+    for line in head.decode("utf-8", "replace").split("\n"):
+        for layout in LAYOUTS:
+            stamp = layout.stamp(line.lstrip("\0"))
+            if stamp is not None:
+                return f"{stamp[:10]}T{stamp[11:19]}.{stamp[20:]}"
+    return None

@@ -1,0 +1,45 @@
+"""Holds all tables to their checks; a critical one that fails closes the gate (exit code 3)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from jobs._runtime.exit_codes import QualityError
+from jobs._runtime.job import Job, execute
+from jobs._runtime.quality import Gate
+from schemas.catalog import TABLES
+from schemas.expectations import checks_of
+
+log = logging.getLogger(__name__)
+
+
+def run(job: Job) -> None:
+    """Check every table.
+
+    Raises:
+        QualityError: at least one critical check failed; the message names each of them.
+    """
+    gate = Gate(job.lake)
+    failures = []
+    for spec in TABLES:
+        job.report.activity(f"checking {spec.full_name}")
+        failures += gate.check(spec)
+    for failure in failures:
+        if not failure.check.is_critical:
+            log.warning("%s", failure)
+    critical = [str(failure) for failure in failures if failure.check.is_critical]
+    if critical:
+        raise QualityError("quality gate failed: " + " | ".join(critical))
+    warnings = f", {len(failures)} warnings" if failures else ""
+    job.report.note(f"{sum(len(checks_of(spec)) for spec in TABLES)} checks passed{warnings}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run as a process; return its exit code."""
+    return execute(run, __doc__ or "", argv, step="check_quality")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The notebooks, and what they are made of."""

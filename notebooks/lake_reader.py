@@ -1,0 +1,98 @@
+"""How the notebooks read the lake: gold tables in, pandas out. Whatever they show comes through here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs._runtime.session import spark_session
+from jobs._runtime.settings import SparkSettings
+from notebooks.timeline import GroupTimeline
+from schemas.catalog import BY_NAME
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+DEMO_LAKE = REPOSITORY / "lake" / "demo"
+LAPTOP = SparkSettings(
+    properties=str(REPOSITORY / "conf" / "spark-defaults-laptop.conf"),
+    log4j2=str(REPOSITORY / "conf" / "log4j2.properties"),
+)
+
+
+def open_lake(root: str | None = None) -> LakeReader:
+    """Open a lake for reading.
+
+    Args:
+        root: folder or URI; by default the environment's REBALANCE__LAKE__ROOT, else the demo's lake.
+    """
+    root = root or os.environ.get("REBALANCE__LAKE__ROOT") or str(DEMO_LAKE)
+    return LakeReader(spark_session(LAPTOP, "rebalance-analytics notebook"), root.rstrip("/"))
+
+
+class LakeReader:
+    """The tables of one lake."""
+
+    def __init__(self, spark: SparkSession, root: str) -> None:
+        self._spark = spark
+        self._root = root
+
+    def table(self, name: str, group_id: str | None = None) -> pd.DataFrame:
+        """Read a table, or one group's rows of it, in the order of its key.
+
+        Raises:
+            KeyError: no table has this name.
+            FileNotFoundError: the lake does not have the table.
+        """
+        rows = self._read(name)
+        if group_id is not None:
+            rows = rows.where(F.col("group_id") == group_id)
+        return rows.orderBy(*BY_NAME[name].key).toPandas()
+
+    def groups(self) -> pd.DataFrame:
+        """Every classic group with its generations, storms and bursts, the busiest first."""
+        key = ["cluster", "group_id"]
+        generations = self._read("generations").groupBy(*key).agg(F.count("*").alias("generations"))
+        storms = self._read("rebalance_storms").groupBy(*key).agg(F.count("*").alias("storms"))
+        bursts = self._read("illegal_generation_bursts").groupBy(*key).agg(F.count("*").alias("bursts"))
+        counted = generations.join(storms, key, "left").join(bursts, key, "left").fillna(0)
+        return counted.orderBy(F.desc("generations"), *key).toPandas()
+
+    def timeline(self, group_id: str, cluster: str | None = None) -> GroupTimeline:
+        """Read what gold holds of one group.
+
+        Args:
+            group_id: the group.
+            cluster: its cluster; may be left out where only one cluster has a group of this name.
+
+        Raises:
+            ValueError: no such group, or several.
+        """
+        clusters = [cluster] if cluster else self._clusters_of(group_id)
+        if len(clusters) != 1:
+            found = f"the clusters {', '.join(clusters)} have" if clusters else "no cluster has"
+            raise ValueError(f"{found} a classic group named {group_id}")
+        tables = ("generations", "transitions", "assignments", "rebalance_storms")
+        frames = (self.table(name, group_id) for name in tables)
+        of_cluster = (frame[frame["cluster"] == clusters[0]].reset_index(drop=True) for frame in frames)
+        return GroupTimeline(clusters[0], group_id, *of_cluster, until=self._until(clusters[0]))
+
+    def _clusters_of(self, group_id: str) -> list[str]:
+        rows = self._read("generations").where(F.col("group_id") == group_id).select("cluster").distinct()
+        return sorted(row["cluster"] for row in rows.collect())
+
+    def _until(self, cluster: str) -> pd.Timestamp:
+        """The last moment that gold knows of in a cluster."""
+        moments = self._read("transitions").unionByName(self._read("replay_audit"), allowMissingColumns=True)
+        latest = moments.where(F.col("cluster") == cluster).agg(F.max("at").alias("at"))
+        return pd.Timestamp(latest.toPandas()["at"][0])
+
+    def _read(self, name: str) -> DataFrame:
+        spec = BY_NAME[name]
+        try:
+            return self._spark.read.format("delta").load(f"{self._root}/{spec.layer.value}/{spec.name}")
+        except AnalysisException as error:
+            raise FileNotFoundError(f"no table {spec.full_name} in {self._root}; has the pipeline run?") from error
