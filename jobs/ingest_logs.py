@@ -50,11 +50,15 @@ def _parse(job: Job, at: datetime) -> None:
     found = increment(job.lake, STEP, [LOG_LINES], _SILVER)
     if found.is_empty:
         return
-    parsed = logs.parse(found.new(job.lake, LOG_LINES))
-    for spec in _SILVER:
-        job.report.activity(f"parsing into {spec.name}")
-        if spec.name in parsed:
+    job.report.activity("parsing")
+    facts = logs.tagged(found.new(job.lake, LOG_LINES)).persist()
+    try:
+        parsed = logs.split(facts)
+        for spec in _SILVER:
+            job.report.activity(f"parsing into {spec.name}")
             job.append(spec, parsed[spec.name], at)
+    finally:
+        facts.unpersist()
     job.lake.note_progress(STEP, _SILVER, found.now)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -64,26 +65,26 @@ class GroupTimeline:
         rows["ends_at"] = following.where(~last_of_life | rows["ended_at"].isna(), rows["ended_at"])
         return rows[["generation", "life", "outcome", "starts_at", "ends_at"]].reset_index(drop=True)
 
-    def storm_summary(self) -> pd.DataFrame:
-        """One column for each storm: when, how many, by whom, how bad, and what would stop it."""
-        rows = self.storms.sort_values("started_at").assign(
-            unstable=self.storms["unstable_ratio"].map("{:.0%}".format, na_action="ignore")
-        )
-        return rows[list(SUMMARY)].rename(columns=SUMMARY).reset_index(drop=True).T
+    def storms_in_words(self) -> str:
+        """What each storm was, and what would stop it, as Markdown."""
+        if self.storms.empty:
+            return f"`{self.group_id}` had no storm."
+        return "\n\n".join(_in_words(storm) for storm in self.storms.sort_values("started_at").itertuples())
 
 
-SUMMARY = {
-    "started_at": "from",
-    "ended_at": "to",
-    "severity": "severity",
-    "rebalance_count": "rebalances",
-    "unstable": "time without a stable assignment",
-    "main_trigger": "main trigger",
-    "main_client_id": "triggered most by client",
-    "main_client_host": "at host",
-    "advice": "advice",
-}
-"""What a summary of storms shows, and how it is called there."""
+def _in_words(storm: Any) -> str:
+    """One storm as Markdown: when, how many, how bad; why, by whom; what helps."""
+    lines = [
+        f"**{storm.started_at:%Y-%m-%d %H:%M:%S} to {storm.ended_at:%H:%M:%S} UTC: "
+        f"{storm.rebalance_count} rebalances, {storm.severity}.**"
+    ]
+    if not pd.isna(storm.unstable_ratio):
+        lines.append(f"The group was without a stable assignment for {storm.unstable_ratio:.0%} of the time.")
+    triggers = sorted(storm.triggers.items(), key=lambda item: (-item[1], item[0]))
+    lines.append("Triggers: " + ", ".join(f"`{name}` {count}" for name, count in triggers) + ".")
+    if not pd.isna(storm.main_client_id):
+        lines.append(f"Most were triggered by `{storm.main_client_id}` at `{storm.main_client_host}`.")
+    return " ".join(lines) + f"\n\n> {storm.advice}"
 
 
 def rebalanced_at(generations: pd.DataFrame) -> pd.Series:

@@ -154,6 +154,13 @@ class Lake:
             writer.save(self.path(spec))
             return self._rows_written_since(spec, before)
 
+    def compact(self, spec: TableSpec, retain_hours: float) -> None:
+        """Join small files, and remove those that no version younger than `retain_hours` needs."""
+        with _storage_errors(spec.full_name):
+            table = DeltaTable.forPath(self.spark, self.path(spec))
+            table.optimize().executeCompaction()
+            table.vacuum(retain_hours)
+
     def version(self, spec: TableSpec) -> int:
         """Return the table's latest version; -1 if it does not exist."""
         return int(self._last_commit(spec)["version"]) if self.exists(spec) else -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 from collections.abc import Callable, Iterable
@@ -13,12 +14,6 @@ from pyspark.sql import DataFrame
 from jobs._runtime.lake import Lake
 from schemas.expectations import Check, Rule, checks_of
 from schemas.table import TableSpec
-
-os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # read when the package is imported
-
-import great_expectations as gx  # noqa: E402
-import great_expectations.expectations as gxe  # noqa: E402
-from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: E402
 
 _SAMPLE = 3
 
@@ -47,45 +42,38 @@ class Failure:
         return f"{self.table}: {self.expectation} ({columns}) fails for {self.row_count:,} rows, e.g. {sample}"
 
 
-def _unique(check: Check) -> gxe.Expectation:
+def _unique(check: Check) -> tuple[str, dict[str, Any]]:
     if len(check.columns) == 1:
-        return gxe.ExpectColumnValuesToBeUnique(column=check.columns[0], severity=_severity(check))
-    return gxe.ExpectCompoundColumnsToBeUnique(column_list=list(check.columns), severity=_severity(check))
+        return "ExpectColumnValuesToBeUnique", {"column": check.columns[0]}
+    return "ExpectCompoundColumnsToBeUnique", {"column_list": list(check.columns)}
 
 
-def _not_null(check: Check) -> gxe.Expectation:
-    return gxe.ExpectColumnValuesToNotBeNull(column=check.columns[0], severity=_severity(check))
+def _not_null(check: Check) -> tuple[str, dict[str, Any]]:
+    return "ExpectColumnValuesToNotBeNull", {"column": check.columns[0]}
 
 
-def _one_of(check: Check) -> gxe.Expectation:
-    column, allowed = check.columns[0], list(check.allowed)
-    return gxe.ExpectColumnValuesToBeInSet(column=column, value_set=allowed, severity=_severity(check))
+def _one_of(check: Check) -> tuple[str, dict[str, Any]]:
+    return "ExpectColumnValuesToBeInSet", {"column": check.columns[0], "value_set": list(check.allowed)}
 
 
-def _at_least(check: Check) -> gxe.Expectation:
-    column = check.columns[0]
-    return gxe.ExpectColumnValuesToBeBetween(column=column, min_value=check.minimum, severity=_severity(check))
+def _at_least(check: Check) -> tuple[str, dict[str, Any]]:
+    return "ExpectColumnValuesToBeBetween", {"column": check.columns[0], "min_value": check.minimum}
 
 
-def _not_after(check: Check) -> gxe.Expectation:
+def _not_after(check: Check) -> tuple[str, dict[str, Any]]:
     first, second = check.columns
-    return gxe.ExpectColumnPairValuesAToBeGreaterThanB(
-        column_A=second,
-        column_B=first,
-        or_equal=True,
-        ignore_row_if="either_value_is_missing",
-        severity=_severity(check),
-    )
+    pair = {"column_A": second, "column_B": first, "or_equal": True, "ignore_row_if": "either_value_is_missing"}
+    return "ExpectColumnPairValuesAToBeGreaterThanB", pair
 
 
-EXPECTATIONS: dict[Rule, Callable[[Check], gxe.Expectation]] = {
+EXPECTATIONS: dict[Rule, Callable[[Check], tuple[str, dict[str, Any]]]] = {
     Rule.UNIQUE: _unique,
     Rule.NOT_NULL: _not_null,
     Rule.ONE_OF: _one_of,
     Rule.AT_LEAST: _at_least,
     Rule.NOT_AFTER: _not_after,
 }
-"""How each rule is said in Great Expectations."""
+"""How each rule is said in Great Expectations: class and arguments."""
 
 
 class Gate:
@@ -93,10 +81,13 @@ class Gate:
 
     def __init__(self, lake: Lake) -> None:
         logging.getLogger("great_expectations").setLevel(logging.ERROR)
+        os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # read when the package is imported, which takes 3 s
+        self._gx: Any = importlib.import_module("great_expectations")
+        base: Any = importlib.import_module("great_expectations.data_context.types.base")
         self._lake = lake
-        self._context = gx.get_context(mode="ephemeral")
-        self._context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)
-        self._source = self._context.data_sources.add_spark("lake", persist=False)
+        context = self._gx.get_context(mode="ephemeral")
+        context.variables.progress_bars = base.ProgressBarsConfig(globally=False, metric_calculations=False)
+        self._source = context.data_sources.add_spark("lake", persist=False)
 
     def check(self, spec: TableSpec) -> list[Failure]:
         """Return the checks that a table's rows do not pass."""
@@ -108,11 +99,12 @@ class Gate:
         return self._failures(spec, checks, rows.select(*columns))
 
     def _failures(self, spec: TableSpec, checks: Iterable[Check], rows: DataFrame) -> list[Failure]:
-        suite = gx.ExpectationSuite(name=spec.full_name)
+        suite = self._gx.ExpectationSuite(name=spec.full_name)
         for number, check in enumerate(checks):
-            expectation = EXPECTATIONS[check.rule](check)
-            expectation.meta = {"number": number}
-            suite.add_expectation(expectation)
+            name, arguments = EXPECTATIONS[check.rule](check)
+            severity = "critical" if check.is_critical else "warning"
+            kind = getattr(self._gx.expectations, name)
+            suite.add_expectation(kind(**arguments, severity=severity, meta={"number": number}))
         asset = self._source.add_dataframe_asset(name=spec.full_name)
         batch = asset.add_batch_definition_whole_dataframe("all").get_batch(batch_parameters={"dataframe": rows})
         validated = batch.validate(suite, result_format={"result_format": "BASIC", "partial_unexpected_count": _SAMPLE})
@@ -127,7 +119,3 @@ def _failure(spec: TableSpec, by_number: dict[int, Check], result: Any) -> Failu
     found = result.result
     sample = tuple(found.get("partial_unexpected_list") or ())
     return Failure(spec.full_name, check, result.expectation_config.type, int(found["unexpected_count"]), sample)
-
-
-def _severity(check: Check) -> str:
-    return "critical" if check.is_critical else "warning"

@@ -213,10 +213,28 @@ def test_a_group_of_which_little_is_known_can_be_drawn() -> None:
         assert "no assignment is known" in texts(figure)
 
 
-def test_summary_of_storms_holds_what_to_do() -> None:
-    storm = {"started_at": at(2), "ended_at": at(8), "rebalance_count": 7, "severity": "warning", "advice": "wait"}
-    summary = timeline(storms=[{**storm, "unstable_ratio": 0.256}, {**storm, "started_at": at(50)}]).storm_summary()
-    assert list(summary.loc["from"]) == [at(2), at(50)]
-    assert summary.loc["time without a stable assignment", 0] == "26%"
-    assert pd.isna(summary.loc["time without a stable assignment", 1])
-    assert summary.loc["advice", 0] == "wait"
+def test_storms_in_words_say_when_why_and_what_to_do() -> None:
+    storm = {
+        "started_at": at(2),
+        "ended_at": at(8),
+        "rebalance_count": 7,
+        "severity": "warning",
+        "unstable_ratio": 0.256,
+        "triggers": {"member_left": 2, "session_expired": 5},
+        "main_client_id": "worker-1",
+        "main_client_host": "/10.0.0.1",
+        "advice": "Raise session.timeout.ms.",
+    }
+    unknown = {
+        **storm,
+        "started_at": at(50),
+        "unstable_ratio": None,
+        "main_client_id": None,
+        "triggers": {"unknown": 7},
+    }
+    first, advice, second, _ = timeline(storms=[unknown, storm]).storms_in_words().split("\n\n")
+    assert first.startswith("**2026-11-20 10:58:13 to 10:58:19 UTC: 7 rebalances, warning.**")
+    assert "for 26% of the time" in first and "`session_expired` 5, `member_left` 2" in first
+    assert "by `worker-1` at `/10.0.0.1`" in first and advice == "> Raise session.timeout.ms."
+    assert "of the time" not in second and " by " not in second
+    assert timeline().storms_in_words() == "`shop` had no storm."

@@ -22,6 +22,7 @@ from schemas.words import FENCING_ERRORS
 from tests.support.drawn_table import Row, draw
 from tests.unit.findings import oracle
 from tests.unit.findings.golden import Case, cases, complete
+from transforms.gold.advice import STORM_ADVICE
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import rebalance_storms
 
@@ -96,6 +97,17 @@ def test_findings_have_the_columns_and_types_of_the_contract(spark: SparkSession
             (field.name, field.dataType.simpleString()) for field in struct_type(spec)
         ]
         assert frame.collect() == []
+
+
+def test_advice_speaks_of_every_trigger_that_matters(spark: SparkSession) -> None:
+    """Crash and return in turn: the join comes first and is more frequent, the expired session is what to mend."""
+    triggers = ["member_joined", "session_expired", "member_joined", "session_expired", "member_joined", "member_left"]
+    rows = [
+        complete("generations", {"group_id": "ship", "generation": at, "preparing_at": float(at), "trigger": trigger})
+        for at, trigger in enumerate(triggers)
+    ]
+    advice = to_rows(rebalance_storms(to_frame(spark, GENERATIONS, rows), 100, 3))[0]["advice"]
+    assert advice == f"{STORM_ADVICE['member_joined']} Also session_expired: {STORM_ADVICE['session_expired']}"
 
 
 @pytest.mark.parametrize(("window_ms", "min_rebalances"), [(-1, 5), (100, 0)])

@@ -1,4 +1,7 @@
-"""The captures of real brokers that the tests and the demonstration run on."""
+"""The captures of real brokers that the tests and the demonstration run on.
+
+python -m tests.support.captures NAME FOLDER
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,25 @@ ARCHIVES = Path(__file__).resolve().parents[1] / "data" / "captures"
 
 CALM = ("kafka-3.9.1", "kafka-4.2.0")
 CHAOTIC = ("chaos-3.9.1", "chaos-4.2.0")
-CAPTURES = (*CALM, *CHAOTIC)
 
 
 def capture(name: str, into: Path) -> Path:
-    """Unpack one capture, unless it lies there already, and return its folder, `<into>/<name>`."""
+    """Unpack one capture, unless that was done before, and return its folder, `<into>/<name>`."""
     folder = into / name
-    if not folder.exists():
-        into.mkdir(parents=True, exist_ok=True)
-        # Unpacked aside and renamed, so that a folder that exists is a whole one.
-        with tempfile.TemporaryDirectory(dir=into) as aside, tarfile.open(ARCHIVES / f"{name}.tar.xz") as archive:
-            if sys.version_info >= (3, 12):
-                archive.extractall(aside, filter="data")
-            else:
-                archive.extractall(aside)
-            (Path(aside) / name).rename(folder)
+    if folder.is_dir():
+        return folder
+    into.mkdir(parents=True, exist_ok=True)
+    with (
+        tarfile.open(ARCHIVES / f"{name}.tar.xz") as archive,
+        tempfile.TemporaryDirectory(dir=into) as scratch,  # half a capture must not look like a whole one
+    ):
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(scratch, filter="data")
+        else:
+            archive.extractall(scratch)
+        (Path(scratch) / name).rename(folder)
     return folder
+
+
+if __name__ == "__main__":
+    capture(sys.argv[1], Path(sys.argv[2]))

@@ -14,6 +14,7 @@ CLASSIC_APIS = (
     "LeaveGroup",
     "OffsetCommit",
     "TxnOffsetCommit",
+    "DeleteGroups",
 )
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 PARTITION_ERRORS = (3, 12, 29)

@@ -6,6 +6,10 @@ neighbours, "Preparing to rebalance" lines.
 
 from __future__ import annotations
 
+from tests.support.captures import CALM, CHAOTIC
+
+CAPTURES = (*CALM, *CHAOTIC)
+
 TOLD_ASSIGNMENTS = {"kafka-3.9.1": 118, "kafka-4.2.0": 132, "chaos-3.9.1": 375, "chaos-4.2.0": 292}
 TOLD_MEMBERS = {"kafka-3.9.1": 42, "kafka-4.2.0": 50, "chaos-3.9.1": 175, "chaos-4.2.0": 140}
 SNAPSHOTS = {"kafka-3.9.1": 407, "kafka-4.2.0": 399, "chaos-3.9.1": 46, "chaos-4.2.0": 70}

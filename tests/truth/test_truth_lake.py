@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from schemas.tables.gold import REPLAYED
-from tests.support.captures import CAPTURES
 from tests.truth.checks import CHECKS
-from tests.truth.expected import LEAST_COMPARED
+from tests.truth.expected import CAPTURES, LEAST_COMPARED
 from tests.truth.timelines import Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

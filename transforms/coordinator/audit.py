@@ -28,6 +28,7 @@ WHY_UNKNOWN = "state not known yet"
 WHY_NOT_COORDINATOR = "not the coordinator, and no line shows when"
 WHY_BROKER = "refused by the broker before the coordinator"
 WHY_NEVER = "still parked when the evidence ends"
+WHY_SETTING = "own answer shows the broker's setting"
 WHY_RESYNC = "parked when the state was taken from the evidence"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transforms.coordinator.answers import Error
@@ -23,6 +23,9 @@ LOAD_EVENTS = {
 }
 """What a broker answers for the groups of a partition after each event of the partition's coordinator."""
 
+BROKER_EVENTS = frozenset({"broker_settings", "broker_version"})
+"""Events that concern every group of a broker."""
+
 MARKER_GENERATION = 0
 """Only the Java coordinator writes a record of generation 0, when a classic group comes into being."""
 
@@ -33,11 +36,13 @@ class Brokers:
 
     Attributes:
         settings: settings in force when the evidence begins.
+        are_settings_printed: a broker printed its settings; else they are Kafka's defaults, bent to what it let in.
         begins_empty: the group's partition was loaded while the evidence lasts, and the group was not in it.
         loads: by broker, times and answers of `LOAD_EVENTS`, in order.
     """
 
     settings: CoordinatorSettings
+    are_settings_printed: bool = False
     begins_empty: bool = False
     loads: dict[str, list[tuple[float, Error]]] = field(default_factory=dict)
 
@@ -52,7 +57,9 @@ class Brokers:
         printed = next((row for row in events if row["event"] == "broker_settings"), None)
         if printed is not None:
             settings = settings.updated(printed["attributes"] or {})
-        brokers = cls(settings)
+        else:
+            settings = _allowing(settings, requests)
+        brokers = cls(settings, are_settings_printed=printed is not None)
         for row in events:
             answer = LOAD_EVENTS.get(row["event"])
             if answer is not None:
@@ -91,6 +98,24 @@ def _dialect(records: list[Row], events: list[Row], requests: list[Row]) -> str:
     return "java"
 
 
+def _allowing(settings: CoordinatorSettings, requests: list[Row]) -> CoordinatorSettings:
+    """Widen the bounds of session timeouts to those that the broker accepted."""
+    accepted = [
+        row["session_timeout_ms"]
+        for row in requests
+        if row["api"] == "JoinGroup"
+        and row["session_timeout_ms"]
+        and row["error_code"] != Error.INVALID_SESSION_TIMEOUT
+    ]
+    if not accepted:
+        return settings
+    return replace(
+        settings,
+        min_session_timeout_ms=min(settings.min_session_timeout_ms, *accepted),
+        max_session_timeout_ms=max(settings.max_session_timeout_ms, *accepted),
+    )
+
+
 def _begins_empty(group_id: str, records: list[Row], events: list[Row], requests: list[Row]) -> bool:
     """Whether the group is known not to have been there when the evidence begins."""
     loaded = [row["logged_at"] for row in events if row["event"] == "load_finished"]
@@ -108,17 +133,21 @@ DEFAULT_PARTITION_COUNT = 50
 
 
 def coordinator_rows(
-    group_id: str, records: Iterable[Row], events: Iterable[Row], partition_count: int | None
+    group_id: str, records: Iterable[Row], events: Iterable[Row], partitions: Iterable[int], partition_count: int | None
 ) -> list[dict[str, Any]]:
     """Return who coordinated a group when: rows of `gold.coordinators`, without the cluster."""
     ordered = sorted((row for row in events if row["logged_at"] is not None), key=_moment)
     count = partition_count or _printed_partition_count(ordered) or DEFAULT_PARTITION_COUNT
     computed = offsets_partition(group_id, count)
-    observed = {row["topic_partition_of_record"] for row in records} | {
-        row["topic_partition_of_group"]
-        for row in ordered
-        if row["group_id"] == group_id and row["topic_partition_of_group"] is not None
-    }
+    observed = (
+        {row["topic_partition_of_record"] for row in records}
+        | set(partitions)
+        | {
+            row["topic_partition_of_group"]
+            for row in ordered
+            if row["group_id"] == group_id and row["topic_partition_of_group"] is not None
+        }
+    )
     rows = []
     for partition in sorted(observed) or [None]:
         place = {

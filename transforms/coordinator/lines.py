@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
+from transforms.coordinator.records import delete
 from transforms.coordinator.resync import bring_to
 from transforms.coordinator.states import GroupState
 
@@ -58,6 +59,8 @@ def _preparing(replay: Replay, line: Row) -> None:
     client_reason = line["client_reason"] or replay.leave_reasons.get(member_id or "")
     if trigger == "member_left" and client_reason:
         trigger = "poll_timeout" if "poll timeout" in client_reason else trigger
+    if trigger == "sync_timeout":
+        _ended(replay, named, float(line["logged_at"]), trigger)
     row.facts.learn(
         SOURCE,
         preparing_at=float(line["logged_at"]),
@@ -101,7 +104,7 @@ def _begin_join(replay: Replay, line: Row, trigger: str | None, named: tuple[str
     present = tuple(member_id for member_id in named if member_id in group.members)
     event = {"member_left": Event.MEMBERS_LEFT, "poll_timeout": Event.MEMBERS_LEFT}.get(trigger or "")
     event = {"session_expired": Event.SESSION_EXPIRED, "sync_timeout": Event.SYNC_TIMED_OUT}.get(trigger or "", event)
-    if event is not None and present and group.is_known:
+    if event is not None and present and group.is_known and replay.has_requests:
         machine.apply(event, _cause(line, *present))
     else:
         machine.apply(Event.REBALANCE_OBSERVED, _cause(line))
@@ -160,7 +163,7 @@ def _left(replay: Replay, line: Row) -> None:
         if line["client_reason"]:
             replay.leave_reasons[line["member_id"]] = line["client_reason"]
     cause = "poll_timeout" if "poll timeout" in (line["client_reason"] or "") else "left"
-    _departed(replay, line, None if replay.has_requests else Event.MEMBERS_LEFT, cause)
+    _departed(replay, line, None, cause)
 
 
 def _departed(replay: Replay, line: Row, event: Event | None, end_cause: str) -> None:
@@ -174,14 +177,9 @@ def _departed(replay: Replay, line: Row, event: Event | None, end_cause: str) ->
         session = replay.timeline.session(replay.life, member_id)
         session.is_member = True
     session.facts.learn(SOURCE, ended_at=float(line["logged_at"]), end_cause=end_cause)
-    if event is None or group is None or member_id not in group.members:
-        return
-    if not group.is_known:
-        group.remove(member_id)
-    elif event is Event.SESSION_EXPIRED:
+    # Without a request log the members in between two records are not known: the line is a fact, and no more.
+    if event is not None and group is not None and member_id in group.members and replay.has_requests:
         replay.machine.apply(event, _cause(line, member_id))
-    elif group.state is GroupState.PREPARING:
-        replay.machine.remove(member_id, _cause(line), end_cause)
 
 
 def _pending_expired(replay: Replay, line: Row) -> None:
@@ -191,13 +189,20 @@ def _pending_expired(replay: Replay, line: Row) -> None:
 
 
 def _not_rejoined(replay: Replay, line: Row) -> None:
+    group = replay.machine.present
+    _ended(replay, member_ids_of(line), float(line["logged_at"]), "rebalance_timeout")
     for member_id in member_ids_of(line):
-        session = replay.timeline.session(replay.life, member_id)
-        session.is_member = True
-        session.facts.learn(SOURCE, ended_at=float(line["logged_at"]), end_cause="rebalance_timeout")
-        group = replay.machine.present
         if group is not None and group.state is GroupState.PREPARING and member_id in group.members:
             replay.machine.remove(member_id, _cause(line), "rebalance_timeout")
+
+
+def _ended(replay: Replay, member_ids: tuple[str, ...], at: float, end_cause: str) -> None:
+    for member_id in member_ids:
+        session = replay.timeline.sessions.get((replay.life, member_id))
+        if session is not None or end_cause != "sync_timeout":
+            session = session or replay.timeline.session(replay.life, member_id)
+            session.is_member = True
+            session.facts.learn(SOURCE, ended_at=at, end_cause=end_cause)
 
 
 def _joined(replay: Replay, line: Row) -> None:
@@ -213,11 +218,9 @@ def _joined(replay: Replay, line: Row) -> None:
 
 
 def _deleted(replay: Replay, line: Row) -> None:
-    group = replay.machine.present
-    if group is None or line["logged_at"] <= replay.born_at + 5.0:
-        return
-    if not replay.machine.apply(Event.GROUP_DELETED, _cause(line)) or replay.machine.present is not None:
-        replay.machine.apply(Event.GROUP_UNLOADED, _cause(line))
+    at = float(line["logged_at"])
+    if not replay.is_deletion_known(at, SOURCE) and replay.machine.present is not None:
+        delete(replay, _cause(line))
 
 
 _HANDLERS: dict[str, Callable[[Replay, Row], None]] = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from transforms.coordinator.walk import Replay
 
 SAME_MOMENT_MS = 5.0
-"""A tombstone, the line and the request of one deletion lie up to 4 ms apart."""
+"""Two records, or a record and a line, this close together tell of the same thing."""
 
 
 def take(replay: Replay, record: Row) -> None:
@@ -31,10 +31,15 @@ def take(replay: Replay, record: Row) -> None:
 
 
 def _deleted(replay: Replay, at: float) -> None:
-    group = replay.machine.present
-    if group is None or at <= replay.born_at + SAME_MOMENT_MS:
+    if replay.machine.present is None and replay.died_at is None:
         return
-    cause = Cause(at, source="offsets")
+    if replay.is_deletion_known(at, "offsets") or replay.machine.present is None:
+        return
+    delete(replay, Cause(at, source="offsets"))
+
+
+def delete(replay: Replay, cause: Cause) -> None:
+    """Let the group go, as a deletion of an empty group, or else whatever it is doing."""
     if not replay.machine.apply(Event.GROUP_DELETED, cause) or replay.machine.present is not None:
         replay.machine.apply(Event.GROUP_UNLOADED, cause)
 

@@ -18,6 +18,7 @@ def replay_group(
     events: Iterable[Row],
     requests: Iterable[Row],
     partition_count: int | None = None,
+    partitions: Iterable[int] = (),
 ) -> TableRows:
     """Replay one group; a pure function of its rows, in whatever order they come.
 
@@ -28,6 +29,7 @@ def replay_group(
         events: its rows of `silver.coordinator_events`, and those of its coordinator as a whole (group_id null).
         requests: its rows of `silver.group_requests`.
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it, else Kafka's default.
+        partitions: partitions of `__consumer_offsets` that hold records of the group of whatever kind.
 
     Returns:
         Rows by table (`schemas.tables.gold.REPLAYED`), times as epoch ms. A group that is not a classic one has a
@@ -37,7 +39,7 @@ def replay_group(
     tables: TableRows = {}
     if is_classic(record_rows, request_rows):
         tables = rows_of(replay(group_id, record_rows, event_rows, request_rows))
-    tables["coordinators"] = coordinator_rows(group_id, record_rows, event_rows, partition_count)
+    tables["coordinators"] = coordinator_rows(group_id, record_rows, event_rows, partitions, partition_count)
     for rows in tables.values():
         for row in rows:
             row["cluster"] = cluster

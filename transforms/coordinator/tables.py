@@ -210,7 +210,7 @@ class _Chain:
         return any(set(now) != set(then) for now, then in known)
 
     def _against_last(self, members: Mapping[str, MemberFacts], is_known: bool, joined: bool) -> list[str] | None:
-        if not is_known:
+        if not is_known or (self.last_stable is not None and not self.last_stable.members):
             return None
         before = {} if self.last_stable is None else self.last_stable.current_members
         ours, theirs = (members, before) if joined else (before, members)

@@ -16,44 +16,32 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
-from transforms.coordinator import lines, observe, records
+from transforms.coordinator import exchanges, lines, observe, records
 from transforms.coordinator.answers import Error
 from transforms.coordinator.audit import (
-    WHY_BROKER,
-    WHY_HELD,
-    WHY_NOT_COORDINATOR,
-    WHY_OWN_ANSWER,
     WHY_RESYNC,
-    WHY_UNKNOWN,
     Audit,
-    Verdict,
     view,
 )
 from transforms.coordinator.brokers import Brokers
-from transforms.coordinator.effects import JOIN_TIMER
-from transforms.coordinator.events import REFUSALS, Answered, Cause, Event, Gone, Joined, Moved
-from transforms.coordinator.evidence import Exchange, Item, Kind, Row
+from transforms.coordinator.events import Answered, Cause, Gone, Joined, Moved
+from transforms.coordinator.evidence import Exchange, Item, Kind
 from transforms.coordinator.facts import Timeline
+from transforms.coordinator.group import Group
+from transforms.coordinator.holds import HOLD_MS, JOIN_TIMER_LAG_MS, MOST_HOLDS, comes_too_early
 from transforms.coordinator.machine import Machine
-from transforms.coordinator.resync import bring_to, members_of
 from transforms.coordinator.states import GroupState
 
-HOLD_MS = 5.0
-MOST_HOLDS = 10
-
 MEMBER_TIMER_LAG_MS = 1.0
-JOIN_TIMER_LAG_MS = 3.0
-"""How late a timer of the machine runs out, so that what shows its end comes first."""
+"""How late a timer that removes a member runs out, so that a heartbeat of the same moment comes first."""
+
+ONE_DELETION_MS = 1000.0
+"""Witnesses of one deletion are no further apart than this."""
 
 EXPIRY_SLACK_MS = 50.0
 """At the end of a join phase, members whose session ends this soon ended by it, and not for not rejoining."""
-
-TRIGGERS_OF_TIMERS = frozenset({"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed"})
-"""Rebalances that no request causes."""
-
-BROKER_REFUSALS = frozenset({24, 29, 30, 35, 42, 100})
-"""Errors that a broker answers without asking the coordinator (invalid, not authorized, unsupported)."""
 
 
 @dataclass(slots=True)
@@ -63,6 +51,8 @@ class Replay:
     Attributes:
         life: number of the group's present (or next) life.
         transitions: the changes of state, each with its life.
+        born_at: when the group last came into being.
+        died_at: when it was last deleted; `ended_life` is the life that ended, `end_witnesses` its witnesses.
         stored: member sets that records or the machine showed for each generation when it was Stable.
         leave_reasons: reasons that leavers gave, by member id.
         has_other_evidence: a record or line speaks for the group, so that an answer need not.
@@ -76,6 +66,8 @@ class Replay:
     life: int = 1
     born_at: float = 0.0
     died_at: float | None = None
+    ended_life: int = 0
+    end_witnesses: set[str] = field(default_factory=set)
     stored: dict[tuple[int, int], list[frozenset[str]]] = field(default_factory=dict)
     leave_reasons: dict[str, str] = field(default_factory=dict)
     last_leaver: str | None = None
@@ -89,15 +81,16 @@ class Replay:
         """Walk the evidence. Timers due after the last of it do not run out: nobody saw them."""
         heapq.heapify(items)
         while items:
-            timer = self.machine.next_timer()
+            # Without a request log nobody is seen to send heartbeats, so silence means nothing.
+            timer = self.machine.next_timer() if self.has_requests else None
             if timer is not None:
                 due, key = timer
                 lag = JOIN_TIMER_LAG_MS if key[0] == "join" else MEMBER_TIMER_LAG_MS
                 if due + lag <= items[0].at:
-                    self._step(due, lambda key=key: self.machine.fire(key))
+                    self.step(due, partial(self.machine.fire, key))
                     continue
             item = heapq.heappop(items)
-            if item.holds < MOST_HOLDS and self._comes_too_early(item):
+            if item.holds < MOST_HOLDS and comes_too_early(self, item):
                 item.at += HOLD_MS
                 item.holds += 1
                 heapq.heappush(items, item)
@@ -107,20 +100,24 @@ class Replay:
     def _take(self, item: Item) -> None:
         if item.kind is Kind.RECORD and item.row is not None:
             row = item.row
-            self._step(row["recorded_at"], lambda: records.take(self, row))
+            self.step(row["recorded_at"], partial(records.take, self, row))
         elif item.kind is Kind.LINE and item.row is not None:
             row = item.row
-            self._step(row["logged_at"], lambda: lines.take(self, row))
+            self.step(row["logged_at"], partial(lines.take, self, row))
         elif item.kind is Kind.ANSWER and item.exchange is not None:
             exchange = item.exchange
-            self._step(exchange.answered_at, lambda: self._learn_from_answer(exchange))
+            self.step(exchange.answered_at, partial(exchanges.learn_from_answer, self, exchange))
         elif item.exchange is not None:
-            self._request(item.exchange, item)
+            exchanges.take(self, item.exchange, item.holds > 0)
 
-    def _step(self, at: float, act: Callable[[], object]) -> None:
-        """Do something to the machine, and take note of all that came of it."""
+    def step(self, at: float, act: Callable[[], object]) -> None:
+        """Do something that may change the group, and take note of all that comes of it."""
         before = view(self.machine.present)
         act()
+        self.take_note(at, before)
+
+    def take_note(self, at: float, before: Group | None) -> None:
+        """Take note of what the machine did; `before` is the group as it was, for races to be seen."""
         outputs = self.machine.drain()
         if any(not isinstance(output, Answered) for output in outputs):
             self.audit.left_state(at, before, self.machine)
@@ -164,10 +161,22 @@ class Replay:
 
     def _end_life(self, at: float, source: str) -> None:
         """The group was deleted; the id may come back, in its next life."""
+        self.died_at, self.ended_life, self.end_witnesses = at, self.life, {source}
         if self.has_lived:
             self.timeline.end_of_life(self.life).learn(source, ended_at=at)
             self.life += 1
-        self.died_at = at
+
+    def is_deletion_known(self, at: float, source: str) -> bool:
+        """Whether a deletion that a source shows is the one that another source has shown already.
+
+        Request, line and tombstone are three witnesses of one deletion, a few ms apart; the best of them dates it.
+        """
+        if self.died_at is None or source in self.end_witnesses or abs(at - self.died_at) > ONE_DELETION_MS:
+            return False
+        self.end_witnesses.add(source)
+        if self.ended_life in self.timeline.life_ends:
+            self.timeline.end_of_life(self.ended_life).learn(source, ended_at=at)
+        return True
 
     @property
     def has_lived(self) -> bool:
@@ -179,170 +188,6 @@ class Replay:
         if self.has_lived:
             self.timeline.end_of_life(self.life).learn(source, ended_at=at)
             self.life += 1
-
-    # --- order -------------------------------------------------------------------------------------------------
-
-    def _comes_too_early(self, item: Item) -> bool:
-        """Whether what this piece of evidence shows cannot have happened yet."""
-        group = self.machine.present
-        if group is None or not group.is_known:
-            return False
-        if item.kind is Kind.REQUEST and item.exchange is not None:
-            return self._request_comes_too_early(item.exchange)
-        if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "preparing_rebalance":
-            return self._line_comes_too_early(item.row)
-        if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "group_empty":
-            return self.has_requests and group.generation < item.row["generation"] and not group.all_joined
-        if group.state is not GroupState.PREPARING:
-            return False
-        if item.kind is Kind.ANSWER and item.exchange is not None and item.exchange.request.api == "JoinGroup":
-            told = item.exchange.row["answered_members"]
-            ends = item.exchange.observed_generation == group.generation + 1
-            return ends and not self._can_complete(item.at, len(told) if told else None)
-        if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "stabilized":
-            return item.row["generation"] == group.generation + 1 and not self._can_complete(
-                item.at, item.row["member_count"]
-            )
-        return False
-
-    def _request_comes_too_early(self, exchange: Exchange) -> bool:
-        group, request = self.machine.group, exchange.request
-        if group.state is GroupState.PREPARING and request.generation == group.generation + 1:
-            return True
-        waited = exchange.parked_ms > 0 and exchange.observed_generation == group.generation + 1
-        if request.api == "JoinGroup" and waited and group.state is not GroupState.PREPARING:
-            return self.machine.foresee(request) == Error.NONE
-        return False
-
-    def _line_comes_too_early(self, line: Row) -> bool:
-        """Whether a rebalance is told of whose request, which the request log has, was not handled yet."""
-        group = self.machine.group
-        begun = group.generation > line["generation"] or group.state is GroupState.PREPARING
-        trigger = (line["attributes"] or {}).get("trigger")
-        return self.has_requests and not begun and trigger not in TRIGGERS_OF_TIMERS
-
-    def _can_complete(self, at: float, member_count: int | None) -> bool:
-        """Whether the join phase can be over: everybody has joined, or its time is up.
-
-        If neither, somebody's join, leave or expiry of the same moment has not been handled yet.
-        """
-        group = self.machine.group
-        timer = group.timers.get(JOIN_TIMER)
-        if timer is not None and timer.due <= at + JOIN_TIMER_LAG_MS:
-            return True
-        if member_count is not None and group.awaiting_join < member_count:
-            return False
-        return all(member.parked_join is not None for member in group.members.values())
-
-    # --- requests ----------------------------------------------------------------------------------------------
-
-    def _request(self, exchange: Exchange, item: Item) -> None:
-        request, group = exchange.request, self.machine.present
-        verdict = Verdict(exchange, None if group is None else group.state)
-        self.audit.verdicts[request.token] = verdict
-        refusal = self.brokers.refusal(exchange.row["broker"], exchange.handled_at)
-        if exchange.observed_error in REFUSALS and exchange.observed_error != Error.COORDINATOR_NOT_AVAILABLE:
-            verdict.predicted_error = refusal
-            verdict.why = WHY_NOT_COORDINATOR if refusal is None else None
-            return
-        if exchange.observed_error in BROKER_REFUSALS:
-            verdict.why = WHY_BROKER
-            return
-        if request.api == "LeaveGroup":
-            for leaver in request.leavers:
-                if leaver.reason:
-                    self.leave_reasons[leaver.member_id] = leaver.reason
-        if not self._is_predictable(exchange):
-            verdict.why = WHY_UNKNOWN
-            self._learn_unpredicted(exchange)
-            return
-        if item.holds and request.api == "JoinGroup":
-            verdict.why = WHY_HELD
-        if request.api == "SyncGroup":
-            self.assigning[request.token] = exchange
-        was_absent = group is None
-        self._step(exchange.handled_at, lambda: self.machine.handle(request, exchange.handled_at))
-        if was_absent and self.machine.present is not None:
-            self.born_at = exchange.handled_at
-
-    def _is_predictable(self, exchange: Exchange) -> bool:
-        group = self.machine.present
-        if group is not None:
-            return group.is_known
-        return self.brokers.begins_empty or self.died_at is not None or not exchange.request.member_id
-
-    def _learn_unpredicted(self, exchange: Exchange) -> None:
-        """A group whose members are not known learns nothing from a request but that somebody spoke."""
-        if exchange.request.api == "LeaveGroup" and exchange.observed_error == Error.NONE:
-            group = self.machine.present
-            for leaver in exchange.request.leavers:
-                if group is not None and leaver.member_id in group.members:
-                    cause = Cause(exchange.handled_at, None, (leaver.member_id,))
-                    self._step(exchange.handled_at, lambda cause=cause: self.machine.apply(Event.MEMBERS_LEFT, cause))
-
-    def _learn_from_answer(self, exchange: Exchange) -> None:
-        if exchange.request.api == "JoinGroup":
-            self._join_answered(exchange)
-        else:
-            self._sync_answered(exchange)
-
-    def _join_answered(self, exchange: Exchange) -> None:
-        generation = exchange.observed_generation
-        if generation is None:
-            return
-        group = self.machine.present
-        if group is not None and group.state is GroupState.PREPARING and group.generation + 1 == generation:
-            self._mark_own_answer(exchange)
-            self.end_join(exchange.answered_at, "answer")
-        elif not self.has_other_evidence and exchange.row["answered_members"]:
-            self._resync_to_answer(exchange, generation)
-        life = self.life_of(generation)
-        row = self.timeline.generation(life, generation)
-        row.facts.learn("answer", joined_by=exchange.answered_at)
-        if exchange.row["answered_members"]:
-            observe.leader_told(row, exchange)
-
-    def _resync_to_answer(self, exchange: Exchange, generation: int) -> None:
-        """With nothing else to go by, a leader's answer shows the whole group."""
-        group = self.machine.present
-        if group is not None and group.is_known and group.generation >= generation:
-            return
-        record = {
-            "protocol": exchange.row["answered_protocol"],
-            "members": [
-                {
-                    "member_id": entry["member_id"],
-                    "group_instance_id": entry["group_instance_id"],
-                    "client_id": None,
-                    "client_host": None,
-                    "session_timeout_ms": exchange.request.session_timeout_ms,
-                    "rebalance_timeout_ms": exchange.request.rebalance_timeout_ms,
-                    "subscription": entry["metadata"],
-                    "assignment": b"",
-                }
-                for entry in exchange.row["answered_members"]
-            ],
-        }
-        cause = Cause(exchange.answered_at, source="answer")
-        bring_to(self.machine, GroupState.COMPLETING, generation, cause, members_of(record))
-        group = self.machine.group
-        group.leader, group.protocol = exchange.row["answered_leader"], exchange.row["answered_protocol"]
-        group.protocol_type = exchange.request.protocol_type
-        self.forget_parked()
-
-    def _sync_answered(self, exchange: Exchange) -> None:
-        generation, group = exchange.request.generation, self.machine.present
-        if group is not None and group.generation == generation and group.state is GroupState.COMPLETING:
-            self._mark_own_answer(exchange)
-            group.pending_syncs.pop(exchange.request.member_id, None)
-            self.machine.apply(Event.ASSIGNMENT_STORED, Cause(exchange.answered_at, source="answer"))
-        row = self.timeline.generation(self.life_of(generation), generation)
-        observe.member_told(row, exchange)
-
-    def _mark_own_answer(self, exchange: Exchange) -> None:
-        verdict = self.audit.verdicts.get(exchange.request.token)
-        if verdict is not None and verdict.predicted_error is None:
-            verdict.why = WHY_OWN_ANSWER
 
     # --- for the other kinds of evidence -----------------------------------------------------------------------
 

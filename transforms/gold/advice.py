@@ -85,6 +85,10 @@ STORM_ADVICE: dict[str, str] = {
 }
 """By main trigger (`schemas.words.TRIGGERS`): what would stop the storm."""
 
+ALSO_FROM_SHARE = 0.25
+"""Another trigger than the main one is spoken of as well if it made up this share of the rebalances: where members
+crash and come back, every other rebalance is a join, but the crash is what to mend."""
+
 # --- Bursts of fencing errors -----------------------------------------------------------------------------------
 
 HEARTBEAT_INTERVAL_MS = 3_000

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from schemas.spark import struct_type
 from schemas.tables.gold import REBALANCE_STORMS
-from transforms.gold.advice import MILDEST_SEVERITY, SEVERITY_RULES, STORM_ADVICE
+from transforms.gold.advice import ALSO_FROM_SHARE, MILDEST_SEVERITY, SEVERITY_RULES, STORM_ADVICE
 
 _GROUP = ("cluster", "group_id")
 _STORM = (*_GROUP, "storm")
@@ -133,20 +133,40 @@ def _judge(storms: DataFrame) -> DataFrame:
     """Add what follows from the sums: times, shares, severity and advice."""
     length_us = F.greatest("ended_us", "until_us") - F.col("started_us")
     gap_ms = (F.col("ended_us") - F.col("started_us")) / 1000 / (F.col("rebalance_count") - 1)
-    severity = F.lit(MILDEST_SEVERITY)
-    for rule in reversed(SEVERITY_RULES):
-        is_reached = F.coalesce(F.col("unstable_ratio") >= rule.unstable_ratio, F.lit(False))
-        is_reached |= F.coalesce(F.col("mean_gap_ms") <= rule.mean_gap_ms, F.lit(False))
-        severity = F.when(is_reached, F.lit(rule.severity)).otherwise(severity)
-    advice = F.create_map(*(F.lit(word) for pair in STORM_ADVICE.items() for word in pair))
     return (
         storms.withColumn("started_at", F.timestamp_micros("started_us"))
         .withColumn("ended_at", F.timestamp_micros("ended_us"))
         .withColumn("unstable_ms", F.round(F.col("unstable_us") / 1000))
         .withColumn("unstable_ratio", F.when(length_us > 0, F.col("unstable_us") / length_us))
         .withColumn("mean_gap_ms", F.when(F.col("rebalance_count") > 1, gap_ms))
-        .withColumn("severity", severity)
-        .withColumn("advice", F.coalesce(advice[F.col("main_trigger")], F.lit(STORM_ADVICE["unknown"])))
+        .withColumn("severity", _severity())
+        .withColumn("advice", _advice())
         .withColumn("main_client_id", F.col("client.trigger_client_id"))
         .withColumn("main_client_host", F.col("client.trigger_client_host"))
     )
+
+
+def _severity() -> Column:
+    """The first severity of which a limit is reached."""
+    severity = F.lit(MILDEST_SEVERITY)
+    for rule in reversed(SEVERITY_RULES):
+        is_reached = F.coalesce(F.col("unstable_ratio") >= rule.unstable_ratio, F.lit(False))
+        is_reached |= F.coalesce(F.col("mean_gap_ms") <= rule.mean_gap_ms, F.lit(False))
+        severity = F.when(is_reached, F.lit(rule.severity)).otherwise(severity)
+    return severity
+
+
+def _advice() -> Column:
+    """What helps against the main trigger, then against the others that matter, the more frequent first."""
+    text_of = F.create_map(*(F.lit(word) for pair in STORM_ADVICE.items() for word in pair))
+    others = F.filter(
+        F.map_entries("triggers"),
+        lambda entry: (
+            (entry["key"] != F.col("main_trigger")) & (entry["value"] >= F.col("rebalance_count") * ALSO_FROM_SHARE)
+        ),
+    )
+    ranked = F.array_sort(F.transform(others, lambda entry: F.struct(-entry["value"], entry["key"].alias("trigger"))))
+    also = F.transform(
+        ranked, lambda entry: F.concat(F.lit("Also "), entry["trigger"], F.lit(": "), text_of[entry["trigger"]])
+    )
+    return F.array_join(F.concat(F.array(text_of[F.col("main_trigger")]), also), " ")

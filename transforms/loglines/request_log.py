@@ -23,8 +23,13 @@ Row = dict[str, Any]
 MARKER = "Completed request:"
 """How the message of every request begins."""
 
-API_OF_GROUP = r'"requestApiKey": ?(?:' + "|".join(map(str, APIS)) + r"),"
-"""Regular expression (Python's and Java's alike) that finds the requests which are worth parsing."""
+_AS_TEXT = "|".join(re.sub("(?<!^)(?=[A-Z])", "_", api.name).upper() for api in APIS.values())
+
+API_OF_GROUP = rf'"requestApiKey": ?(?:{"|".join(map(str, APIS))}),|\(apiKey=(?:{_AS_TEXT}),'
+"""Regular expression (Python's and Java's alike) that finds the requests which are worth parsing.
+
+The second half is the text that brokers before 2.8 print; it is found in order to be rejected, not passed over.
+"""
 
 MARKER_WITHIN = 80
 """The marker ends this near to the beginning of an entry: behind a time stamp and a level."""
@@ -69,8 +74,10 @@ def read_request_line(line: str, begin: int, logged_at: int) -> list[Row]:
         Rows of `silver.group_requests` without their provenance: one, or one for each group of a DeleteGroups.
 
     Raises:
-        BadRequestLineError: the line is broken, or holds no request or no answer.
+        BadRequestLineError: the line is broken, holds no request or no answer, or is of a broker before 2.8.
     """
+    if not line.startswith("{", begin + len(MARKER)):
+        raise BadRequestLineError("text_request_line", "brokers before 2.8 log requests as text, which is not read")
     try:
         logged, _ = _DECODER.raw_decode(line, begin + len(MARKER))
         return _rows(logged, logged_at)

@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from schemas.catalog import BY_NAME
 from schemas.records.record_types import RECORD_TYPES
 from schemas.spark import struct_type
-from transforms.silver.plain_commits import PlainCommit
+from transforms.silver import plain_commits
 from transforms.wire import records
 
 TABLES = ("offset_commits", "group_metadata", "modern_group_records", "rejected")
@@ -48,25 +48,30 @@ def decode(bronze: DataFrame) -> dict[str, DataFrame]:
         The silver tables by name, without `loaded_at` and `seen_at`, which the job adds. Grain: one row for each data
         record, in exactly one of the tables. Each is a plan of its own over `bronze`.
     """
-    data = bronze.where(F.col("control_type").isNull()).select(*_CARRIED, "key", "value")
-    plain_commit = PlainCommit()
-    rare = data.where(~plain_commit.is_plain)
-    plain = _completed(data.where(plain_commit.is_plain).select(*_CARRIED, *plain_commit.columns), "offset_commits")
-    return {
-        table: plain.unionByName(_carefully(rare, table)) if table == "offset_commits" else _carefully(rare, table)
+    data = _data(bronze)
+    measured = plain_commits.with_parts(data)
+    plain = measured.where(plain_commits.is_plain()).select(*_CARRIED, *plain_commits.columns())
+    rare = measured.where(plain_commits.is_other()).select(data.columns)
+    careful = {
+        # A group's record is never a plain commit: its key alone says so, and sooner.
+        table: _carefully(rare if table in ("offset_commits", "rejected") else data, table)
         for table in TABLES
     }
+    return careful | {"offset_commits": _completed(plain, "offset_commits").unionByName(careful["offset_commits"])}
 
 
 def decode_carefully(bronze: DataFrame) -> dict[str, DataFrame]:
     """Decode as `decode` does, all records by the careful way: the measure of the fast one."""
-    data = bronze.where(F.col("control_type").isNull()).select(*_CARRIED, "key", "value")
-    return {table: _carefully(data, table) for table in TABLES}
+    return {table: _carefully(_data(bronze), table) for table in TABLES}
 
 
 def silver_type(table: str) -> T.StructType:
     """Return the columns of a silver table that `decode` gives, as a Spark struct."""
     return T.StructType([field for field in struct_type(BY_NAME[table]) if field.name not in _ADDED_BY_THE_JOB])
+
+
+def _data(bronze: DataFrame) -> DataFrame:
+    return bronze.where(F.col("control_type").isNull()).select(*_CARRIED, "key", "value")
 
 
 def _carefully(data: DataFrame, table: str) -> DataFrame:

@@ -12,13 +12,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from schemas.records.classic_groups import OFFSET_COMMIT, ZERO_UUID
+from schemas.records.classic_groups import OFFSET_COMMIT
 from transforms.wire.rows import LAST_MOMENT_MS
 
 _SHORT_MAX = 0x7FFF
+
+_ANCHOR = "_anchor"
+_VERSION = "_version"
+_GROUP_SIZE = "_group_size"
+_TOPIC_SIZE = "_topic_size"
+_METADATA_AT = "_metadata_at"
+_METADATA_SIZE = "_metadata_size"
+_TAIL_AT = "_tail_at"
+_TAIL_SIZE = "_tail_size"
+_GROUP = "_group"
+_TOPIC = "_topic"
+_METADATA = "_metadata"
+_IS_PLAIN = "_is_plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,86 +89,130 @@ def _moment(milliseconds: Column) -> Column:
     return F.when(milliseconds.between(0, LAST_MOMENT_MS), milliseconds)
 
 
-class PlainCommit:
-    """Expressions over the columns `key` and `value` of bronze.
+def with_parts(records: DataFrame) -> DataFrame:
+    """Measure bronze records as if they were plain commits.
 
-    Attributes:
-        is_plain: the record is a commit of ordinary shape; never null.
-        columns: columns of `silver.offset_commits` that come from key and value, times as epoch milliseconds; they
-            mean something for plain records alone.
+    Step by step, so that each number is computed once: Spark keeps projections apart where joining them would repeat
+    an expression.
+
+    Args:
+        records: with the columns `key` and `value`.
+
+    Returns:
+        The same rows with further columns, for `is_plain` and `columns`.
     """
-
-    def __init__(self) -> None:
-        self._key, self._value = F.col("key"), F.col("value")
-        self._version = _int(self._value, 1, 2)
-        self._group_size = _int(self._key, 3, 2)
-        self._topic_size = _int(self._key, 5 + self._group_size, 2)
-        self._group = _text(self._key, 5, self._group_size)
-        self._topic = _text(self._key, 7 + self._group_size, self._topic_size)
-        self._metadata_at = self._by_shape(lambda shape: F.lit(shape.length_at + shape.length_size))
-        self._metadata_size = self._by_shape(
-            lambda shape: _int(self._value, shape.length_at, shape.length_size) - shape.length_bias
+    key, value = F.col("key"), F.col("value")
+    return (
+        records.withColumns(
+            {_ANCHOR: F.spark_partition_id(), _VERSION: _int(value, 1, 2), _GROUP_SIZE: _int(key, 3, 2)}
         )
-        self._metadata = _text(self._value, self._metadata_at, self._metadata_size)
-        self._committed_at = self._metadata_at + self._metadata_size
-        self._tail_at = self._committed_at + 8
-        self._tail_size = F.length(self._value) - self._tail_at + 1
-        self.is_plain = F.coalesce(self._is_key() & (self._value.isNull() | self._is_value()), F.lit(False))
-        self.columns = self._columns()
-
-    def _by_shape(self, of: Callable[[_Shape], Column]) -> Column:
-        """Choose by the version of the value; null where no shape has it."""
-        first, *rest = ((self._version.isin(*shape.versions), of(shape)) for shape in _SHAPES)
-        return reduce(lambda chain, each: chain.when(*each), rest, F.when(*first))
-
-    def _is_key(self) -> Column:
-        return (
-            (F.substring(self._key, 1, 2) == F.lit(OFFSET_COMMIT.type_id.to_bytes(2, "big")))
-            & (F.length(self._key) == 10 + self._group_size + self._topic_size)
-            & (self._group_size <= _SHORT_MAX)
-            & (self._topic_size <= _SHORT_MAX)
-            & F.is_valid_utf8(self._group)
-            & F.is_valid_utf8(self._topic)
+        .withColumns(
+            {
+                _TOPIC_SIZE: _int(key, 5 + F.col(_GROUP_SIZE), 2),
+                _METADATA_AT: _by_shape(lambda shape: F.lit(shape.length_at + shape.length_size)),
+                _METADATA_SIZE: _by_shape(
+                    lambda shape: _int(value, shape.length_at, shape.length_size) - shape.length_bias
+                ),
+            }
         )
+        .withColumns(
+            {
+                _GROUP: _text(key, 5, F.col(_GROUP_SIZE)),
+                _TOPIC: _text(key, 7 + F.col(_GROUP_SIZE), F.col(_TOPIC_SIZE)),
+                _METADATA: _text(value, F.col(_METADATA_AT), F.col(_METADATA_SIZE)),
+                _TAIL_AT: F.col(_METADATA_AT) + F.col(_METADATA_SIZE) + 8,
+            }
+        )
+        .withColumns({_TAIL_SIZE: F.length(value) - F.col(_TAIL_AT) + 1})
+        .withColumns({_IS_PLAIN: F.coalesce(_is_key() & (value.isNull() | _is_value()), F.lit(False))})
+    )
 
-    def _is_value(self) -> Column:
-        longest = self._by_shape(lambda shape: F.lit(shape.longest))
-        return self._metadata_size.between(0, longest) & self._by_shape(self._is_tail) & F.is_valid_utf8(self._metadata)
 
-    def _is_tail(self, shape: _Shape) -> Column:
-        if shape.tail is not None:
-            return self._tail_size == shape.tail
-        no_tags = (self._tail_size == 1) & self._tail_begins(_NO_TAGS)
-        topic_id_alone = (self._tail_size == len(_TOPIC_ID_ALONE) + 16) & self._tail_begins(_TOPIC_ID_ALONE)
-        return no_tags | topic_id_alone
+def is_plain() -> Column:
+    """Say whether a row of `with_parts` is a commit of ordinary shape; never null.
 
-    def _tail_begins(self, start: bytes) -> Column:
-        return F.substring(self._value, _lit(self._tail_at), F.lit(len(start))) == F.lit(start)
+    The partition's number, which is never negative, holds the filter above the measuring: pushed below it, every
+    number would be replaced by its expression and computed anew wherever it is used.
+    """
+    return F.col(_IS_PLAIN) & (F.col(_ANCHOR) >= 0)
 
-    def _epoch(self, shape: _Shape) -> Column:
-        return F.lit(None) if shape.epoch_at is None else _int32(self._value, shape.epoch_at)
 
-    def _expires_at(self, shape: _Shape) -> Column:
-        return _int(self._value, self._tail_at, 8) if shape.tail else F.lit(None)
+def is_other() -> Column:
+    """Say the opposite of `is_plain`."""
+    return ~F.col(_IS_PLAIN) & (F.col(_ANCHOR) >= 0)
 
-    def _topic_id(self, shape: _Shape) -> Column:
-        if shape.tail is not None:
-            return F.lit(None)
-        raw = F.substring(self._value, _lit(self._tail_at + len(_TOPIC_ID_ALONE)), F.lit(16))
-        uuid = F.translate(F.rtrim(F.base64(raw), F.lit("=")), "+/", "-_")
-        return F.when(self._tail_size > 1, F.nullif(uuid, F.lit(ZERO_UUID)))
 
-    def _columns(self) -> list[Column]:
-        return [
-            self._group.alias("group_id"),
-            self._topic.alias("topic"),
-            _int32(self._key, 7 + self._group_size + self._topic_size).alias("partition"),
-            _int(self._value, 3, 8).alias("committed_offset"),
-            F.nullif(self._by_shape(self._epoch), F.lit(-1)).alias("leader_epoch"),
-            self._metadata.alias("metadata"),
-            _moment(_int(self._value, self._committed_at, 8)).alias("committed_at"),
-            _moment(self._by_shape(self._expires_at).cast("bigint")).alias("expires_at"),
-            self._by_shape(self._topic_id).alias("topic_id"),
-            self._value.isNull().alias("is_tombstone"),
-            self._version.cast("int").alias("value_version"),
-        ]
+def columns() -> list[Column]:
+    """Columns of `silver.offset_commits` that come from key and value; times as epoch milliseconds.
+
+    They mean something for rows of `with_parts` that are plain.
+    """
+    key, value = F.col("key"), F.col("value")
+    return [
+        F.col(_GROUP).alias("group_id"),
+        F.col(_TOPIC).alias("topic"),
+        _int32(key, 7 + F.col(_GROUP_SIZE) + F.col(_TOPIC_SIZE)).alias("partition"),
+        _int(value, 3, 8).alias("committed_offset"),
+        _by_shape(_epoch).alias("leader_epoch"),
+        F.col(_METADATA).alias("metadata"),
+        _moment(_int(value, F.col(_TAIL_AT) - 8, 8)).alias("committed_at"),
+        _by_shape(_expires_at).cast("bigint").alias("expires_at"),
+        _by_shape(_topic_id).alias("topic_id"),
+        value.isNull().alias("is_tombstone"),
+        F.col(_VERSION).cast("int").alias("value_version"),
+    ]
+
+
+def _by_shape(of: Callable[[_Shape], Column]) -> Column:
+    """Choose by the version of the value; null where no shape has it."""
+    first, *rest = ((F.col(_VERSION).isin(*shape.versions), of(shape)) for shape in _SHAPES)
+    return reduce(lambda chain, each: chain.when(*each), rest, F.when(*first))
+
+
+def _is_key() -> Column:
+    key = F.col("key")
+    return (
+        (F.substring(key, 1, 2) == F.lit(OFFSET_COMMIT.type_id.to_bytes(2, "big")))
+        & (F.length(key) == 10 + F.col(_GROUP_SIZE) + F.col(_TOPIC_SIZE))
+        & (F.col(_GROUP_SIZE) <= _SHORT_MAX)
+        & (F.col(_TOPIC_SIZE) <= _SHORT_MAX)
+        & F.is_valid_utf8(_GROUP)
+        & F.is_valid_utf8(_TOPIC)
+    )
+
+
+def _is_value() -> Column:
+    longest = _by_shape(lambda shape: F.lit(shape.longest))
+    return F.col(_METADATA_SIZE).between(0, longest) & _by_shape(_is_tail) & F.is_valid_utf8(_METADATA)
+
+
+def _is_tail(shape: _Shape) -> Column:
+    if shape.tail is not None:
+        return F.col(_TAIL_SIZE) == shape.tail
+    no_tags = (F.col(_TAIL_SIZE) == 1) & _tail_begins(_NO_TAGS)
+    topic_id_alone = (F.col(_TAIL_SIZE) == len(_TOPIC_ID_ALONE) + 16) & _tail_begins(_TOPIC_ID_ALONE)
+    return no_tags | topic_id_alone
+
+
+def _tail_begins(start: bytes) -> Column:
+    return F.substring(F.col("value"), _lit(F.col(_TAIL_AT)), F.lit(len(start))) == F.lit(start)
+
+
+def _epoch(shape: _Shape) -> Column:
+    """-1 is none; as the only value whose four bytes are all ones it is told by them."""
+    if shape.epoch_at is None:
+        return F.lit(None)
+    none = F.substring(F.col("value"), shape.epoch_at, 4) == F.lit(b"\xff" * 4)
+    return F.when(~none, _int32(F.col("value"), shape.epoch_at))
+
+
+def _expires_at(shape: _Shape) -> Column:
+    return _moment(_int(F.col("value"), F.col(_TAIL_AT), 8)) if shape.tail else F.lit(None)
+
+
+def _topic_id(shape: _Shape) -> Column:
+    if shape.tail is not None:
+        return F.lit(None)
+    raw = F.substring(F.col("value"), _lit(F.col(_TAIL_AT) + len(_TOPIC_ID_ALONE)), F.lit(16))
+    uuid = F.translate(F.rtrim(F.base64(raw), F.lit("=")), "+/", "-_")
+    return F.when((F.col(_TAIL_SIZE) > 1) & (raw != F.lit(bytes(16))), uuid)

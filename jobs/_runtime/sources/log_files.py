@@ -22,7 +22,7 @@ _GLOB = re.compile(r"[*?[]")
 # What rotation puts at the end of a name (server.log.1, server.log.2026-11-20-10, server.log-20261120.gz) or before
 # its ending (server-2026-11-20-1.log.gz).
 _DATE = r"\d{4}-?\d\d-?\d\d(?:-\d+)*"
-_ROTATION = re.compile(rf"(?:[.-]{_DATE}(?=\.log\b))|(?:[.-]{_DATE}(?:\.\d+)?|\.\d{{1,5}})?(?:\.gz)?$")
+_ROTATION = re.compile(rf"[.-]{_DATE}(?=\.log$)|[.-]{_DATE}(?:\.\d+)?$|\.\d{{1,5}}$")
 _UNREADABLE = (EOFError, zlib.error, OSError)
 
 
@@ -113,7 +113,7 @@ def read_log_file(file: LogFile, time_zone: str) -> Iterator[tuple[str, Entry | 
     try:
         head = _head(file)
         begins = _first_stamp(head)
-        name = _ROTATION.sub("", file.name, count=1) + (f"@{begins}" if begins else "")
+        name = _ROTATION.sub("", file.name.removesuffix(".gz")) + (f"@{begins}" if begins else "")
         if not begins and b"\0" in head.strip(b"\0"):
             yield name, Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
             return

@@ -1,0 +1,91 @@
+# Two commands matter: `make demo` and `make test`. Both set up all they need in .venv.
+# Works from any folder with `make -C <here> …`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast zip lint notebook lock clean python java venv
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PYTHON ?=
+CAPTURE := kafka-4.2.0
+SOURCE := lake/demo-source
+export PYTHONPATH := $(CURDIR)
+
+help:
+	@echo 'make demo       the whole way once, on a capture of a real broker, to findings'
+	@echo 'make test       all tests'
+	@echo 'make test-fast  the tests that need no Spark, in seconds'
+	@echo 'make lint       lint, format, types, import boundaries'
+	@echo 'make notebook   run the notebook on the lake of the demo'
+	@echo 'make zip        dist/rebalance_analytics-<version>.zip for spark-submit --py-files'
+	@echo 'make clean      remove what these made'
+
+demo: venv java
+	@$(PY) -m tests.support.captures $(CAPTURE) $(SOURCE)
+	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml
+
+test: venv java
+	@$(PY) -m pytest
+
+test-fast: venv
+	@$(PY) -m pytest -m 'not spark and not slow'
+
+lint: venv
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+	@$(VENV)/bin/lint-imports
+
+notebook: demo
+	@$(PY) notebooks/run_notebook.py
+
+# A wheel under another name: executors only take .zip, .egg and .jar from --py-files.
+zip: venv
+	@rm -rf build dist/*.whl dist/*.zip
+	@$(PY) -m build --wheel --no-isolation --outdir dist . > dist.log 2>&1 || { cat dist.log; rm -f dist.log; exit 1; }
+	@rm -rf build dist.log
+	@for wheel in dist/*.whl; do zip="$${wheel%-py3-none-any.whl}.zip"; cp "$$wheel" "$$zip"; echo "$$zip"; done
+
+lock:
+	uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --all-extras \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+	  --output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) lake build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache \
+	  spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# --- what all of these stand on ---
+
+# The first Python that is new enough; made into the virtual environment only where there is none.
+python:
+	@if [ -x $(PY) ] && $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then exit 0; fi; \
+	for each in $(PYTHON) python3 python python3.13 python3.12 python3.11 python3.10; do \
+	  if "$$each" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null; then \
+	    "$$each" -c 'import venv, ensurepip' 2> /dev/null \
+	      || { echo "missing: the venv module of $$each (Debian and Ubuntu: apt install python3-venv)" >&2; exit 2; }; \
+	    echo "making $(VENV) with $$("$$each" --version)"; \
+	    "$$each" -m venv --clear $(VENV); exit 0; \
+	  fi; \
+	done; \
+	echo 'missing: Python 3.10 or newer' >&2; exit 2
+
+# Installed anew only when the lock has other contents than those that were installed.
+venv: python
+	@if ! cmp -s requirements.lock $(VENV)/installed.lock; then \
+	  echo 'installing the pinned dependencies (the first time this downloads about 800 MB)'; \
+	  $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
+	  cp requirements.lock $(VENV)/installed.lock; \
+	fi
+
+java:
+	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	version="$$("$$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1 || true)"; \
+	case "$$version" in \
+	  17|21) ;; \
+	  '') echo 'missing: Java 17 or 21 (not on the PATH, and not at JAVA_HOME)' >&2; exit 2 ;; \
+	  *) echo "missing: Java 17 or 21 (found $$version; set JAVA_HOME)" >&2; exit 2 ;; \
+	esac

@@ -1,0 +1,84 @@
+"""Prints a group as DescribeGroups would have shown it at a moment."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timezone
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from rich.table import Table
+
+from jobs._runtime.exit_codes import SettingsError
+from jobs._runtime.job import Job, execute
+from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, MEMBER_SESSIONS, TRANSITIONS
+from transforms.gold.as_of import members_at, state_at
+
+_TIME = "yyyy-MM-dd HH:mm:ss.SSS"
+
+
+def run(job: Job) -> None:
+    """Print state, generation, protocol and members.
+
+    Raises:
+        SettingsError: nothing is known of the group up to that moment.
+    """
+    group_id, at = job.arguments.group, _moment(job.arguments.at)
+    found = state_at(job.lake.read(TRANSITIONS), job.lake.read(GENERATIONS), group_id, at)
+    states = found.withColumn("since", F.date_format("since", _TIME)).collect()
+    if not states:
+        when = f" up to {job.arguments.at:%Y-%m-%d %H:%M:%S.%f} UTC" if job.arguments.at else ""
+        raise SettingsError(f"nothing is known of group {group_id}{when} in cluster {job.settings.cluster}")
+    state = states[0]
+    members = members_at(job.lake.read(MEMBER_SESSIONS), job.lake.read(ASSIGNMENTS), group_id, state.life, at)
+    job.report.say(f"group       {group_id}")
+    job.report.say(f"state       {state.state}, since {state.since or 'not known'}")
+    job.report.say(f"generation  {state.generation} of life {state.life}")
+    job.report.say(f"protocol    {state.protocol or 'none'} ({state.protocol_type or 'no type'})")
+    _show_members(job, members.orderBy("client_id", "member_id").collect(), state.leader_member_id)
+
+
+def _show_members(job: Job, members: Sequence[object], leader: str | None) -> None:
+    if not members:
+        job.report.say("members     none")
+        return
+    shown = Table("member", "client", "host", "instance", "partitions", box=None, pad_edge=False, header_style="bold")
+    for row in members:
+        member = row.member_id + (" (leader)" if row.member_id == leader else "")  # type: ignore[attr-defined]
+        fields = (member, row.client_id, row.client_host, row.group_instance_id, " ".join(row.partitions))  # type: ignore[attr-defined]
+        shown.add_row(*(field or "-" for field in fields))
+    job.report.console.print(shown)
+
+
+def _moment(at: datetime | None) -> Column:
+    if at is None:
+        return F.current_timestamp()
+    return F.timestamp_micros(F.lit(round(at.timestamp() * 1_000_000)))
+
+
+def parse_moment(text: str) -> datetime:
+    """Read a moment: ISO 8601 (UTC unless it says otherwise), or epoch milliseconds."""
+    if text.isdigit():
+        return datetime.fromtimestamp(int(text) / 1000, timezone.utc)
+    try:
+        at = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is no time such as 2026-11-20T10:58:30") from error
+    return at if at.tzinfo else at.replace(tzinfo=timezone.utc)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the job's own arguments."""
+    parser.add_argument("--group", required=True, help="the group")
+    parser.add_argument("--at", type=parse_moment, metavar="TIME", help="ISO 8601 in UTC, or epoch ms; default: now")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run as a process; return its exit code."""
+    return execute(run, __doc__ or "", argv, add_arguments=add_arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

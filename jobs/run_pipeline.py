@@ -1,0 +1,47 @@
+"""Runs all steps once: whatever is new goes from the sources to the findings, and the summary says what was found."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
+from jobs._runtime.exit_codes import QualityError
+from jobs._runtime.job import Body, Job, execute
+from jobs._runtime.summary import summarise
+
+STEPS: dict[str, Body] = {
+    "ingest_offsets": ingest_offsets.run,
+    "ingest_logs": ingest_logs.run,
+    rebuild_timelines.STEP: rebuild_timelines.run,
+    detect_findings.STEP: detect_findings.run,
+}
+
+
+def run(job: Job) -> None:
+    """Run the steps, the quality gate, and say what came of it.
+
+    Raises:
+        QualityError: the gate is closed; the summary is shown nevertheless.
+    """
+    for name, step in STEPS.items():
+        with job.report.step(name):
+            step(job)
+    closed: QualityError | None = None
+    try:
+        with job.report.step("check_quality"):
+            check_quality.run(job)
+    except QualityError as error:
+        closed = error
+    summarise(job)
+    if closed is not None:
+        raise closed
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run as a process; return its exit code."""
+    return execute(run, __doc__ or "", argv, sections=("offsets", "logs"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""What would only show on a cluster: hidden packages, versions that drift apart, a zip that lacks a module."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_no_job_hides_an_installed_package() -> None:
+    """The folder of a submitted script comes first on the path: jobs/delta.py would be imported as `delta`."""
+    installed = set(importlib.metadata.packages_distributions()) | set(sys.stdlib_module_names)
+    ours = {path.stem for path in (ROOT / "jobs").iterdir() if not path.name.startswith("__")}
+    assert not ours & installed
+
+
+def test_the_cluster_takes_the_delta_that_is_pinned() -> None:
+    from jobs._runtime.session import REQUIRED, delta_package, read_properties
+
+    submitted = read_properties(str(ROOT / "conf" / "spark-defaults-cluster.conf"))
+    assert submitted["spark.jars.packages"] == delta_package()
+    assert submitted.items() >= {key: value for key, value in REQUIRED.items() if "sql" in key}.items() - {
+        ("spark.sql.execution.pythonUDF.arrow.enabled", "true")
+    }
+
+
+def test_the_lock_is_of_the_declared_dependencies() -> None:
+    if sys.version_info < (3, 11):
+        import tomli as tomllib
+    else:
+        import tomllib
+    from packaging.requirements import Requirement
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lock = (ROOT / "requirements.lock").read_text()
+    pinned: dict[str, list[str]] = {}
+    for line in lock.splitlines():
+        if "==" in line and not line.startswith((" ", "#")):
+            name, _, rest = line.partition("==")
+            pinned.setdefault(name, []).append(rest.split()[0])
+    for text in (*project["dependencies"], *project["optional-dependencies"]["dev"]):
+        wanted = Requirement(text)
+        versions = pinned.get(wanted.name.lower().replace("_", "-"), [])
+        assert versions, f"{wanted.name} is not in the lock"
+        assert all(wanted.specifier.contains(version) for version in versions), text
+    assert "://" not in lock
+
+
+@pytest.fixture(scope="session")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip as `make zip` builds it, made from a copy so that the tree stays as it is."""
+    import shutil
+
+    copy = tmp_path_factory.mktemp("package")
+    for name in ("jobs", "transforms", "schemas"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy / name)
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    subprocess.run(build, cwd=copy, check=True, capture_output=True)
+    (wheel,) = (copy / "dist").glob("*.whl")
+    return wheel.rename(wheel.with_name(wheel.name.replace("-py3-none-any.whl", ".zip")))
+
+
+@pytest.mark.slow
+def test_the_zip_holds_all_modules_and_nothing_else(archive: Path) -> None:
+    names = zipfile.ZipFile(archive).namelist()
+    packed = {name for name in names if name.endswith(".py")}
+    modules = {
+        str(path.relative_to(ROOT))
+        for package in ("jobs", "transforms", "schemas")
+        for path in (ROOT / package).rglob("*.py")
+    }
+    assert packed == modules
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"jobs", "transforms", "schemas"}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir: Any, tmp_path: Path) -> None:
+    """Neither the repository nor its folder is on the path: driver and executors have the zip alone."""
+    import pyspark
+
+    from jobs._runtime.session import SHIPPED_WITH_SPARK, delta_package
+    from tests.support.lakes import arguments
+
+    script = tmp_path / "run_pipeline.py"
+    script.write_text((ROOT / "jobs" / "run_pipeline.py").read_text())
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHONPATH", "SPARK_"))}
+    environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(Path(pyspark.__file__).parent)}
+    command = [
+        str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
+        "--master=local[2]",
+        f"--properties-file={ROOT / 'conf' / 'spark-defaults-laptop.conf'}",
+        f"--packages={delta_package()}",
+        f"--exclude-packages={','.join(SHIPPED_WITH_SPARK)}",
+        f"--py-files={archive}",
+        str(script),
+        *arguments(tmp_path / "lake", capture_dir("chaos-4.2.0")),
+    ]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Replay:" in done.stdout
+    assert (tmp_path / "lake" / "gold" / "generations" / "_delta_log").is_dir()

@@ -1,0 +1,142 @@
+"""The whole pipeline: once is enough, twice changes nothing, and what was lost comes back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.catalog import BY_NAME, TABLES
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+CAPTURE = "kafka-4.2.0"
+
+
+@pytest.fixture
+def copy(lake: Callable[[str], Path], tmp_path: Path) -> Path:
+    """A lake of one's own, to be changed."""
+    return Path(shutil.copytree(lake(CAPTURE), tmp_path / "lake"))
+
+
+def test_a_second_run_changes_no_table_and_says_so(
+    spark: Any, copy: Path, capture_dir: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.support.lakes import fill, versions
+
+    before = versions(spark, copy)
+    fill(copy, capture_dir(CAPTURE))
+    assert versions(spark, copy) == before
+    assert "Nothing new was found" in capsys.readouterr().out
+
+
+def test_every_table_exists_with_the_declared_columns(spark: Any, lake: Callable[[str], Path]) -> None:
+    from schemas.spark import struct_type
+
+    root = lake(CAPTURE)
+    for spec in TABLES:
+        table = spark.read.format("delta").load(str(root / spec.layer.value / spec.name))
+        declared = [(field.name, field.dataType.simpleString()) for field in struct_type(spec)]
+        assert [(field.name, field.dataType.simpleString()) for field in table.schema] == declared, spec.full_name
+
+
+def test_lost_tables_are_made_again_the_same(
+    spark: Any, copy: Path, capture_dir: Callable[[str], Path], lake_rows: Any
+) -> None:
+    """A run that was cut off between two tables leaves the same: some are there, and no progress is noted."""
+    from tests.support.lakes import fill, rows_of
+
+    for name in ("group_requests", "rejected", "assignments", "rebalance_storms"):
+        spec = BY_NAME[name]
+        shutil.rmtree(copy / spec.layer.value / name)
+    fill(copy, capture_dir(CAPTURE))
+    again = rows_of(spark, copy)
+    for spec in TABLES:
+        assert _comparable(again[spec.name]) == _comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
+
+
+def test_other_thresholds_give_other_findings(
+    spark: Any, copy: Path, lake_rows: Any, capture_dir: Callable[[str], Path]
+) -> None:
+    from jobs import detect_findings
+    from tests.support.lakes import arguments, rows_of
+
+    assert lake_rows(CAPTURE)["rebalance_storms"]
+    code = detect_findings.main([*arguments(copy, capture_dir(CAPTURE)), "--storms.min_rebalances=1000"])
+    assert code == 0
+    rows = rows_of(spark, copy)
+    assert not rows["rebalance_storms"]
+    assert rows["illegal_generation_bursts"] == lake_rows(CAPTURE)["illegal_generation_bursts"]
+
+
+def test_the_summary_names_what_was_found(
+    spark: Any, lake: Callable[[str], Path], capture_dir: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.support.lakes import fill
+
+    fill(lake(CAPTURE), capture_dir(CAPTURE))
+    told = capsys.readouterr().out
+    storm = next(line for line in told.splitlines() if "checkout-storm" in line)
+    assert "rebalances" in storm
+    assert "main trigger" in storm
+    assert "culprit" in storm
+    assert any("fraud-zombie" in line and "ILLEGAL_GENERATION" in line for line in told.splitlines())
+    assert "requests were answered as the replayed state machine predicts" in told
+
+
+def test_a_table_with_a_key_twice_closes_the_gate(
+    spark: Any, copy: Path, capture_dir: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from jobs import check_quality
+    from tests.support.lakes import arguments
+
+    path = str(copy / "gold" / "generations")
+    row = spark.read.format("delta").load(path).limit(1)
+    row.write.format("delta").mode("append").save(path)
+    row.selectExpr(*("'whim' AS trigger" if name == "trigger" else name for name in row.columns)).write.format(
+        "delta"
+    ).mode("append").save(path)
+    assert check_quality.main(arguments(copy, capture_dir(CAPTURE))) == 3
+    error = capsys.readouterr().err
+    assert "gold.generations" in error
+    assert "expect_compound_columns_to_be_unique (cluster, group_id, life, generation)" in error
+    assert "expect_column_values_to_be_in_set (trigger)" in error
+    assert "whim" in error
+
+
+def test_a_group_is_described_as_of_a_moment(
+    spark: Any, lake: Callable[[str], Path], lake_rows: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from jobs import describe_group
+
+    row = next(
+        row
+        for row in lake_rows(CAPTURE)["generations"]
+        if row["group_id"] == "billing-steady" and row["outcome"] == "stable" and row["member_count"] == 3
+    )
+    settings = ["--cluster=test", f"--lake.root={lake(CAPTURE)}"]
+    assert describe_group.main([*settings, "--group=billing-steady", f"--at={row['stable_at'] + 10}"]) == 0
+    told = capsys.readouterr().out
+    assert "Stable" in told
+    assert f"generation  {row['generation']} " in told
+    assert "(leader)" in told
+    assert describe_group.main([*settings, "--group=nobody"]) == 2
+    assert describe_group.main([*settings, "--group=billing-steady", "--at=1"]) == 2
+
+
+def test_maintenance_changes_no_row(spark: Any, copy: Path, capture_dir: Callable[[str], Path], lake_rows: Any) -> None:
+    from jobs import maintain_tables
+    from tests.support.lakes import arguments, fill, rows_of
+
+    assert maintain_tables.main(arguments(copy, capture_dir(CAPTURE))) == 0
+    fill(copy, capture_dir(CAPTURE))
+    assert _comparable(rows_of(spark, copy)["generations"]) == _comparable(lake_rows(CAPTURE)["generations"])
+
+
+def _comparable(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows in an order of their own, without the time of the run."""
+    run = ("loaded_at", "seen_at")
+    return sorted(str(sorted((k, str(v)) for k, v in row.items() if k not in run)) for row in rows)

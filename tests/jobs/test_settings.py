@@ -1,0 +1,124 @@
+"""Settings come from three places; whatever is wrong with them is said in one line before anything starts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jobs._runtime.exit_codes import SettingsError
+from jobs._runtime.settings import keys, load, require_paths
+
+FILE = """
+cluster = "prod"
+[lake]
+root = "../tables"
+[storms]
+window_ms = 1000
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.upper().startswith("REBALANCE__"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "conf" / "my.toml"
+    path.parent.mkdir()
+    path.write_text(FILE)
+    return path
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load(file, {}).storms.window_ms == 1000
+    monkeypatch.setenv("REBALANCE__STORMS__WINDOW_MS", "2000")
+    assert load(file, {}).storms.window_ms == 2000
+    assert load(file, {"storms.window_ms": "3000"}).storms.window_ms == 3000
+    assert load(file, {"storms.window_ms": "3000"}).storms.min_rebalances == 5, "neighbours keep their defaults"
+
+
+def test_relative_paths_belong_to_where_they_were_written(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert load(file, {}).lake.root == str(tmp_path / "tables")
+    assert load(Path("../conf/my.toml"), {}).lake.root == str(tmp_path / "tables")
+    assert load(file, {"lake.root": "mine"}).lake.root == str(elsewhere / "mine")
+    monkeypatch.setenv("REBALANCE__LAKE__ROOT", "theirs")
+    assert load(file, {}).lake.root == str(elsewhere / "theirs")
+
+
+@pytest.mark.parametrize("uri", ["s3a://bucket/lake", "hdfs://name:8020/lake", "file:/srv/lake"])
+def test_uris_are_left_alone(file: Path, uri: str) -> None:
+    assert load(file, {"lake.root": uri}).lake.root == uri
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ('[lake]\nroot = "x"\nrott = "y"', "lake.rott does not exist .*lake.root"),
+        ('[lakes]\nroot = "x"', "lakes does not exist"),
+        ("[storms]\nwindow_ms = 'soon'", "storms.window_ms = 'soon'.*integer"),
+        ("[storms]\nwindow_ms = true", "storms.window_ms = True.*number"),
+        ("[storms]\nmin_rebalances = 1", "storms.min_rebalances = 1"),
+        ("[bursts]\nmin_errors = 2.5", "bursts.min_errors = 2.5.*integer"),
+        ("[logs]\ntime_zone = 'Middle/Earth'", "logs.time_zone = 'Middle/Earth'"),
+        ("[offsets]\nkind = 'kafka'", "offsets.kind = 'kafka'.*'segments', 'records' or 'none'"),
+        ("cluster = 3", "cluster = 3.*string"),
+        ("cluster = [", "my.toml"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, wrong: str, message: str) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text(wrong if wrong.startswith("cluster") else f'cluster = "c"\n{wrong}')
+    with pytest.raises(SettingsError, match=message) as caught:
+        load(path, {} if "lake" in wrong else {"lake.root": "/x"})
+    assert "\n" not in str(caught.value)
+
+
+def test_misspelt_variables_are_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REBALANCE__LAKE__ROTT", "/x")
+    with pytest.raises(SettingsError, match="REBALANCE__LAKE__ROTT"):
+        load(file, {})
+
+
+def test_required_keys_are_named() -> None:
+    with pytest.raises(SettingsError, match="cluster is missing; setting lake.root is missing"):
+        load(None, {})
+    with pytest.raises(SettingsError, match=r"nowhere.toml does not exist"):
+        load(Path("nowhere.toml"), {})
+
+
+def test_a_path_that_is_read_must_be_there(file: Path, tmp_path: Path) -> None:
+    gone = load(file, {"offsets.kind": "segments", "offsets.path": str(tmp_path / "gone"), "logs.path": "/no*where"})
+    require_paths(gone, ())
+    with pytest.raises(SettingsError, match="offsets.path = .*gone: no such file or folder"):
+        require_paths(gone, ("offsets",))
+    with pytest.raises(SettingsError, match="logs.path"):
+        require_paths(gone, ("logs",))
+    with pytest.raises(SettingsError, match="offsets.path must be set"):
+        require_paths(load(file, {"offsets.kind": "records"}), ("offsets",))
+    (tmp_path / "b-1.log").touch()
+    require_paths(load(file, {"logs.path": str(tmp_path / "b-*.log")}), ("logs",))
+    require_paths(load(file, {"logs.path": "s3a://bucket/logs"}), ("logs",))
+
+
+@pytest.mark.parametrize("name", ["demo.toml", "local.toml", "cluster.toml"])
+def test_shipped_settings_are_valid(name: str) -> None:
+    conf = Path(__file__).resolve().parents[2] / "conf"
+    settings = load(conf / name, {})
+    require_paths(settings, ())
+    assert settings.lake.root
+
+
+def test_every_key_has_a_meaning() -> None:
+    assert all(meaning for _, meaning in keys())

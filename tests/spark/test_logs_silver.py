@@ -1,0 +1,138 @@
+"""Logs in Spark: files to bronze rows, bronze rows to silver, as the pure functions say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from jobs._runtime.sources import logs as source
+from schemas.catalog import BY_NAME
+from schemas.spark import struct_type
+from transforms.errors import SourceError
+from transforms.loglines.entries import entries
+from transforms.loglines.parse import parse_entry
+from transforms.loglines.template import PROVENANCE
+from transforms.silver import logs
+
+pytestmark = pytest.mark.spark
+
+TIMES = ("logged_at", "received_at", "handled_at", "answered_at")
+
+
+def lines_of(spark: SparkSession, path: Path, **how: str) -> DataFrame:
+    return source.read(spark, str(path), how.get("broker", "1"), how.get("time_zone", "UTC"))
+
+
+def plain(frame: DataFrame) -> list[dict[str, Any]]:
+    """Rows as Python values; times in epoch microseconds."""
+    times = [field.name for field in frame.schema if isinstance(field.dataType, T.TimestampType)]
+    frame = frame.withColumns({name: F.unix_micros(name) for name in times})
+    return [row.asDict(recursive=True) for row in frame.collect()]
+
+
+def expected(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The same by the pure functions alone."""
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in logs.TABLES}
+    for file in sorted(path.iterdir()):
+        with file.open(encoding="utf-8", newline="\n") as lines:
+            for entry in entries(lines):
+                for table, row in parse_entry(entry.text, entry.logged_at):
+                    times = {name: round(row[name] * 1000) for name in TIMES if row.get(name) is not None}
+                    found[table].append({**row, **times, "line_number": entry.line_number})
+    return found
+
+
+def in_order(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows in an order and a form that can be compared."""
+    own = [{name: value for name, value in row.items() if name not in PROVENANCE - {"line_number"}} for row in rows]
+    return sorted(json.dumps(row, sort_keys=True, default=repr) for row in own)
+
+
+@pytest.mark.parametrize("name", ["chaos-3.9.1", "kafka-4.2.0"])
+def test_spark_gives_what_the_pure_functions_give(
+    spark: SparkSession, capture_dir: Callable[[str], Path], name: str
+) -> None:
+    folder = capture_dir(name) / "broker_logs"
+    facts = logs.tagged(lines_of(spark, folder)).persist()
+    pure = expected(folder)
+    for table, frame in logs.split(facts).items():
+        assert in_order(plain(frame)) == in_order(pure[table]), table
+    facts.unpersist()
+
+
+def test_silver_has_the_columns_and_types_of_its_tables(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text("x\n")
+    read = lines_of(spark, tmp_path).withColumn("cluster", F.lit("c"))
+    for table, frame in logs.parse(read).items():
+        declared = {f.name: f.dataType for f in struct_type(BY_NAME[table]) if f.name not in ("loaded_at", "seen_at")}
+        assert {f.name: f.dataType for f in frame.schema} == declared
+        assert frame.columns == list(declared)
+
+
+def test_what_cannot_be_read_is_rejected_with_its_place(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_bytes(
+        b"\tat the end of a trace\n"
+        b"[2024-06-15 12:00:00,000] DEBUG Completed request:"
+        b'{"requestHeader":{"requestApiKey":12,"requestApiVersion" (kafka.request.logger)\n'
+    )
+    rows = plain(logs.parse(lines_of(spark, tmp_path))["rejected"])
+    name = "server.log@2024-06-15T12:00:00.000"
+    assert {(row["source"], row["position"], row["reason_code"]) for row in rows} == {
+        ("log", f"{name}:1", "no_timestamp"),
+        ("log", f"{name}:2", "bad_request_line"),
+    }
+    assert all(row["raw"] for row in rows)
+
+
+def test_times_are_utc_whatever_zone_the_broker_and_the_session_have(spark: SparkSession, tmp_path: Path) -> None:
+    line = "[2024-06-15 14:00:00,123] INFO Kafka version: 3.9.1 (org.apache.kafka.common.utils.AppInfoParser)\n"
+    (tmp_path / "server.log").write_text(line)
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        read = lines_of(spark, tmp_path, time_zone="Europe/Berlin")
+        (event,) = plain(logs.parse(read)["coordinator_events"])
+        assert event["logged_at"] == plain(read)[0]["logged_at"] == 1718452800123 * 1000
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(before))
+
+
+def test_rotation_changes_nothing(spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path) -> None:
+    log = capture_dir("chaos-4.2.0") / "broker_logs" / "server.log"
+    (tmp_path / "before").mkdir()
+    (tmp_path / "after").mkdir()
+    shutil.copy(log, tmp_path / "before" / "server.log")
+    (tmp_path / "after" / "server.log.2026-11-20-12.gz").write_bytes(gzip.compress(log.read_bytes()))
+    before, after = (plain(lines_of(spark, tmp_path / each)) for each in ("before", "after"))
+    assert before == after
+    assert len(before) > 2000
+
+
+def test_files_that_are_no_logs_are_told_and_the_rest_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "0000.log").write_bytes(b"\0\1\0\2abc")
+    (tmp_path / "cut.log.gz").write_bytes(gzip.compress(b"[2024-06-15 12:00:00,000] INFO a (b)\n" * 999)[:40])
+    (tmp_path / "server.log").write_text("[2024-06-15 12:00:00,000] INFO a (b)\n")
+    rows = plain(lines_of(spark, tmp_path))
+    assert {row["reason_code"] for row in rows} == {None, "not_text", "unreadable_file"}
+    assert all(row["position"] == f"{row['source_file']}:{row['line_number']}" for row in rows if row["reason_code"])
+
+
+def test_missing_logs_are_a_source_error_with_its_type(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(SourceError):
+        lines_of(spark, tmp_path / "nowhere")
+
+
+def test_small_files_share_a_task_and_large_ones_do_not(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.log").write_text("x" * 100)
+    assert [len(share.files) for share in source.plan(str(tmp_path), "1", share_bytes=250)] == [2, 2, 1]
+    assert [len(share.files) for share in source.plan(str(tmp_path), "1", share_bytes=10)] == [1, 1, 1, 1, 1]

@@ -1,0 +1,142 @@
+"""Finding log files, naming them for good, and reading them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from jobs._runtime.sources.log_files import LogFile, Problem, find_log_files, read_log_file
+from transforms.errors import SourceError
+from transforms.loglines.entries import Entry
+
+LINE = "[2024-06-15 12:00:0{},000] INFO line {} (x)\n"
+TEXT = "".join(LINE.format(i, i) for i in range(3))
+NAME = "server.log@2024-06-15T12:00:00.000"
+
+
+def write(path: Path, text: str = TEXT) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def names(path: Path | str, broker: str = "{dir}") -> list[tuple[str, str]]:
+    return [(file.name, file.broker) for file in find_log_files(str(path), broker)]
+
+
+def read(path: Path, name: str | None = None) -> list[tuple[str, Entry | Problem]]:
+    return list(read_log_file(LogFile(str(path), name or path.name, "1"), "UTC"))
+
+
+def test_a_folder_is_read_at_any_depth_and_names_the_broker(tmp_path: Path) -> None:
+    write(tmp_path / "b1" / "server.log")
+    write(tmp_path / "b2" / "old" / "server.log.1.gz")
+    write(tmp_path / "b1" / ".server.log.swp")
+    assert names(tmp_path) == [("b1/server.log", "b1"), ("b2/old/server.log.1.gz", "old")]
+    assert names(tmp_path, "broker-{dir}")[0][1] == "broker-b1"
+    assert names(tmp_path, "7")[0][1] == "7"
+
+
+def test_a_glob_keeps_names_below_its_fixed_part(tmp_path: Path) -> None:
+    write(tmp_path / "b1" / "logs" / "server.log")
+    write(tmp_path / "b2" / "logs" / "server.log")
+    write(tmp_path / "b2" / "logs" / "gc.txt")
+    expected = [("b1/logs/server.log", "logs"), ("b2/logs/server.log", "logs")]
+    assert names(f"{tmp_path}/b*/logs/*.log") == expected
+    assert names(f"{tmp_path}/**/server.log") == expected
+    assert len(names(f"{tmp_path}/b*")) == 3
+
+
+def test_one_file_is_enough(tmp_path: Path) -> None:
+    assert names(write(tmp_path / "b1" / "server.log")) == [("server.log", "b1")]
+
+
+def test_a_file_with_glob_characters_in_its_name_is_that_file(tmp_path: Path) -> None:
+    assert names(write(tmp_path / "b[1]" / "server.log").parent) == [("server.log", "b[1]")]
+
+
+@pytest.mark.parametrize("path", ["nowhere", "empty", "none*"])
+def test_no_files_are_an_error(tmp_path: Path, path: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SourceError, match="logs.path"):
+        find_log_files(str(tmp_path / path), "1")
+
+
+def test_another_file_system_is_an_error() -> None:
+    with pytest.raises(SourceError, match="executors"):
+        find_log_files("s3a://bucket/logs", "1")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path / "server.log").chmod(0)
+    with pytest.raises(SourceError, match="may not be read"):
+        find_log_files(str(tmp_path), "1")
+
+
+@pytest.mark.parametrize(
+    "rotated",
+    [
+        "server.log",
+        "server.log.1",
+        "server.log.12.gz",
+        "server.log.2024-06-15",
+        "server.log.2024-06-15-12",
+        "server.log.2024-06-15.3.gz",
+        "server.log-20240615",
+        "server.log-20240615.gz",
+        "server-2024-06-15.log",
+        "server-2024-06-15-2.log.gz",
+        "server.log.gz",
+    ],
+)
+def test_a_file_keeps_its_name_when_it_is_rotated(tmp_path: Path, rotated: str) -> None:
+    found = read(write(tmp_path / rotated))
+    assert {name for name, _ in found} == {NAME}
+    assert [item.line_number for _, item in found] == [1, 2, 3]
+
+
+def test_another_file_of_the_same_name_has_another_name(tmp_path: Path) -> None:
+    later = read(write(tmp_path / "server.log", TEXT.replace("2024-06-15", "2024-06-16")))
+    assert {name for name, _ in later} == {"server.log@2024-06-16T12:00:00.000"}
+
+
+@pytest.mark.parametrize("name", ["kafka-request.log", "kafka_2.13-3.9.log", "b-1/server.log"])
+def test_other_names_stay_whole(tmp_path: Path, name: str) -> None:
+    assert read(write(tmp_path / name), name)[0][0].partition("@")[0] == name
+
+
+def test_a_compressed_file_that_was_cut_gives_what_it_holds(tmp_path: Path) -> None:
+    text = "".join(LINE.format(i % 10, os.urandom(50).hex()) for i in range(3000))
+    path = write(tmp_path / "server.log.gz", text)
+    path.write_bytes(path.read_bytes()[:-20_000])
+    *good, (name, problem) = read(path)
+    assert len(good) > 100
+    assert isinstance(problem, Problem)
+    assert problem.reason_code == "unreadable_file"
+    assert problem.line_number == good[-1][1].line_number + 1
+    assert name == NAME
+
+
+def test_binary_files_are_no_logs(tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(b"\0\0\0\x07abc\0\0" * 100)
+    ((_, problem),) = read(path)
+    assert isinstance(problem, Problem)
+    assert problem.reason_code == "not_text"
+
+
+def test_bad_utf8_stays_visible(tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(TEXT.encode() + b"[2024-06-15 12:00:09,000] INFO \xff\xe9 (x)\n")
+    entry = read(path)[-1][1]
+    assert isinstance(entry, Entry)
+    assert "\\xff\\xe9" in entry.text
+
+
+def test_a_carriage_return_inside_a_line_is_no_line_end(tmp_path: Path) -> None:
+    path = write(tmp_path / "server.log", "[2024-06-15 12:00:00,000] INFO a\rb (x)\n" + LINE.format(1, 1))
+    assert [item.line_number for _, item in read(path)] == [1, 2]
