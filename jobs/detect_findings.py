@@ -28,12 +28,10 @@ def run(job: Job) -> None:
         return
     job.lake.create(FINDINGS)
     generations, sessions, requests = (job.lake.read(spec) for spec in _INPUTS)
-    job.report.activity("looking for storms")
-    found = rebalance_storms(generations, storms.window_ms, storms.min_rebalances)
-    job.report.wrote(REBALANCE_STORMS, job.lake.replace(REBALANCE_STORMS, found))
-    job.report.activity("looking for bursts")
-    found = illegal_generation_bursts(requests, generations, bursts.gap_ms, bursts.min_errors, sessions)
-    job.report.wrote(ILLEGAL_GENERATION_BURSTS, job.lake.replace(ILLEGAL_GENERATION_BURSTS, found))
+    job.report.activity("looking for storms and bursts")
+    found_storms = rebalance_storms(generations, storms.window_ms, storms.min_rebalances)
+    found_bursts = illegal_generation_bursts(requests, generations, bursts.gap_ms, bursts.min_errors, sessions)
+    job.replace([(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)])
     job.lake.note_progress(STEP, FINDINGS, note)
 
 

@@ -26,8 +26,8 @@ def run(job: Job) -> None:
     if not job.settings.logs.path:
         job.report.note("logs.path is empty")
         return
-    job.lake.create([LOG_LINES, *_SILVER])
     at = job.lake.next_load_time([LOG_LINES, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS])
+    job.lake.create([LOG_LINES, *_SILVER])
     _load(job, at)
     _parse(job, at)
 
@@ -39,8 +39,7 @@ def _load(job: Job, at: datetime) -> None:
     read = source.read(job.spark, settings.path, settings.broker, settings.time_zone).persist()
     try:
         good, bad = split_rejected(read, LOG_LINES)
-        job.append(LOG_LINES, good, at)
-        job.append(REJECTED, bad, at)
+        job.append([(LOG_LINES, good), (REJECTED, bad)], at)
     finally:
         read.unpersist()
 
@@ -54,9 +53,7 @@ def _parse(job: Job, at: datetime) -> None:
     facts = logs.tagged(found.new(job.lake, LOG_LINES)).persist()
     try:
         parsed = logs.split(facts)
-        for spec in _SILVER:
-            job.report.activity(f"parsing into {spec.name}")
-            job.append(spec, parsed[spec.name], at)
+        job.append([(spec, parsed[spec.name]) for spec in _SILVER], at)
     finally:
         facts.unpersist()
     job.lake.note_progress(STEP, _SILVER, found.now)

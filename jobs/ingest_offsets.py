@@ -32,8 +32,8 @@ def run(job: Job) -> None:
     if job.settings.offsets.kind == "none":
         job.report.note("offsets.kind is none")
     else:
-        job.lake.create([OFFSETS_RECORDS, *_SILVER])
         at = job.lake.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
+        job.lake.create([OFFSETS_RECORDS, *_SILVER])
         _load(job, at)
         _decode(job, at)
 
@@ -45,8 +45,7 @@ def _load(job: Job, at: datetime) -> None:
     read = source.read(job.spark, job.settings.offsets.path).persist()
     try:
         good, bad = split_rejected(read, OFFSETS_RECORDS)
-        job.append(OFFSETS_RECORDS, good, at)
-        job.append(REJECTED, bad, at)
+        job.append([(OFFSETS_RECORDS, good), (REJECTED, bad)], at)
     finally:
         read.unpersist()
 
@@ -60,9 +59,8 @@ def _decode(job: Job, at: datetime) -> None:
     control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
     decoded = offsets.decode(new)
     decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], control_records)
-    for spec in _SILVER:
-        job.report.activity(f"decoding into {spec.name}")
-        job.append(spec, decoded[spec.name], at)
+    job.report.activity("decoding")
+    job.append([(spec, decoded[spec.name]) for spec in _SILVER], at)
     _settle(job, control_records, at)
     job.lake.note_progress(STEP, _SILVER, found.now)
 

@@ -60,11 +60,10 @@ def _replay(job: Job, buckets: list[int] | None) -> None:
     where = "" if buckets is None else f"{_BUCKET} IN ({', '.join(map(str, buckets))})"
     silver = [job.lake.read(spec) for spec in _INPUTS]
     job.report.activity("replaying")
-    replayed = rebuild(*silver, buckets, None).persist()  # type: ignore[arg-type, call-arg, misc]
+    replayed = rebuild(*silver, buckets, None).persist()  # type: ignore[arg-type, call-arg]
     try:
-        for spec in REPLAYED:
-            job.report.activity(f"replaying into {spec.name}")
-            job.report.wrote(spec, job.lake.replace(spec, table_of(replayed, spec), where))
+        replayed.count()  # once, before several tables are taken from it at the same time
+        job.replace([(spec, table_of(replayed, spec)) for spec in REPLAYED], where)
     finally:
         replayed.unpersist()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Sequence
 
 from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
 from jobs._runtime.exit_codes import QualityError
 from jobs._runtime.job import Body, Job, execute
+from jobs._runtime.quality import load_great_expectations
 from jobs._runtime.summary import summarise
 
 STEPS: dict[str, Body] = {
@@ -24,6 +26,7 @@ def run(job: Job) -> None:
     Raises:
         QualityError: the gate is closed; the summary is shown nevertheless.
     """
+    threading.Thread(target=load_great_expectations, daemon=True).start()
     for name, step in STEPS.items():
         with job.report.step(name):
             step(job)

@@ -18,7 +18,6 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
-from traitlets.config import Config
 
 FOLDER = Path(__file__).resolve().parent
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -34,10 +33,7 @@ def run(notebook: Path, timeout_seconds: int = 600) -> NotebookNode:
     """
     node = nbformat.read(notebook, as_version=4)
     resources = {"metadata": {"path": str(FOLDER)}}
-    config = Config({"KernelManager": {"transport": "ipc"}})  # no ports that others on the machine could listen to
-    NotebookClient(
-        node, timeout=timeout_seconds, kernel_name=KERNEL["name"], resources=resources, config=config
-    ).execute()
+    NotebookClient(node, timeout=timeout_seconds, kernel_name=KERNEL["name"], resources=resources).execute()
     _clean(node)
     for text in _texts(node):
         if str(FOLDER.parent) in text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,9 @@ from jobs._runtime.report import Report
 from jobs._runtime.session import spark_session
 from jobs._runtime.settings import Settings, keys, load, require_paths
 from schemas.table import TableSpec
+
+_WRITERS = 4
+"""Tables that are written at the same time."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,22 @@ class Job:
         """The session."""
         return self.lake.spark
 
-    def append(self, spec: TableSpec, rows: DataFrame, at: datetime) -> None:
-        """Add new rows to a table, stamped with the start of the run, and report how many they were."""
-        self.report.wrote(spec, self.lake.append_new(spec, stamped(spec, rows, at)))
+    def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime) -> None:
+        """Add new rows to tables, stamped with the start of the run, and report how many they were."""
+        self._write([(spec, stamped(spec, rows, at)) for spec, rows in frames], self.lake.append_new)
+
+    def replace(self, frames: Sequence[tuple[TableSpec, DataFrame]], where: str = "") -> None:
+        """Replace this cluster's rows that a condition selects, and report how many there are now."""
+        self._write(frames, lambda spec, rows: self.lake.replace(spec, rows, where))
+
+    def _write(
+        self, frames: Sequence[tuple[TableSpec, DataFrame]], write: Callable[[TableSpec, DataFrame], int]
+    ) -> None:
+        """Write tables side by side: most of the time goes into the driver's work for each, not into the rows."""
+        with ThreadPoolExecutor(_WRITERS) as threads:
+            counts = list(threads.map(lambda frame: write(*frame), frames))
+        for (spec, _), count in zip(frames, counts, strict=True):
+            self.report.wrote(spec, count)
 
 
 Body = Callable[[Job], None]
@@ -83,6 +100,7 @@ def execute(
 
     def frame() -> int:
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+        logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)  # a JSON copy of each exception
         parser = _parser(description)
         if add_arguments is not None:
             add_arguments(parser)

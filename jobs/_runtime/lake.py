@@ -8,33 +8,22 @@ is deleted, and outlives the table's history.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
+from functools import reduce
 from typing import Any
 
 from delta.tables import DeltaTable
-from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs._runtime.exit_codes import LakeError
+from jobs._runtime.storage_errors import storage_errors
 from schemas.spark import spark_type, struct_type
 from schemas.table import TableSpec
 
 _PROGRESS = "rebalance.progress"
-_UNREACHABLE = (
-    "java.io.IOException",
-    "java.io.FileNotFoundException",
-    "java.net.",
-    "org.apache.hadoop.fs.",
-    "org.apache.hadoop.security.AccessControlException",
-    "java.nio.file.",
-)
-"""Causes, by the beginning of their class name, that say the storage and not the program is at fault."""
-
 Progress = dict[str, Any]
 
 
@@ -53,6 +42,7 @@ class Lake:
         self.root = root.rstrip("/")
         self.database = database
         self.cluster = cluster
+        self._untouched: set[str] = set()
 
     def open(self) -> None:
         """Make sure that the root is there and can be written.
@@ -60,7 +50,7 @@ class Lake:
         Raises:
             LakeError: it is not.
         """
-        with _storage_errors(f"lake {self.root}"):
+        with storage_errors(f"lake {self.root}"):
             jvm: Any = self.spark.sparkContext._jvm
             conf = self.spark.sparkContext._jsc.hadoopConfiguration()
             root = jvm.org.apache.hadoop.fs.Path(self.root)
@@ -81,7 +71,7 @@ class Lake:
 
     def create(self, specs: Sequence[TableSpec]) -> None:
         """Create the tables that do not exist, with the declared columns, comments and NOT NULL."""
-        with _storage_errors(f"lake {self.root}"), ThreadPoolExecutor(4) as threads:
+        with storage_errors(f"lake {self.root}"), ThreadPoolExecutor(4) as threads:
             list(threads.map(self._create, [spec for spec in specs if not self.exists(spec)]))
 
     def read(self, spec: TableSpec) -> DataFrame:
@@ -103,9 +93,9 @@ class Lake:
         """
         rows = self._conform(spec, rows)
         self.create([spec])
-        with _storage_errors(spec.full_name):
-            before = self.version(spec)
+        with storage_errors(spec.full_name):
             if self._is_empty(spec):
+                before = self._version_before(spec)
                 rows.write.format("delta").mode("append").save(self.path(spec))
                 return self._rows_written_since(spec, before)
             same_key = " AND ".join(f"old.{_quoted(name)} = new.{_quoted(name)}" for name in spec.key)
@@ -127,7 +117,7 @@ class Lake:
         rows = self._with_cluster(spec, rows)
         same_key = " AND ".join(f"old.{_quoted(name)} = new.{_quoted(name)}" for name in spec.key)
         differs = f"NOT old.{_quoted(columns[0])} <=> new.{_quoted(columns[0])}"
-        with _storage_errors(spec.full_name):
+        with storage_errors(spec.full_name):
             table = DeltaTable.forPath(self.spark, self.path(spec)).alias("old")
             merge = table.merge(rows.alias("new"), same_key).whenMatchedUpdate(
                 condition=differs, set={name: f"new.{_quoted(name)}" for name in columns}
@@ -148,15 +138,15 @@ class Lake:
         rows = self._conform(spec, rows)
         condition = f"cluster = {_literal(self.cluster)}" + (f" AND {where}" if where else "")
         self.create([spec])
-        with _storage_errors(spec.full_name):
-            before = self.version(spec)
+        with storage_errors(spec.full_name):
+            before = self._version_before(spec)
             writer = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
             writer.save(self.path(spec))
             return self._rows_written_since(spec, before)
 
     def compact(self, spec: TableSpec, retain_hours: float) -> None:
         """Join small files, and remove those that no version younger than `retain_hours` needs."""
-        with _storage_errors(spec.full_name):
+        with storage_errors(spec.full_name):
             table = DeltaTable.forPath(self.spark, self.path(spec))
             table.optimize().executeCompaction()
             table.vacuum(retain_hours)
@@ -174,7 +164,7 @@ class Lake:
         """
         if not all(self.exists(spec) for spec in outputs):
             return None
-        with _storage_errors(outputs[-1].full_name):
+        with storage_errors(outputs[-1].full_name):
             found = self.spark.sql(f"SHOW TBLPROPERTIES {self._sql_name(outputs[-1])}").collect()
         values = {row["key"]: row["value"] for row in found}
         note = values.get(self._progress_key(step))
@@ -185,7 +175,7 @@ class Lake:
         if self.progress(step, outputs) == note:
             return
         pair = f"{_literal(self._progress_key(step))} = {_literal(json.dumps(note, sort_keys=True))}"
-        with _storage_errors(outputs[-1].full_name):
+        with storage_errors(outputs[-1].full_name):
             self.spark.sql(f"ALTER TABLE {self._sql_name(outputs[-1])} SET TBLPROPERTIES ({pair})")
 
     def newest_load(self, specs: Sequence[TableSpec]) -> dict[str, str | None]:
@@ -194,18 +184,17 @@ class Lake:
             self.read(spec).agg(F.max(F.unix_micros("loaded_at")).alias("at")).select(F.lit(spec.full_name), "at")
             for spec in specs
         ]
-        frame = parts[0]
-        for part in parts[1:]:
-            frame = frame.unionAll(part)
-        with _storage_errors(f"lake {self.root}"):
-            return {name: _iso(at) for name, at in frame.collect()}
+        with storage_errors(f"lake {self.root}"):
+            found = reduce(DataFrame.unionAll, parts).collect() if parts else []
+        return {name: _iso(at) for name, at in found}
 
     def next_load_time(self, specs: Sequence[TableSpec]) -> datetime:
         """Return the time for the rows of a run: now, but later than all rows that these tables hold.
 
         A clock that was set back must not make rows older than what later steps have read already.
         """
-        newest = [datetime.fromisoformat(at) for at in self.newest_load(specs).values() if at is not None]
+        existing = [spec for spec in specs if self.exists(spec)]
+        newest = [datetime.fromisoformat(at) for at in self.newest_load(existing).values() if at is not None]
         now = datetime.now(timezone.utc)
         now = now.replace(microsecond=now.microsecond // 1000 * 1000)
         return max([now, *(at + timedelta(milliseconds=1) for at in newest)])
@@ -215,8 +204,18 @@ class Lake:
         if self.database:
             builder = builder.tableName(f"{_quoted(self.database)}.{_quoted(spec.name)}")
         builder.addColumns(struct_type(spec)).execute()
+        self._untouched.add(spec.name)
+
+    def _version_before(self, spec: TableSpec) -> int:
+        """Return the version before a write, and note that the table is as created no more."""
+        if spec.name in self._untouched:
+            self._untouched.discard(spec.name)
+            return 0
+        return self.version(spec)
 
     def _is_empty(self, spec: TableSpec) -> bool:
+        if spec.name in self._untouched:
+            return True
         return not self.spark.read.format("delta").load(self.path(spec)).take(1)
 
     def _with_cluster(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
@@ -250,28 +249,6 @@ class Lake:
 
     def _progress_key(self, step: str) -> str:
         return f"{_PROGRESS}.{self.cluster}.{step}"
-
-
-@contextmanager
-def _storage_errors(what: str) -> Iterator[None]:
-    """Turn an error whose cause is the storage into a LakeError; leave all others alone."""
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        cause = _storage_cause(error)
-        if cause is None:
-            raise
-        raise LakeError(f"{what} cannot be reached: {cause}") from error
-
-
-def _storage_cause(error: BaseException) -> str | None:
-    """Return the message of the first cause that lies in the storage."""
-    throwable = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
-    while throwable is not None:
-        if throwable.getClass().getName().startswith(_UNREACHABLE):
-            return str(throwable.getMessage())
-        throwable = throwable.getCause()
-    return None
 
 
 def _affected(counts: DataFrame, name: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,9 +80,7 @@ class Gate:
     """Holds tables to their checks."""
 
     def __init__(self, lake: Lake) -> None:
-        logging.getLogger("great_expectations").setLevel(logging.ERROR)
-        os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # read when the package is imported, which takes 3 s
-        self._gx: Any = importlib.import_module("great_expectations")
+        self._gx: Any = load_great_expectations()
         base: Any = importlib.import_module("great_expectations.data_context.types.base")
         self._lake = lake
         context = self._gx.get_context(mode="ephemeral")
@@ -98,24 +96,44 @@ class Gate:
         columns = dict.fromkeys(name for check in checks for name in check.columns)
         return self._failures(spec, checks, rows.select(*columns))
 
-    def _failures(self, spec: TableSpec, checks: Iterable[Check], rows: DataFrame) -> list[Failure]:
+    def _failures(self, spec: TableSpec, checks: Sequence[Check], rows: DataFrame) -> list[Failure]:
+        """Find out in few queries which checks fail, and only for those how many rows and which."""
+        asset = self._source.add_dataframe_asset(name=spec.full_name)
+        batch = asset.add_batch_definition_whole_dataframe("all").get_batch(batch_parameters={"dataframe": rows})
+        verdicts = batch.validate(self._suite(spec, checks), result_format="BOOLEAN_ONLY").results
+        failed = [_check_of(checks, verdict) for verdict in verdicts if not verdict.success]
+        if not failed:
+            return []
+        details = {"result_format": "BASIC", "partial_unexpected_count": _SAMPLE}
+        results = batch.validate(self._suite(spec, failed), result_format=details).results
+        return [_failure(spec, _check_of(failed, result), result) for result in results]
+
+    def _suite(self, spec: TableSpec, checks: Sequence[Check]) -> Any:
         suite = self._gx.ExpectationSuite(name=spec.full_name)
         for number, check in enumerate(checks):
             name, arguments = EXPECTATIONS[check.rule](check)
             severity = "critical" if check.is_critical else "warning"
             kind = getattr(self._gx.expectations, name)
             suite.add_expectation(kind(**arguments, severity=severity, meta={"number": number}))
-        asset = self._source.add_dataframe_asset(name=spec.full_name)
-        batch = asset.add_batch_definition_whole_dataframe("all").get_batch(batch_parameters={"dataframe": rows})
-        validated = batch.validate(suite, result_format={"result_format": "BASIC", "partial_unexpected_count": _SAMPLE})
-        by_number = dict(enumerate(checks))
-        return [_failure(spec, by_number, result) for result in validated.results if not result.success]
+        return suite
 
 
-def _failure(spec: TableSpec, by_number: dict[int, Check], result: Any) -> Failure:
-    check = by_number[result.expectation_config.meta["number"]]
-    if result.exception_info and result.exception_info.get("raised_exception"):
-        raise RuntimeError(f"{spec.full_name}: {check.name}: {result.exception_info['exception_message']}")
+def load_great_expectations() -> Any:
+    """Import the package, which takes seconds: whoever needs it later can let a thread do it in the meantime."""
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # read at import
+    package = importlib.import_module("great_expectations")
+    logging.getLogger("great_expectations").setLevel(logging.ERROR)
+    return package
+
+
+def _check_of(checks: Sequence[Check], result: Any) -> Check:
+    return checks[int(result.expectation_config.meta["number"])]
+
+
+def _failure(spec: TableSpec, check: Check, result: Any) -> Failure:
+    raised = result.exception_info or {}
+    if "unexpected_count" not in result.result:
+        raise RuntimeError(f"{spec.full_name}: {check.name} could not be checked: {raised}")
     found = result.result
     sample = tuple(found.get("partial_unexpected_list") or ())
     return Failure(spec.full_name, check, result.expectation_config.type, int(found["unexpected_count"]), sample)

@@ -86,9 +86,9 @@ def _replay(job: Job) -> str:
         .withColumn("is_race", F.coalesce(F.col("why") == _RACE, F.lit(False)))
         .agg(
             F.count("*").alias("total"),
-            F.count_if("agrees AND NOT is_race").alias("agreed"),
-            F.count_if("agrees IS NOT NULL AND NOT is_race").alias("predicted"),
-            F.count_if("is_race").alias("races"),
+            F.expr("count_if(agrees AND NOT is_race)").alias("agreed"),
+            F.expr("count_if(agrees IS NOT NULL AND NOT is_race)").alias("predicted"),
+            F.expr("count_if(is_race)").alias("races"),
         )
         .collect()[0]
     )

@@ -14,6 +14,7 @@ ARCHIVES = Path(__file__).resolve().parents[1] / "data" / "captures"
 
 CALM = ("kafka-3.9.1", "kafka-4.2.0")
 CHAOTIC = ("chaos-3.9.1", "chaos-4.2.0")
+CAPTURES = (*CALM, *CHAOTIC)
 
 
 def capture(name: str, into: Path) -> Path:

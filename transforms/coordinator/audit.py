@@ -141,7 +141,12 @@ class Audit:
 
 
 def _settles(verdict: Verdict, group: Group | None, settings: CoordinatorSettings) -> bool:
-    """Take a neighbouring state's answer if it is the broker's."""
+    """Take a neighbouring state's answer if it is the broker's.
+
+    A state that had not reached the request's generation is none: somebody had been told of that generation.
+    """
+    if group is None or group.generation < verdict.exchange.request.generation:
+        return False
     observed = verdict.exchange.observed_error
     if foresee(group, verdict.exchange, settings) != observed:
         return False

@@ -4,23 +4,26 @@ This module only gathers rows and binds types; what is done with them is `transf
 
 Grain: one call of the kernel takes all evidence of one (cluster, group_id), in no order, as
 
-    cluster STRING, group_id STRING, record STRUCT, event STRUCT, request STRUCT, partition INT
+    cluster STRING, group_id STRING, kind STRING, row STRING
 
-where exactly one of the last four is set: a row of `silver.group_metadata`, `silver.coordinator_events` or
-`silver.group_requests`, or a partition that holds offset commits of the group. It returns the group's gold rows, each
-in the struct column that is named like its table. On the way times are BIGINT: epoch microseconds.
+where `row` is a row of a silver table as JSON, without its nulls, bytes in base64; `kind` says of which (`Evidence`).
+JSON, because the rows are wide and mostly null, and a grouped map turns nested columns into objects one field at a
+time. It returns the group's gold rows, each in the struct column that is named like its table. On the way times are
+epoch microseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
+import json
+from functools import reduce
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from pyspark.sql.pandas.functions import pandas_udf
 
 from schemas.spark import struct_type
 from schemas.table import TableSpec
@@ -36,6 +39,13 @@ _US = 1000
 """Microseconds of a millisecond."""
 
 _GROUP = ("cluster", "group_id")
+
+RECORD, EVENT, REQUEST, PLACE = "record", "event", "request", "place"
+"""Kinds of evidence: `silver.group_metadata`, `silver.coordinator_events`, `silver.group_requests`, and a partition
+that holds offset commits of the group."""
+
+BinaryPaths = tuple[tuple[str, str | None], ...]
+"""Where a row holds bytes: a column, and a field of the structs in it."""
 
 
 def bucket(group_id: Column) -> Column:
@@ -65,16 +75,27 @@ def rebuild(
     places = (
         offset_commits.where(chosen).select(*_GROUP, F.col("topic_partition_of_record").alias("partition")).distinct()
     )
-    records = _evidence(group_metadata.where(chosen), "record")
-    events = _evidence(coordinator_events.where(F.col("group_id").isNotNull() & chosen), "event")
-    requests = _evidence(group_requests.where(chosen), "request")
-    groups = _groups(places, records, events, requests, _printed_count(coordinator_events, partition_count))
-    evidence = (
-        _union(records, events)
-        .unionByName(_union(_of_coordinator(coordinator_events, groups), requests), allowMissingColumns=True)
-        .unionByName(places, allowMissingColumns=True)
+    records = group_metadata.where(chosen)
+    events = coordinator_events.where(F.col("group_id").isNotNull() & chosen)
+    requests = group_requests.where(chosen)
+    count = _printed_count(coordinator_events, partition_count)
+    groups = _groups(places, records, events, requests, count)
+    evidence = reduce(
+        DataFrame.unionByName,
+        (
+            _evidence(records, RECORD),
+            _evidence(events, EVENT),
+            _evidence(_of_coordinator(coordinator_events, groups), EVENT, is_of_group=False),
+            _evidence(requests, REQUEST),
+            _evidence(places, PLACE),
+        ),
     )
-    return evidence.groupBy(*_GROUP).applyInPandas(_kernel(evidence.schema, partition_count), _result_schema())
+    binary = {
+        RECORD: _binary_paths(group_metadata.schema),
+        EVENT: _binary_paths(coordinator_events.schema),
+        REQUEST: _binary_paths(group_requests.schema),
+    }
+    return evidence.groupBy(*_GROUP).applyInPandas(_kernel(binary, partition_count), _result_schema())
 
 
 def table_of(replayed: DataFrame, spec: TableSpec) -> DataFrame:
@@ -89,26 +110,23 @@ def table_of(replayed: DataFrame, spec: TableSpec) -> DataFrame:
 # --- gathering -----------------------------------------------------------------------------------------------------
 
 
-def _evidence(rows: DataFrame, name: str) -> DataFrame:
-    """Pack rows of a silver table into one struct column, times as microseconds."""
+def _evidence(rows: DataFrame, kind: str, is_of_group: bool = True) -> DataFrame:
+    """Pack rows into one column, times as microseconds; rows that are not of the group itself have no group_id."""
     fields = [
         F.unix_micros(field.name).alias(field.name)
         if isinstance(field.dataType, T.TimestampType)
         else F.col(field.name)
         for field in rows.schema
-        if field.name not in ("cluster", "loaded_at")
+        if field.name not in (*_GROUP, "loaded_at")
     ]
-    return rows.select(*_GROUP, F.struct(*fields).alias(name))
+    packed = F.to_json(F.struct("group_id", *fields) if is_of_group else F.struct(*fields))
+    return rows.select(*_GROUP, F.lit(kind).alias("kind"), packed.alias("row"))
 
 
-def _union(left: DataFrame, right: DataFrame) -> DataFrame:
-    return left.unionByName(right, allowMissingColumns=True)
-
-
-def _printed_count(events: DataFrame, partition_count: int | None) -> Column:
-    """Partitions of the offsets topic as a number in the plan: set, printed by a broker, or Kafka's default."""
+def _printed_count(events: DataFrame, partition_count: int | None) -> int:
+    """Partitions of the offsets topic: set, printed by a broker, or Kafka's default."""
     if partition_count is not None:
-        return F.lit(partition_count)
+        return partition_count
     printed = (
         events.where(F.col("event") == "broker_settings")
         .select(F.col("attributes")["offsets.topic.num.partitions"].cast("int").alias("count"), "logged_at")
@@ -116,23 +134,22 @@ def _printed_count(events: DataFrame, partition_count: int | None) -> Column:
         .limit(1)
         .collect()
     )
-    return F.lit(printed[0]["count"] if printed and printed[0]["count"] else DEFAULT_PARTITION_COUNT)
+    return printed[0]["count"] if printed and printed[0]["count"] else DEFAULT_PARTITION_COUNT
 
 
-@F.pandas_udf(T.IntegerType())  # type: ignore[call-overload]
+@pandas_udf(T.IntegerType())  # type: ignore[untyped-decorator, call-overload]
 def _partition_of(group_id: pd.Series, count: pd.Series) -> pd.Series:
     return pd.Series(
         [offsets_partition(group, int(n)) for group, n in zip(group_id, count, strict=True)], dtype="int32"
     )
 
 
-def _groups(places: DataFrame, records: DataFrame, events: DataFrame, requests: DataFrame, count: Column) -> DataFrame:
+def _groups(places: DataFrame, records: DataFrame, events: DataFrame, requests: DataFrame, count: int) -> DataFrame:
     """Return each group with the partitions it was seen in or should be in: cluster, group_id, partition."""
-    everyone = [frame.select(*_GROUP) for frame in (places, records, events, requests)]
-    named = everyone[0].union(everyone[1]).union(everyone[2]).union(everyone[3]).distinct()
-    seen_in_records = records.select(*_GROUP, F.col("record.topic_partition_of_record").alias("partition"))
+    named = reduce(DataFrame.union, (frame.select(*_GROUP) for frame in (places, records, events, requests))).distinct()
+    seen_in_records = records.select(*_GROUP, F.col("topic_partition_of_record").alias("partition"))
     return (
-        named.withColumn("partition", _partition_of("group_id", count))
+        named.withColumn("partition", _partition_of(F.col("group_id"), F.lit(count)))
         .unionByName(places)
         .unionByName(seen_in_records)
         .distinct()
@@ -141,80 +158,83 @@ def _groups(places: DataFrame, records: DataFrame, events: DataFrame, requests: 
 
 def _of_coordinator(events: DataFrame, groups: DataFrame) -> DataFrame:
     """Give each group the events of its partition's coordinator, and of its cluster's brokers."""
-    wide = events.where(F.col("group_id").isNull() & F.col("event").isin(*LOAD_EVENTS, *BROKER_EVENTS))
-    packed = _evidence(wide, "event").drop("group_id")
-    of_partition = packed.where(F.col("event.topic_partition_of_group").isNotNull())
-    of_broker = packed.where(F.col("event.topic_partition_of_group").isNull())
-    by_partition = of_partition.withColumn("partition", F.col("event.topic_partition_of_group"))
+    wide = events.where(F.col("group_id").isNull()).drop("group_id")
+    of_partition = wide.where(F.col("event").isin(*LOAD_EVENTS))
+    of_broker = wide.where(F.col("event").isin(*BROKER_EVENTS))
+    by_partition = of_partition.withColumn("partition", F.col("topic_partition_of_group"))
     return (
         groups.join(F.broadcast(by_partition), ["cluster", "partition"])
-        .select(*_GROUP, "event")
-        .unionByName(groups.select(*_GROUP).distinct().join(F.broadcast(of_broker), "cluster").select(*_GROUP, "event"))
+        .drop("partition")
+        .unionByName(groups.select(*_GROUP).distinct().join(F.broadcast(of_broker), "cluster"))
     )
 
 
 # --- the kernel ----------------------------------------------------------------------------------------------------
 
 
-def _kernel(evidence: T.StructType, partition_count: int | None) -> Any:
-    """Bind the kernel to the shape of its rows."""
-    times = {name: _time_fields(struct) for name, struct in _structs(evidence)}
+def _kernel(binary: dict[str, BinaryPaths], partition_count: int | None) -> Any:
+    """Bind the kernel to the fields that are bytes."""
 
     def replay(key: tuple[str, str], pdf: pd.DataFrame) -> pd.DataFrame:
         cluster, group_id = key
-        rows = {name: _rows(pdf[name], times[name]) for name in times}
+        rows: dict[str, list[Row]] = {RECORD: [], EVENT: [], REQUEST: [], PLACE: []}
+        for kind, text in zip(pdf["kind"], pdf["row"], strict=True):
+            rows[kind].append(_row(text, binary.get(kind, ())))
         tables = replay_group(
             cluster,
             group_id,
-            rows["record"],
-            rows["event"],
-            rows["request"],
+            rows[RECORD],
+            rows[EVENT],
+            rows[REQUEST],
             partition_count,
-            [int(value) for value in pdf["partition"].dropna()],
+            [row["partition"] for row in rows[PLACE]],
         )
         return _result(tables)
 
     return replay
 
 
-def _structs(schema: T.StructType) -> Iterator[tuple[str, T.StructType]]:
-    for field in schema:
-        if isinstance(field.dataType, T.StructType):
-            yield field.name, field.dataType
+class Row(dict[str, Any]):
+    """A row whose nulls were left out."""
+
+    def __missing__(self, name: str) -> None:
+        """Return the null."""
+        return None
+
+
+def _row(text: str, binary: BinaryPaths) -> Row:
+    """Read a row back: times in ms, bytes as bytes."""
+    row: Row = json.loads(text, object_hook=Row)
+    for name in _TIMES:
+        if name in row:
+            row[name] = row[name] // _US if row[name] % _US == 0 else row[name] / _US
+    for outer, inner in binary:
+        value = row.get(outer)
+        if value is None:
+            continue
+        if inner is None:
+            row[outer] = base64.b64decode(value)
+            continue
+        for element in value:
+            if inner in element:
+                element[inner] = base64.b64decode(element[inner])
+    return row
 
 
 _TIMES = ("recorded_at", "state_changed_at", "logged_at", "received_at", "handled_at", "answered_at")
 """Times in the silver tables that the replay reads."""
 
 
-def _time_fields(struct: T.StructType) -> tuple[str, ...]:
-    return tuple(field.name for field in struct if field.name in _TIMES)
-
-
-def _rows(column: pd.Series, times: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Turn a column of structs into rows with times in ms."""
-    rows = []
-    for value in column:
-        if value is None:
-            continue
-        row = _plain(value)
-        for name in times:
-            micros = row[name]
-            if micros is not None:
-                row[name] = micros // _US if micros % _US == 0 else micros / _US
-        rows.append(row)
-    return rows
-
-
-def _plain(value: Any) -> Any:
-    """Undo what pandas makes of nested values: arrays become lists again, rows dictionaries."""
-    if isinstance(value, np.ndarray | list):
-        return [_plain(each) for each in value]
-    if isinstance(value, Row):
-        value = value.asDict()
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return value
+def _binary_paths(schema: T.StructType) -> BinaryPaths:
+    """Return the fields that hold bytes: columns, and fields of the structs in a list."""
+    paths: list[tuple[str, str | None]] = []
+    for field in schema:
+        kind = field.dataType
+        if isinstance(kind, T.BinaryType):
+            paths.append((field.name, None))
+        elif isinstance(kind, T.ArrayType) and isinstance(kind.elementType, T.StructType):
+            paths += [(field.name, each.name) for each in kind.elementType if isinstance(each.dataType, T.BinaryType)]
+    return tuple(paths)
 
 
 def _result(tables: dict[str, list[dict[str, Any]]]) -> pd.DataFrame:

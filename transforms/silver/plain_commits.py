@@ -103,9 +103,7 @@ def with_parts(records: DataFrame) -> DataFrame:
     """
     key, value = F.col("key"), F.col("value")
     return (
-        records.withColumns(
-            {_ANCHOR: F.spark_partition_id(), _VERSION: _int(value, 1, 2), _GROUP_SIZE: _int(key, 3, 2)}
-        )
+        records.withColumns({_VERSION: _int(value, 1, 2), _GROUP_SIZE: _int(key, 3, 2)})
         .withColumns(
             {
                 _TOPIC_SIZE: _int(key, 5 + F.col(_GROUP_SIZE), 2),
@@ -124,7 +122,12 @@ def with_parts(records: DataFrame) -> DataFrame:
             }
         )
         .withColumns({_TAIL_SIZE: F.length(value) - F.col(_TAIL_AT) + 1})
-        .withColumns({_IS_PLAIN: F.coalesce(_is_key() & (value.isNull() | _is_value()), F.lit(False))})
+        .withColumns(
+            {
+                _IS_PLAIN: F.coalesce(_is_key() & (value.isNull() | _is_value()), F.lit(False)),
+                _ANCHOR: F.spark_partition_id(),
+            }
+        )
     )
 
 

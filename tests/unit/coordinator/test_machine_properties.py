@@ -1,0 +1,166 @@
+"""What holds of the state machine whatever happens to a group."""
+
+from __future__ import annotations
+
+import copy
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transforms.coordinator.answers import Error
+from transforms.coordinator.events import Answered, Cause, Event, Moved
+from transforms.coordinator.machine import Machine
+from transforms.coordinator.requests import Leaver, Request
+from transforms.coordinator.settings import CoordinatorSettings
+from transforms.coordinator.snapshot import dump, load
+from transforms.coordinator.states import GroupState
+from transforms.coordinator.transitions import TRANSITIONS
+
+MEMBERS = st.sampled_from(["", "m1", "m2", "m3", "m4"])
+INSTANCES = st.sampled_from([None, None, None, "i1", "i2"])
+GENERATIONS = st.integers(-1, 6)
+OFFERS = st.sampled_from(
+    [(("range", b"a"),), (("range", b"b"),), (("range", b"a"), ("sticky", b"a")), (("sticky", b"x"),)]
+)
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("JoinGroup"), MEMBERS, INSTANCES, st.integers(0, 9), OFFERS),
+    st.tuples(
+        st.sampled_from(["SyncGroup", "Heartbeat", "OffsetCommit", "TxnOffsetCommit"]), MEMBERS, INSTANCES, GENERATIONS
+    ),
+    st.tuples(st.just("LeaveGroup"), st.lists(st.tuples(MEMBERS, INSTANCES), min_size=1, max_size=3)),
+    st.tuples(st.just("DeleteGroups")),
+    st.tuples(st.just("wait"), st.integers(1, 12_000)),
+)
+SETTINGS = st.builds(
+    CoordinatorSettings, dialect=st.sampled_from(["java", "scala"]), max_size=st.sampled_from([2, 3, 100])
+)
+
+
+class Run:
+    """A machine, a clock, and every answer it gave."""
+
+    def __init__(self, rules: CoordinatorSettings) -> None:
+        self.machine = Machine("g", rules)
+        self.now = 0.0
+        self.token = 0
+        self.said: list[object] = []
+
+    def do(self, action: tuple) -> None:
+        if action[0] == "wait":
+            self.now += action[1]
+        while (timer := self.machine.next_timer()) is not None and timer[0] <= self.now:
+            self.machine.fire(timer[1])
+        if action[0] != "wait":
+            self.token += 1
+            self.machine.handle(self.request(*action), self.now)
+        self.said += self.machine.drain()
+
+    def request(self, api: str, *arguments: object) -> Request:
+        if api == "JoinGroup":
+            member_id, instance, version, offers = arguments
+            # Ids are given out anew each time; a short name lets later requests hit them.
+            given = f"m{self.token % 4 + 1}" if not member_id else None
+            return Request(
+                self.token, api, version, member_id, instance, session_timeout_ms=6_000, rebalance_timeout_ms=9_000,
+                protocol_type="consumer", protocols=offers, given_member_id=given,
+            )  # fmt: skip
+        if api == "LeaveGroup":
+            return Request(self.token, api, 3, leavers=tuple(Leaver(*each) for each in arguments[0]))
+        if api == "DeleteGroups":
+            return Request(self.token, api)
+        member_id, instance, generation = arguments
+        return Request(self.token, api, 5, member_id, instance, generation, assignments={"m1": b"x", "ghost": b"y"})
+
+
+def check(run: Run) -> None:
+    group = run.machine.present
+    if group is None:
+        return
+    assert group.state is not GroupState.DEAD
+    assert (group.state is GroupState.EMPTY) <= (not group.members)
+    assert (group.state in (GroupState.STABLE, GroupState.COMPLETING)) <= bool(group.members)
+    assert set(group.static_members.values()) <= set(group.members)
+    assert (group.leader is None) == (not group.members)
+    assert group.leader is None or group.leader in group.members
+    if group.state is GroupState.STABLE:
+        assert all(m.parked_join is None and m.parked_sync is None for m in group.members.values())
+        assert group.protocol is not None
+    if group.state is not GroupState.PREPARING:
+        assert all(member.parked_join is None for member in group.members.values())
+
+
+@given(SETTINGS, st.lists(ACTIONS, max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_invariants_hold_after_every_step(rules, actions):
+    run = Run(rules)
+    for action in actions:
+        run.do(action)
+        check(run)
+    tokens = [said.token for said in run.said if isinstance(said, Answered)]
+    assert len(tokens) == len(set(tokens)), "a request was answered twice"
+
+
+@given(SETTINGS, st.lists(ACTIONS, max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_generations_only_grow_within_a_life_and_only_where_a_join_phase_ends(rules, actions):
+    run = Run(rules)
+    for action in actions:
+        run.do(action)
+    last = 0
+    for move in (said for said in run.said if isinstance(said, Moved)):
+        ends_join = move.from_state is GroupState.PREPARING and move.to_state is not GroupState.DEAD
+        assert move.generation == last + ends_join
+        last = 0 if move.to_state is GroupState.DEAD else move.generation
+
+
+@given(SETTINGS, st.lists(ACTIONS, max_size=40), st.lists(ACTIONS, max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_stored_and_restored_it_goes_on_as_if_it_never_stopped(rules, before, after):
+    run = Run(rules)
+    for action in before:
+        run.do(action)
+    other = copy.copy(run)
+    other.said = list(run.said)
+    other.machine = Machine("g", rules)
+    if run.machine.present is not None:
+        text = dump(run.machine.present)
+        other.machine.present = load(text)
+        assert dump(other.machine.present) == text
+    for action in after:
+        run.do(action)
+        other.do(action)
+    assert other.said == run.said
+    assert other.machine.present == run.machine.present
+
+
+@given(SETTINGS, st.lists(ACTIONS, max_size=30), st.sampled_from(Event))
+@settings(max_examples=150, deadline=None)
+def test_an_event_that_the_table_does_not_have_changes_nothing(rules, actions, event):
+    run = Run(rules)
+    for action in actions:
+        run.do(action)
+    group = run.machine.present
+    if group is None or (group.state, event) in TRANSITIONS:
+        return
+    before = dump(group)
+    assert not run.machine.apply(event, Cause(run.now))
+    assert dump(group) == before
+    assert run.machine.drain() == []
+
+
+def test_refusals_change_nothing():
+    run = Run(CoordinatorSettings())
+    run.do(("JoinGroup", "", None, 3, (("range", b"a"),)))
+    run.do(("wait", 3_000))
+    before = dump(run.machine.group)
+    for action in (
+        ("Heartbeat", "nobody", None, 1),
+        ("SyncGroup", "m2", None, 7),
+        ("OffsetCommit", "m2", "i1", 1),
+        ("JoinGroup", "m4", None, 5, (("range", b"a"),)),
+    ):
+        run.do(action)
+        assert isinstance(run.said[-1], Answered)
+        assert run.said[-1].error not in (Error.NONE, Error.REBALANCE_IN_PROGRESS)
+        assert dump(run.machine.group) == before
