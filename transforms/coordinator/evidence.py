@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any
 
 from transforms.coordinator.answers import Error
@@ -68,6 +69,7 @@ class Item:
     """One piece of evidence: when it takes its place in the order, and what it is.
 
     Attributes:
+        order: place among those of one moment and kind: that of its source.
         holds: how often it was put off because its cause had not been handled yet.
     """
 
@@ -78,9 +80,10 @@ class Item:
     row: Row | None = None
     holds: int = 0
 
-    def __lt__(self, other: Item) -> bool:
+    @property
+    def rank(self) -> tuple[Any, ...]:
         """Order of evidence: moment, kind, then the order of its source."""
-        return (self.at, self.kind, self.order) < (other.at, other.kind, other.order)
+        return (self.at, self.kind, self.order)
 
 
 def in_order(records: Iterable[Row], events: Iterable[Row], requests: Iterable[Row]) -> list[Item]:
@@ -107,8 +110,11 @@ def in_order(records: Iterable[Row], events: Iterable[Row], requests: Iterable[R
         items.append(Item(exchange.handled_at, Kind.REQUEST, order, exchange))
         if exchange.observed_error == Error.NONE and exchange.request.api in ("JoinGroup", "SyncGroup"):
             items.append(Item(max(exchange.answered_at, exchange.handled_at), Kind.ANSWER, order, exchange))
-    items.sort()
+    items.sort(key=_rank)
     return items
+
+
+_rank = attrgetter("at", "kind", "order")
 
 
 def _line_order(row: Row) -> tuple[str, int]:

@@ -17,6 +17,7 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from transforms.coordinator import exchanges, lines, observe, records
 from transforms.coordinator.answers import Error
@@ -78,24 +79,27 @@ class Replay:
     # --- the walk ----------------------------------------------------------------------------------------------
 
     def run(self, items: list[Item]) -> None:
-        """Walk the evidence. Timers due after the last of it do not run out: nobody saw them."""
-        heapq.heapify(items)
-        while items:
-            # Without a request log nobody is seen to send heartbeats, so silence means nothing.
-            timer = self.machine.next_timer() if self.has_requests else None
-            if timer is not None:
-                due, key = timer
-                lag = JOIN_TIMER_LAG_MS if key[0] == "join" else MEMBER_TIMER_LAG_MS
-                if due + lag <= items[0].at:
-                    self.step(due, partial(self.machine.fire, key))
-                    continue
-            item = heapq.heappop(items)
-            if item.holds < MOST_HOLDS and comes_too_early(self, item):
-                item.at += HOLD_MS
-                item.holds += 1
-                heapq.heappush(items, item)
+        """Walk the evidence, which is in order. Timers due after the last of it do not run out: nobody saw them."""
+        waiting = _Queue(items)
+        while waiting:
+            if self._let_timer_run_out(waiting.next_at):
                 continue
-            self._take(item)
+            item = waiting.pop()
+            if item.holds < MOST_HOLDS and comes_too_early(self, item):
+                waiting.put_off(item)
+            else:
+                self._take(item)
+
+    def _let_timer_run_out(self, before: float) -> bool:
+        """Let the next timer run out if it is due. Without a request log nobody is seen to live, so none is."""
+        timer = self.machine.next_timer() if self.has_requests else None
+        if timer is None:
+            return False
+        due, key = timer
+        if due + (JOIN_TIMER_LAG_MS if key[0] == "join" else MEMBER_TIMER_LAG_MS) > before:
+            return False
+        self.step(due, partial(self.machine.fire, key))
+        return True
 
     def _take(self, item: Item) -> None:
         if item.kind is Kind.RECORD and item.row is not None:
@@ -220,3 +224,41 @@ class Replay:
         for token, verdict in self.audit.verdicts.items():
             if verdict.predicted_error is None and verdict.why is None and token not in parked:
                 verdict.why = WHY_RESYNC
+
+
+class _Queue:
+    """Evidence in its order, and beside it the little that was put off."""
+
+    def __init__(self, items: list[Item]) -> None:
+        self._items = items
+        self._position = 0
+        self._held: list[tuple[tuple[Any, ...], int, Item]] = []
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return self._position < len(self._items) or bool(self._held)
+
+    @property
+    def _is_held_next(self) -> bool:
+        if not self._held:
+            return False
+        return self._position >= len(self._items) or self._held[0][0] < self._items[self._position].rank
+
+    @property
+    def next_at(self) -> float:
+        """Moment of the next piece of evidence."""
+        return self._held[0][2].at if self._is_held_next else self._items[self._position].at
+
+    def pop(self) -> Item:
+        """Take the next piece of evidence."""
+        if self._is_held_next:
+            return heapq.heappop(self._held)[2]
+        self._position += 1
+        return self._items[self._position - 1]
+
+    def put_off(self, item: Item) -> None:
+        """Put a piece of evidence off for a moment."""
+        item.at += HOLD_MS
+        item.holds += 1
+        self._count += 1
+        heapq.heappush(self._held, (item.rank, self._count, item))

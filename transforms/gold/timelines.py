@@ -253,7 +253,8 @@ def _result(tables: dict[str, list[dict[str, Any]]]) -> pd.DataFrame:
                     row[name] = round(row[name] * _US)
             position += 1
         columns[spec.name] = column
-    return pd.DataFrame({name: pd.Series(values, dtype="object") for name, values in columns.items()})
+    frame: pd.DataFrame = pd.DataFrame({name: pd.Series(values, dtype="object") for name, values in columns.items()})
+    return frame
 
 
 def _result_schema() -> T.StructType:
