@@ -45,7 +45,7 @@ def take(replay: Replay, exchange: Exchange, was_held: bool) -> None:
     if _is_refused(replay, verdict):
         return
     _note_reasons(replay, exchange)
-    if not _is_predictable(replay, exchange):
+    if not replay.is_known:
         verdict.why = WHY_UNKNOWN
         _learn_unpredicted(replay, exchange)
         return
@@ -105,13 +105,6 @@ def _learn_max_size(replay: Replay, verdict: Verdict) -> None:
             verdict.why = WHY_SETTING
 
 
-def _is_predictable(replay: Replay, exchange: Exchange) -> bool:
-    group = replay.machine.present
-    if group is not None:
-        return group.is_known
-    return replay.brokers.begins_empty or replay.died_at is not None or not exchange.request.member_id
-
-
 def _learn_unpredicted(replay: Replay, exchange: Exchange) -> None:
     """Where the members are not known, all that a request can show is that somebody who was one has left."""
     group = replay.machine.present
@@ -139,7 +132,7 @@ def _join_answered(replay: Replay, exchange: Exchange) -> None:
     if group is not None and group.state is GroupState.PREPARING and group.generation + 1 == generation:
         _mark_own_answer(replay, exchange)
         replay.end_join(exchange.answered_at, "answer")
-    elif not replay.has_other_evidence and exchange.row["answered_members"]:
+    elif exchange.row["answered_members"] and (not replay.has_other_evidence or not replay.is_known):
         _resync_to_answer(replay, exchange, generation)
     life = replay.life_of(generation)
     row = replay.timeline.generation(life, generation)

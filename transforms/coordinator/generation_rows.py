@@ -42,12 +42,14 @@ class Chain:
     # --- times -------------------------------------------------------------------------------------------------
 
     def outcome(self, row: GenerationFacts) -> str | None:
-        """How the generation came out."""
-        if row.facts.get("emptied_at") is not None:
+        """How the generation came out; where the machine and the evidence differ, as the evidence says."""
+        facts = row.facts
+        reached = max(facts.authority(name) for name in ("completing_at", "assigned_at", "stable_at", "joined_by"))
+        if facts.authority("emptied_at") and facts.authority("emptied_at") >= max(reached, 2 if row.told else 0):
             return "empty"
         if self.stable_at(row) is not None:
             return "stable"
-        if row.facts.get("completing_at") is not None and row.generation in self.next_of:
+        if facts.get("completing_at") is not None and row.generation in self.next_of:
             return "abandoned"
         return None
 
@@ -83,7 +85,8 @@ class Chain:
     def generation_row(self, row: GenerationFacts) -> dict[str, Any]:
         """Row of `gold.generations`."""
         facts, outcome = row.facts, self.outcome(row)
-        stable_at, emptied_at = self.stable_at(row), facts.get("emptied_at")
+        stable_at = None if outcome == "empty" else self.stable_at(row)
+        emptied_at = facts.get("emptied_at") if outcome == "empty" else None
         preparing_at = facts.get("preparing_at")
         reached = stable_at if stable_at is not None else emptied_at
         members = {} if outcome == "empty" else row.current_members
@@ -180,6 +183,8 @@ class Chain:
     def _against_last(self, members: Mapping[str, MemberFacts], is_known: bool, joined: bool) -> list[str] | None:
         if not is_known or (self.last_stable is not None and not self.last_stable.members):
             return None
+        if self.last_stable is None and self.rows[0].generation > 1:
+            return None  # the generations before are not known, so neither is who was in the last stable one
         before = {} if self.last_stable is None else self.last_stable.current_members
         ours, theirs = (members, before) if joined else (before, members)
         return sorted(key for key in ours if key not in theirs)

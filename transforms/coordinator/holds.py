@@ -37,7 +37,7 @@ def comes_too_early(replay: Replay, item: Item) -> bool:
     if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "preparing_rebalance":
         return _line_comes_too_early(replay, item.row)
     if item.kind is Kind.LINE and item.row is not None and item.row["event"] == "group_empty":
-        return replay.has_requests and group.generation < item.row["generation"] and not group.all_joined
+        return replay.hears_at(item.at) and group.generation < item.row["generation"] and not group.all_joined
     if group.state is not GroupState.PREPARING:
         return False
     if item.kind is Kind.ANSWER and item.exchange is not None and item.exchange.request.api == "JoinGroup":
@@ -66,7 +66,7 @@ def _line_comes_too_early(replay: Replay, line: Row) -> bool:
     group = replay.machine.group
     begun = group.generation > line["generation"] or group.state is GroupState.PREPARING
     trigger = (line["attributes"] or {}).get("trigger")
-    return replay.has_requests and not begun and trigger not in TRIGGERS_OF_TIMERS
+    return replay.hears_at(line["logged_at"]) and not begun and trigger not in TRIGGERS_OF_TIMERS
 
 
 def _can_complete(replay: Replay, at: float, member_count: int | None) -> bool:

@@ -104,7 +104,7 @@ def _begin_join(replay: Replay, line: Row, trigger: str | None, named: tuple[str
     present = tuple(member_id for member_id in named if member_id in group.members)
     event = {"member_left": Event.MEMBERS_LEFT, "poll_timeout": Event.MEMBERS_LEFT}.get(trigger or "")
     event = {"session_expired": Event.SESSION_EXPIRED, "sync_timeout": Event.SYNC_TIMED_OUT}.get(trigger or "", event)
-    if event is not None and present and group.is_known and replay.has_requests:
+    if event is not None and present and group.is_known and replay.hears_at(line["logged_at"]):
         machine.apply(event, _cause(line, *present))
     else:
         machine.apply(Event.REBALANCE_OBSERVED, _cause(line))
@@ -135,7 +135,7 @@ def _assignment_received(replay: Replay, line: Row) -> None:
     )
     if group is None or group.generation != generation or group.state is not GroupState.COMPLETING:
         return
-    if not replay.has_requests:
+    if not replay.hears_at(line["logged_at"]):
         replay.machine.apply(Event.ASSIGNMENT_STORED, _cause(line))
 
 
@@ -178,7 +178,7 @@ def _departed(replay: Replay, line: Row, event: Event | None, end_cause: str) ->
         session.is_member = True
     session.facts.learn(SOURCE, ended_at=float(line["logged_at"]), end_cause=end_cause)
     # Without a request log the members in between two records are not known: the line is a fact, and no more.
-    if event is not None and group is not None and member_id in group.members and replay.has_requests:
+    if event is not None and group is not None and member_id in group.members and replay.hears_at(line["logged_at"]):
         replay.machine.apply(event, _cause(line, member_id))
 
 
@@ -207,7 +207,7 @@ def _ended(replay: Replay, member_ids: tuple[str, ...], at: float, end_cause: st
 
 def _joined(replay: Replay, line: Row) -> None:
     """Without a request log a line is the only sign of a member until the next record."""
-    if replay.has_requests or not line["member_id"]:
+    if replay.hears_at(line["logged_at"]) or not line["member_id"]:
         return
     session = replay.timeline.session(replay.life, line["member_id"])
     session.is_member = True

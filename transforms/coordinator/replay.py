@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from transforms.coordinator.brokers import Brokers, coordinator_rows
 from transforms.coordinator.evidence import MODERN_HEARTBEATS, Row, in_order
@@ -50,7 +51,7 @@ def replay(group_id: str, records: list[Row], events: list[Row], requests: list[
     """Walk a classic group's evidence through the state machine."""
     brokers = Brokers.of(group_id, records, events, requests)
     walk = Replay(Machine(group_id, brokers.settings), brokers)
-    walk.has_requests = any(row["api"] == "JoinGroup" for row in requests)
+    walk.heard_from = min((row["handled_at"] or row["answered_at"] for row in requests), default=inf)
     walk.has_other_evidence = any(row["members"] for row in records) or any(
         row["group_id"] == group_id for row in events
     )

@@ -17,6 +17,7 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Any
 
 from transforms.coordinator import exchanges, lines, observe, records
@@ -30,7 +31,7 @@ from transforms.coordinator.brokers import Brokers
 from transforms.coordinator.events import Answered, Cause, Gone, Joined, Moved
 from transforms.coordinator.evidence import Exchange, Item, Kind
 from transforms.coordinator.facts import Timeline
-from transforms.coordinator.group import Group
+from transforms.coordinator.group import Group, Timer
 from transforms.coordinator.holds import HOLD_MS, JOIN_TIMER_LAG_MS, MOST_HOLDS, comes_too_early
 from transforms.coordinator.machine import Machine
 from transforms.coordinator.states import GroupState
@@ -56,6 +57,7 @@ class Replay:
         died_at: when it was last deleted; `ended_life` is the life that ended, `end_witnesses` its witnesses.
         stored: member sets that records or the machine showed for each generation when it was Stable.
         leave_reasons: reasons that leavers gave, by member id.
+        heard_from: when the request log begins; before, nobody is seen to send heartbeats, and silence means nothing.
         has_other_evidence: a record or line speaks for the group, so that an answer need not.
     """
 
@@ -72,7 +74,7 @@ class Replay:
     stored: dict[tuple[int, int], list[frozenset[str]]] = field(default_factory=dict)
     leave_reasons: dict[str, str] = field(default_factory=dict)
     last_leaver: str | None = None
-    has_requests: bool = False
+    heard_from: float = inf
     has_other_evidence: bool = False
     assigning: dict[int, Exchange] = field(default_factory=dict)
 
@@ -91,15 +93,30 @@ class Replay:
                 self._take(item)
 
     def _let_timer_run_out(self, before: float) -> bool:
-        """Let the next timer run out if it is due. Without a request log nobody is seen to live, so none is."""
-        timer = self.machine.next_timer() if self.has_requests else None
+        """Let the next timer run out if it is due."""
+        timer = self.machine.next_timer() if self.hears_at(before) else None
         if timer is None:
             return False
         due, key = timer
+        if due < self.heard_from:
+            self._start_listening()
+            return True
         if due + (JOIN_TIMER_LAG_MS if key[0] == "join" else MEMBER_TIMER_LAG_MS) > before:
             return False
         self.step(due, partial(self.machine.fire, key))
         return True
+
+    def hears_at(self, at: float) -> bool:
+        """Whether the request log covers a moment."""
+        return at >= self.heard_from
+
+    def _start_listening(self) -> None:
+        """The request log begins: every session starts afresh, what should have happened before has."""
+        group = self.machine.group
+        group.timers = {
+            ("member", member.member_id): Timer(self.heard_from + member.session_timeout_ms)
+            for member in group.members.values()
+        }
 
     def _take(self, item: Item) -> None:
         if item.kind is Kind.RECORD and item.row is not None:
@@ -186,6 +203,12 @@ class Replay:
     def has_lived(self) -> bool:
         """Whether the present life has a generation; the id of a group that only has offsets does not count."""
         return any(life == self.life for life, _ in self.timeline.generations)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the members of the group are known, or that there is none."""
+        group = self.machine.present
+        return group.is_known if group is not None else self.brokers.begins_empty or self.died_at is not None
 
     def begin_life(self, at: float, source: str) -> None:
         """The generations began anew without a deletion: a failover lost the last of them."""
