@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import datetime, timedelta, timezone
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -53,27 +54,28 @@ def to_rows(frame: DataFrame) -> list[Row]:
 
 @pytest.fixture(scope="module")
 def golden_findings(spark: SparkSession) -> dict[str, list[Row]]:
-    """Findings of all golden cases by "table/case", one Spark job for each choice of settings."""
-    batches: dict[tuple[str, tuple[int, int]], list[Case]] = defaultdict(list)
-    for case in (*cases("rebalance_storms"), *cases("illegal_generation_bursts")):
-        batches[(case.table, tuple(case.given.settings.values()))].append(case)
+    """Findings of all golden cases by "table/case", in one Spark job for each table."""
     found: dict[str, list[Row]] = defaultdict(list)
-    for (table, limits), batch in batches.items():
-        for row in _find(spark, table, limits, batch):
+    for table in ("rebalance_storms", "illegal_generation_bursts"):
+        batches: dict[tuple[int, ...], list[Case]] = defaultdict(list)
+        for case in cases(table):
+            batches[tuple(case.given.settings.values())].append(case)
+        frames = [_find(spark, table, limits, batch) for limits, batch in batches.items()]
+        for row in to_rows(reduce(DataFrame.unionByName, frames)):
             found[f"{table}/{row['cluster']}"].append({**row, "cluster": "demo"})
     return found
 
 
-def _find(spark: SparkSession, table: str, limits: tuple[int, int], batch: list[Case]) -> list[Row]:
-    """Run a finding once for several cases, each in a cluster of its own name."""
+def _find(spark: SparkSession, table: str, limits: tuple[int, ...], batch: list[Case]) -> DataFrame:
+    """The findings of several cases that have the same limits, each in a cluster of its own name."""
 
     def frame(name: str) -> DataFrame:
         rows = [{**row, "cluster": case.name} for case in batch for row in case.rows(name)]
         return to_frame(spark, BY_NAME[name], rows)
 
     if table == "rebalance_storms":
-        return to_rows(rebalance_storms(frame("generations"), *limits))
-    return to_rows(illegal_generation_bursts(frame("group_requests"), frame("generations"), *limits))
+        return rebalance_storms(frame("generations"), *limits)
+    return illegal_generation_bursts(frame("group_requests"), frame("generations"), *limits)
 
 
 @pytest.mark.parametrize(

@@ -271,14 +271,22 @@ def enter_empty(machine: Machine, cause: Cause) -> None:
     group.timers.pop(SYNC_TIMER, None)
 
 
-def enter_dead(machine: Machine, cause: Cause) -> None:
-    """The group is deleted, or the broker gives it up: whoever is parked is sent away."""
+def hand_over(machine: Machine, cause: Cause) -> None:
+    """Give the group up to another coordinator: its members stay members, and whoever is parked is sent away."""
     group = machine.group
-    for member in list(group.members.values()):
+    for member in group.members.values():
         for token in (member.parked_join, member.parked_sync):
             if token is not None:
                 machine.answer(token, Error.NOT_COORDINATOR, cause.at)
-        machine.remove(member.member_id, cause, "group_ended")
+    group.members.clear()
+    group.static_members.clear()
+
+
+def enter_dead(machine: Machine, cause: Cause) -> None:
+    """The group is gone from this coordinator; after a deletion nobody is a member any more."""
+    group = machine.group
+    for member_id in list(group.members):
+        machine.remove(member_id, cause, "group_ended")
     group.pending_joins.clear()
     group.pending_syncs.clear()
     group.timers.clear()

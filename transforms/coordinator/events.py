@@ -11,7 +11,10 @@ from transforms.coordinator.states import GroupState
 
 
 class Event(str, Enum):
-    """Everything that can happen to a classic group; the columns of the state machine's table."""
+    """Everything that can happen to a classic group; the columns of the state machine's table.
+
+    GROUP_LOADED has no cell: it is how a group comes into being at a coordinator, in whatever state was stored.
+    """
 
     MEMBER_ID_GIVEN = "member_id_given"
     MEMBER_ADDED = "member_added"
@@ -39,7 +42,9 @@ class Event(str, Enum):
     LOADED_OVER_CAPACITY = "loaded_over_capacity"
     REBALANCE_OBSERVED = "rebalance_observed"
     GROUP_DELETED = "group_deleted"
+    GROUP_REMOVED = "group_removed"
     GROUP_UNLOADED = "group_unloaded"
+    GROUP_LOADED = "group_loaded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,11 @@ class GenerationFacts:
         self.members_authority = authority
 
     @property
+    def is_counted(self) -> bool:
+        """Whether its join phase ended: before, the number is not used yet."""
+        return any(self.facts.get(name) is not None for name in ("completing_at", "stable_at", "emptied_at"))
+
+    @property
     def current_members(self) -> dict[str, MemberFacts]:
         """Members at the end of the generation: those that were not replaced."""
         replaced = {member.replaces for member in self.members.values()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
-from transforms.coordinator.records import delete
+from transforms.coordinator.records import delete, load
 from transforms.coordinator.resync import bring_to
 from transforms.coordinator.states import GroupState
 
@@ -223,6 +223,15 @@ def _deleted(replay: Replay, line: Row) -> None:
         delete(replay, _cause(line))
 
 
+def _loaded(replay: Replay, line: Row) -> None:
+    load(replay, line["generation"], _cause(line))
+
+
+def _unloaded(replay: Replay, line: Row) -> None:
+    if replay.machine.present is not None:
+        replay.machine.apply(Event.GROUP_UNLOADED, _cause(line))
+
+
 _HANDLERS: dict[str, Callable[[Replay, Row], None]] = {
     "preparing_rebalance": _preparing,
     "stabilized": _stabilized,
@@ -237,5 +246,7 @@ _HANDLERS: dict[str, Callable[[Replay, Row], None]] = {
     "static_member_added": _joined,
     "group_deleted": _deleted,
     "group_expired": _deleted,
+    "group_loaded": _loaded,
+    "group_unloaded": _unloaded,
 }
 """What each event of the broker's log does; events that are not here are kept in the table of events alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from transforms.coordinator.events import Gone, Joined, Moved
+from transforms.coordinator.events import Event, Gone, Joined, Moved
 from transforms.coordinator.evidence import Exchange, Row
 from transforms.coordinator.facts import EVIDENCE_OF, GenerationFacts, MemberFacts, Timeline
 from transforms.coordinator.group import Group
@@ -19,8 +19,10 @@ CONSUMER = "consumer"
 def moved(timeline: Timeline, life: int, move: Moved, group: Group | None, leave_reasons: Mapping[str, str]) -> None:
     """Take a change of state as the machine made it."""
     cause = move.cause
-    if move.to_state is GroupState.DEAD or (
-        move.to_state is GroupState.EMPTY and move.from_state is not GroupState.PREPARING
+    if (
+        move.event is Event.GROUP_LOADED
+        or move.to_state is GroupState.DEAD
+        or (move.to_state is GroupState.EMPTY and move.from_state is not GroupState.PREPARING)
     ):
         return
     row = timeline.generation(life, move.generation + (move.to_state is GroupState.PREPARING))

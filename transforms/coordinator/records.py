@@ -8,7 +8,7 @@ from transforms.coordinator import observe
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.facts import GenerationFacts
-from transforms.coordinator.resync import bring_to, members_of
+from transforms.coordinator.resync import bring_to, members_of, take_over
 from transforms.coordinator.states import GroupState
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ SAME_MOMENT_MS = 5.0
 
 def take(replay: Replay, record: Row) -> None:
     """Take one record, in the order of the offsets topic."""
+    replay.last_record = None if record["is_tombstone"] else record
     if record["is_tombstone"]:
         _deleted(replay, record["recorded_at"])
     elif not record["generation"] and not record["members"]:
@@ -41,7 +42,7 @@ def _deleted(replay: Replay, at: float) -> None:
 def delete(replay: Replay, cause: Cause) -> None:
     """Let the group go, as a deletion of an empty group, or else whatever it is doing."""
     if not replay.machine.apply(Event.GROUP_DELETED, cause) or replay.machine.present is not None:
-        replay.machine.apply(Event.GROUP_UNLOADED, cause)
+        replay.machine.apply(Event.GROUP_REMOVED, cause)
 
 
 def _created(replay: Replay, at: float) -> None:
@@ -49,6 +50,32 @@ def _created(replay: Replay, at: float) -> None:
     if replay.machine.present is None and (replay.died_at is None or at > replay.died_at + SAME_MOMENT_MS):
         replay.machine.create()
         replay.born_at = at
+
+
+def load(replay: Replay, generation: int | None, cause: Cause) -> None:
+    """A coordinator takes the group over: it knows what the last record holds, and nothing else.
+
+    A generation that was counted but never stored is lost with the old coordinator; its number will be used again, in
+    another life.
+    """
+    record = replay.last_record
+    stored = record["generation"] if record is not None else None
+    if generation is None:
+        generation = stored
+    if generation is None:
+        return
+    highest = max((row.generation for row in replay.timeline.of_life(replay.life) if row.is_counted), default=0)
+    if generation < highest:
+        replay.begin_life(cause.at, cause.source)
+    is_whole = record is not None and generation == stored
+    members = members_of(record, is_load=True) if is_whole and record is not None else None
+    state = GroupState.STABLE if members or (members is None and generation) else GroupState.EMPTY
+    take_over(replay.machine, state, generation, cause, members)
+    group = replay.machine.group
+    if is_whole and record is not None:
+        group.protocol, group.protocol_type = record["protocol"], record["protocol_type"]
+        group.leader = record["leader_member_id"]
+    replay.forget_parked()
 
 
 def _stored(replay: Replay, record: Row) -> None:

@@ -44,6 +44,15 @@ def bring_to(
     _set(machine, group, state, generation, cause, members)
 
 
+def take_over(
+    machine: Machine, state: GroupState, generation: int, cause: Cause, members: Iterable[Member] | None
+) -> None:
+    """Set the group to what a new coordinator read of it; arguments as for `bring_to`."""
+    group = machine.present or machine.create()
+    machine.outbox.append(Moved(cause.at, group.state, state, Event.GROUP_LOADED, generation, cause))
+    _set(machine, group, state, generation, cause, members)
+
+
 def _path(
     state: GroupState, generation: int, target: GroupState, target_generation: int
 ) -> list[tuple[GroupState, GroupState, Event, int]]:

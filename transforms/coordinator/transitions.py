@@ -61,7 +61,8 @@ TRANSITIONS: dict[tuple[GroupState, Event], Cell] = {
     (E, Event.PENDING_MEMBER_EXPIRED): Cell(effects.drop_pending),
     (E, Event.REBALANCE_OBSERVED): Cell(None, P),
     (E, Event.GROUP_DELETED): Cell(None, D, NONE),
-    (E, Event.GROUP_UNLOADED): Cell(None, D),
+    (E, Event.GROUP_REMOVED): Cell(None, D),
+    (E, Event.GROUP_UNLOADED): Cell(effects.hand_over, D),
     # PreparingRebalance: the join phase. Joins are parked until it ends.
     (P, Event.MEMBER_ID_GIVEN): Cell(effects.give_member_id, None, Error.MEMBER_ID_REQUIRED),
     (P, Event.MEMBER_ADDED): Cell(effects.add_member),
@@ -83,7 +84,8 @@ TRANSITIONS: dict[tuple[GroupState, Event], Cell] = {
     (P, Event.JOIN_COMPLETED_EMPTY): Cell(None, E),
     (P, Event.JOIN_EXTENDED): Cell(effects.extend_join),
     (P, Event.GROUP_DELETED): Cell(None, None, Error.NON_EMPTY_GROUP),
-    (P, Event.GROUP_UNLOADED): Cell(None, D),
+    (P, Event.GROUP_REMOVED): Cell(None, D),
+    (P, Event.GROUP_UNLOADED): Cell(effects.hand_over, D),
     # CompletingRebalance: members and leader are fixed, the leader's assignment is awaited.
     (C, Event.MEMBER_ID_GIVEN): Cell(effects.give_member_id, None, Error.MEMBER_ID_REQUIRED),
     (C, Event.MEMBER_ADDED): Cell(effects.add_member, P),
@@ -106,7 +108,8 @@ TRANSITIONS: dict[tuple[GroupState, Event], Cell] = {
     (C, Event.ASSIGNMENT_STORE_FAILED): Cell(None, P),
     (C, Event.REBALANCE_OBSERVED): Cell(None, P),
     (C, Event.GROUP_DELETED): Cell(None, None, Error.NON_EMPTY_GROUP),
-    (C, Event.GROUP_UNLOADED): Cell(None, D),
+    (C, Event.GROUP_REMOVED): Cell(None, D),
+    (C, Event.GROUP_UNLOADED): Cell(effects.hand_over, D),
     # Stable: everybody has an assignment.
     (S, Event.MEMBER_ID_GIVEN): Cell(effects.give_member_id, None, Error.MEMBER_ID_REQUIRED),
     (S, Event.MEMBER_ADDED): Cell(effects.add_member, P),
@@ -129,7 +132,8 @@ TRANSITIONS: dict[tuple[GroupState, Event], Cell] = {
     (S, Event.LOADED_OVER_CAPACITY): Cell(None, P),
     (S, Event.REBALANCE_OBSERVED): Cell(None, P),
     (S, Event.GROUP_DELETED): Cell(None, None, Error.NON_EMPTY_GROUP),
-    (S, Event.GROUP_UNLOADED): Cell(None, D),
+    (S, Event.GROUP_REMOVED): Cell(None, D),
+    (S, Event.GROUP_UNLOADED): Cell(effects.hand_over, D),
     # Dead: deleted or given up. Every request is refused at admission.
 }
 

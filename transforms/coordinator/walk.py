@@ -28,8 +28,8 @@ from transforms.coordinator.audit import (
     view,
 )
 from transforms.coordinator.brokers import Brokers
-from transforms.coordinator.events import Answered, Cause, Gone, Joined, Moved
-from transforms.coordinator.evidence import Exchange, Item, Kind
+from transforms.coordinator.events import Answered, Cause, Event, Gone, Joined, Moved
+from transforms.coordinator.evidence import Exchange, Item, Kind, Row
 from transforms.coordinator.facts import Timeline
 from transforms.coordinator.group import Group, Timer
 from transforms.coordinator.holds import HOLD_MS, JOIN_TIMER_LAG_MS, MOST_HOLDS, comes_too_early
@@ -55,6 +55,7 @@ class Replay:
         transitions: the changes of state, each with its life.
         born_at: when the group last came into being.
         died_at: when it was last deleted; `ended_life` is the life that ended, `end_witnesses` its witnesses.
+        last_record: the group's last record, which is all that a new coordinator would know of it.
         stored: member sets that records or the machine showed for each generation when it was Stable.
         leave_reasons: reasons that leavers gave, by member id.
         heard_from: when the request log begins; before, nobody is seen to send heartbeats, and silence means nothing.
@@ -74,6 +75,7 @@ class Replay:
     stored: dict[tuple[int, int], list[frozenset[str]]] = field(default_factory=dict)
     leave_reasons: dict[str, str] = field(default_factory=dict)
     last_leaver: str | None = None
+    last_record: Row | None = None
     heard_from: float = inf
     has_other_evidence: bool = False
     assigning: dict[int, Exchange] = field(default_factory=dict)
@@ -165,11 +167,12 @@ class Replay:
             return
         self.transitions.append((self.life, move))
         if move.to_state is GroupState.DEAD:
-            self._end_life(move.at, move.cause.source)
+            if move.event is not Event.GROUP_UNLOADED:
+                self._end_life(move.at, move.cause.source)
             return
         group = self.machine.present
         observe.moved(self.timeline, self.life, move, group, self.leave_reasons)
-        if move.to_state is GroupState.STABLE and group is not None and group.state is GroupState.STABLE:
+        if move.to_state is GroupState.STABLE and group is not None and group.state is move.to_state:
             self.stored.setdefault((self.life, move.generation), []).append(frozenset(group.members))
             leader_sync = self.assigning.pop(move.cause.request.token, None) if move.cause.request else None
             if leader_sync is not None:
