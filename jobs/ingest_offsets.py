@@ -71,8 +71,10 @@ def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
     if not commits.take(1):
         return
     settled = transactions.resolve(commits, control_records).where(F.col("txn_state") != "open")
-    rows = stamped(OFFSET_COMMITS, settled, at)
-    job.report.wrote(OFFSET_COMMITS, job.lake.update(OFFSET_COMMITS, rows, ["txn_state", "loaded_at"]))
+    count = job.lake.update(OFFSET_COMMITS, stamped(OFFSET_COMMITS, settled, at), ["txn_state", "loaded_at"])
+    if count:
+        job.lake.note_load(OFFSET_COMMITS, at)
+        job.report.wrote(OFFSET_COMMITS, count)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

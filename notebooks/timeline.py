@@ -83,7 +83,7 @@ def _in_words(storm: Any) -> str:
     triggers = sorted(storm.triggers.items(), key=lambda item: (-item[1], item[0]))
     lines.append("Triggers: " + ", ".join(f"`{name}` {count}" for name, count in triggers) + ".")
     if not pd.isna(storm.main_client_id):
-        lines.append(f"Most were triggered by `{storm.main_client_id}` at `{storm.main_client_host}`.")
+        lines.append(f"No client triggered more of them than `{storm.main_client_id}` at `{storm.main_client_host}`.")
     return " ".join(lines) + f"\n\n> {storm.advice}"
 
 

@@ -49,7 +49,10 @@ class Job:
 
     def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime) -> None:
         """Add new rows to tables, stamped with the start of the run, and report how many they were."""
-        self._write([(spec, stamped(spec, rows, at)) for spec, rows in frames], self.lake.append_new)
+        counts = self._write([(spec, stamped(spec, rows, at)) for spec, rows in frames], self.lake.append_new)
+        for (spec, _), count in zip(frames, counts, strict=True):
+            if count:
+                self.lake.note_load(spec, at)
 
     def replace(self, frames: Sequence[tuple[TableSpec, DataFrame]], where: str = "") -> None:
         """Replace this cluster's rows that a condition selects, and report how many there are now."""
@@ -57,12 +60,13 @@ class Job:
 
     def _write(
         self, frames: Sequence[tuple[TableSpec, DataFrame]], write: Callable[[TableSpec, DataFrame], int]
-    ) -> None:
+    ) -> list[int]:
         """Write tables side by side: most of the time goes into the driver's work for each, not into the rows."""
         with ThreadPoolExecutor(_WRITERS) as threads:
             counts = list(threads.map(lambda frame: write(*frame), frames))
         for (spec, _), count in zip(frames, counts, strict=True):
             self.report.wrote(spec, count)
+        return counts
 
 
 Body = Callable[[Job], None]

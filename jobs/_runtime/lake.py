@@ -43,6 +43,7 @@ class Lake:
         self.database = database
         self.cluster = cluster
         self._untouched: set[str] = set()
+        self._newest: dict[str, str | None] = {}
 
     def open(self) -> None:
         """Make sure that the root is there and can be written.
@@ -179,22 +180,40 @@ class Lake:
             self.spark.sql(f"ALTER TABLE {self._sql_name(outputs[-1])} SET TBLPROPERTIES ({pair})")
 
     def newest_load(self, specs: Sequence[TableSpec]) -> dict[str, str | None]:
-        """Return the greatest `loaded_at` of each table, as ISO 8601 in UTC to the microsecond."""
+        """Return the greatest `loaded_at` of each table, as ISO 8601 in UTC to the microsecond.
+
+        Each table is asked once; later loads are known from `note_load`.
+        """
+        unknown = [spec for spec in specs if spec.full_name not in self._newest]
+        self._newest.update({spec.full_name: None for spec in unknown})
         parts = [
             self.read(spec).agg(F.max(F.unix_micros("loaded_at")).alias("at")).select(F.lit(spec.full_name), "at")
-            for spec in specs
+            for spec in unknown
+            if self.exists(spec) and spec.name not in self._untouched
         ]
         with storage_errors(f"lake {self.root}"):
             found = reduce(DataFrame.unionAll, parts).collect() if parts else []
-        return {name: _iso(at) for name, at in found}
+        self._newest.update({name: _iso(at) for name, at in found})
+        return {spec.full_name: self._newest[spec.full_name] for spec in specs}
+
+    def note_load(self, spec: TableSpec, at: datetime) -> None:
+        """Remember that rows with this `loaded_at` were added."""
+        self._newest[spec.full_name] = at.isoformat(timespec="microseconds")
+
+    def count_rows(self, specs: Sequence[TableSpec]) -> dict[str, int]:
+        """Return the number of this cluster's rows of each table, in one query."""
+        parts = [
+            self.read(spec).agg(F.count("*").alias("rows")).select(F.lit(spec.full_name), "rows") for spec in specs
+        ]
+        with storage_errors(f"lake {self.root}"):
+            return {name: int(rows) for name, rows in reduce(DataFrame.unionAll, parts).collect()}
 
     def next_load_time(self, specs: Sequence[TableSpec]) -> datetime:
         """Return the time for the rows of a run: now, but later than all rows that these tables hold.
 
         A clock that was set back must not make rows older than what later steps have read already.
         """
-        existing = [spec for spec in specs if self.exists(spec)]
-        newest = [datetime.fromisoformat(at) for at in self.newest_load(existing).values() if at is not None]
+        newest = [datetime.fromisoformat(at) for at in self.newest_load(specs).values() if at is not None]
         now = datetime.now(timezone.utc)
         now = now.replace(microsecond=now.microsecond // 1000 * 1000)
         return max([now, *(at + timedelta(milliseconds=1) for at in newest)])
@@ -258,7 +277,9 @@ def _affected(counts: DataFrame, name: str) -> int:
 def _iso(micros: int | None) -> str | None:
     if micros is None:
         return None
-    return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)).isoformat()
+    return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)).isoformat(
+        timespec="microseconds"
+    )
 
 
 def _quoted(name: str) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from rich.table import Table
 
@@ -32,8 +30,7 @@ def summarise(job: Job) -> None:
 
 
 def _tables(job: Job) -> None:
-    counts = [job.lake.read(spec).agg(F.count("*").alias("n")).select(F.lit(spec.full_name), "n") for spec in TABLES]
-    in_all = dict(map(tuple, reduce(DataFrame.unionAll, counts).collect()))
+    in_all = job.lake.count_rows(TABLES)
     shown = Table("layer", "table", box=None, pad_edge=False, header_style="bold")
     shown.add_column("written", justify="right")
     shown.add_column("in all", justify="right")

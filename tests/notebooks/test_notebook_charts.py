@@ -235,6 +235,6 @@ def test_storms_in_words_say_when_why_and_what_to_do() -> None:
     first, advice, second, _ = timeline(storms=[unknown, storm]).storms_in_words().split("\n\n")
     assert first.startswith("**2026-11-20 10:58:13 to 10:58:19 UTC: 7 rebalances, warning.**")
     assert "for 26% of the time" in first and "`session_expired` 5, `member_left` 2" in first
-    assert "by `worker-1` at `/10.0.0.1`" in first and advice == "> Raise session.timeout.ms."
-    assert "of the time" not in second and " by " not in second
+    assert "than `worker-1` at `/10.0.0.1`" in first and advice == "> Raise session.timeout.ms."
+    assert "of the time" not in second and " than " not in second
     assert timeline().storms_in_words() == "`shop` had no storm."

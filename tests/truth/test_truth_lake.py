@@ -23,7 +23,7 @@ def test_the_lake_agrees_with_what_the_clients_and_the_broker_said(name, check, 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_spark_adds_nothing_to_the_pure_replay_and_loses_nothing(name, spec, pure_tables, lake_rows):
     pure = sorted(pure_tables(name)[spec.name], key=lambda row: _place(spec, row))
-    lake = sorted(lake_rows(name)[spec.name], key=lambda row: _place(spec, row))
+    lake = sorted(map(_as_read, lake_rows(name)[spec.name]), key=lambda row: _place(spec, row))
     assert len(lake) == len(pure)
     for expected, row in zip(pure, lake, strict=True):
         different = {
@@ -32,6 +32,11 @@ def test_spark_adds_nothing_to_the_pure_replay_and_loses_nothing(name, spec, pur
             if column != "cluster" and not _is_same(expected[column], row[column])
         }
         assert not different, _place(spec, row)
+
+
+def _as_read(row: Row) -> Row:
+    """Name a file as it lies there; the lake adds when it began, to tell rotated files of one name apart."""
+    return {**row, "source_file": row["source_file"].partition("@")[0]} if "source_file" in row else row
 
 
 def _place(spec: TableSpec, row: Row) -> str:

@@ -149,7 +149,7 @@ class Chain:
         """The trigger that was told; from records alone only "somebody came and nobody went" gives a cause."""
         trigger = row.facts.get("trigger")
         if trigger is not None:
-            if trigger == "leader_rejoined" and self._partitions_grew(members):
+            if trigger == "leader_rejoined" and not row.facts.get("client_reason") and self._partitions_grew(members):
                 return "topic_metadata_changed"
             return str(trigger)
         joined = self._against_last(members, bool(row.members), joined=True)

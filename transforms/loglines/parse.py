@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from transforms.loglines.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
+from transforms.loglines.client_lines import is_client_line, is_of_old_client, read_client_line
 from transforms.loglines.coordinator_lines import read_coordinator_line
-from transforms.loglines.layouts import head_length, take_apart
+from transforms.loglines.layouts import Parts, head_length, take_apart
+from transforms.loglines.patterns_client import PREFIXES
 from transforms.loglines.request_log import (
     MARKER,
     BadRequestLineError,
@@ -17,7 +19,7 @@ from transforms.loglines.request_log import (
 
 COORDINATOR_MARKER = "oordinator"
 
-MARKERS = (COORDINATOR_MARKER, SETTINGS_MARKER, VERSION_MARKER)
+MARKERS = (COORDINATOR_MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES)
 """An entry that holds none of these and is no request gives no row, whatever else it holds."""
 
 
@@ -40,7 +42,7 @@ def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
         logged_at: its time in epoch milliseconds; None for text before the first time stamp of a file.
 
     Returns:
-        Rows of `coordinator_events`, `group_requests` or `rejected`; none for an entry that tells nothing of groups.
+        Rows of `coordinator_events`, `group_requests`, `client_events` or `rejected`; none for an entry that tells nothing of groups.
         Never more than one row of `rejected`.
     """
     if logged_at is None:
@@ -55,11 +57,21 @@ def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
         begin = text.find(MARKER, head)
         return _request(text, begin, logged_at) if is_group_request(text, begin) else []
     parts = take_apart(text, head)
+    if is_client_line(text) or is_of_old_client(parts):
+        return _client(parts, logged_at)
     broker_row = read_broker_line(parts)
     rows = [broker_row] if broker_row is not None else read_coordinator_line(parts)
     for row in rows:
         row["logged_at"] = logged_at
     return [Parsed("coordinator_events", row) for row in rows]
+
+
+def _client(parts: Parts, logged_at: int) -> list[Parsed]:
+    row = read_client_line(parts)
+    if row is None:
+        return []
+    row["logged_at"] = logged_at
+    return [Parsed("client_events", row)]
 
 
 def _request(text: str, begin: int, logged_at: int) -> list[Parsed]:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from schemas.coordinator_events import EVENTS
 from transforms.loglines.template import Matcher, compile_template
 
 IGNORED = "ignored"
 """Event of a known line that says nothing which a record, a request or another line does not say better."""
+
+
+class HasMatcher(Protocol):
+    """A row of a pattern table."""
+
+    @property
+    def matcher(self) -> Matcher:
+        """What finds its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +46,38 @@ class Pattern:
         object.__setattr__(self, "matcher", compile_template(self.template))
 
 
-def table(event_rows: str) -> tuple[Pattern, ...]:
-    """Read a pattern table, written down as blocks of lines.
+def blocks(text: str) -> Iterator[tuple[list[str], str, str]]:
+    """Yield heading, template and sample of each row of a pattern table, written down as blocks of lines.
 
     A block begins with `event · versions`; then lines come in pairs, a template and below it, indented, a sample.
-    Several pairs under one heading are variations of one line. Order matters: the first that fits is taken.
+    Several samples may follow one template, and several pairs one heading: they are variations of one line.
     """
-    patterns: list[Pattern] = []
-    event = versions = template = ""
-    for line in event_rows.splitlines():
+    heading: list[str] = []
+    template = ""
+    for line in text.splitlines():
         if not line.strip():
             continue
         if line.startswith("    "):
-            patterns.append(Pattern(event, versions, template, line[4:]))
+            yield heading, template, line[4:]
         elif " · " in line:
-            event, versions = line.split(" · ")
+            heading = line.split(" · ")
         else:
             template = line
-    return tuple(patterns)
+
+
+def table(text: str) -> tuple[Pattern, ...]:
+    """Read a table of coordinator lines, see `blocks`. Order matters: the first that fits is taken."""
+    return tuple(Pattern(heading[0], heading[1], template, sample) for heading, template, sample in blocks(text))
+
+
+Indexed = TypeVar("Indexed", bound=HasMatcher)
+
+
+def index(patterns: tuple[Indexed, ...]) -> dict[str, tuple[Indexed, ...]]:
+    """Return first word to the patterns that a message with it can match; "" for all other words."""
+    anywhere = tuple(pattern for pattern in patterns if not pattern.matcher.first_word)
+    words = dict.fromkeys(pattern.matcher.first_word for pattern in patterns)
+    return {
+        word: tuple(p for p in patterns if p.matcher.first_word == word) + anywhere if word else anywhere
+        for word in (*words, "")
+    }

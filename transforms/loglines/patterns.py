@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transforms.loglines.pattern import Pattern
+from transforms.loglines.pattern import Pattern, index
 from transforms.loglines.patterns_java import CLASSIC, OFFSETS
 from transforms.loglines.patterns_java_runtime import RUNTIME, SERVICE, SHARD
 from transforms.loglines.patterns_modern import MODERN
@@ -52,20 +52,10 @@ FOREIGN_PREFIXES = ("[ShareCoordinator ", "[TransactionCoordinator ")
 """Other coordinators that share the runtime's logger."""
 
 
-def _index(patterns: tuple[Pattern, ...]) -> dict[str, tuple[Pattern, ...]]:
-    """Return first word to the patterns that a message with it can match; "" for all other words."""
-    anywhere = tuple(pattern for pattern in patterns if not pattern.matcher.first_word)
-    words = dict.fromkeys(pattern.matcher.first_word for pattern in patterns)
-    return {
-        word: tuple(p for p in patterns if p.matcher.first_word == word) + anywhere if word else anywhere
-        for word in (*words, "")
-    }
-
-
-_INDEX: dict[str, dict[str, tuple[Pattern, ...]]] = {dialect: _index(rows) for dialect, rows in PATTERNS.items()}
+_INDEX: dict[str, dict[str, tuple[Pattern, ...]]] = {dialect: index(rows) for dialect, rows in PATTERNS.items()}
 
 
 def candidates(dialect: str, message: str) -> tuple[Pattern, ...]:
     """Return the patterns worth trying on a message, in the order of the tables."""
-    index = _INDEX[dialect]
-    return index.get(message.split(" ", 1)[0]) or index[""]
+    by_word = _INDEX[dialect]
+    return by_word.get(message.split(" ", 1)[0]) or by_word[""]

@@ -1,4 +1,4 @@
-"""Lines of `kafka.request.logger` (2.8 on, JSON, KIP-673) to rows of `silver.group_requests`.
+"""Lines of `kafka.request.logger` (JSON from 2.8 on, KIP-673, text before) to rows of `silver.group_requests`.
 
 A request is logged when its answer has been sent. What can be read from that about the time when it came and the
 time when it was handled: the line's time, less the total time, plus the time it waited in the request queue.
@@ -16,6 +16,7 @@ from typing import Any
 from schemas.kafka_errors import error_name
 from schemas.tables.silver import GROUP_REQUESTS
 from transforms.loglines.request_fields import APIS, Api, Field, Json, error_codes, integer, text
+from transforms.loglines.request_text import KEYS, is_text_request, read_text_request
 from transforms.loglines.template import PROVENANCE
 
 Row = dict[str, Any]
@@ -23,12 +24,10 @@ Row = dict[str, Any]
 MARKER = "Completed request:"
 """How the message of every request begins."""
 
-_AS_TEXT = "|".join(re.sub("(?<!^)(?=[A-Z])", "_", api.name).upper() for api in APIS.values())
-
-API_OF_GROUP = rf'"requestApiKey": ?(?:{"|".join(map(str, APIS))}),|\(apiKey=(?:{_AS_TEXT}),'
+API_OF_GROUP = rf'"requestApiKey": ?(?:{"|".join(map(str, APIS))}),|\(apiKey=(?:{"|".join(KEYS)}),'
 """Regular expression (Python's and Java's alike) that finds the requests which are worth parsing.
 
-The second half is the text that brokers before 2.8 print; it is found in order to be rejected, not passed over.
+The second half is the text that brokers before 2.8 print.
 """
 
 MARKER_WITHIN = 80
@@ -74,12 +73,13 @@ def read_request_line(line: str, begin: int, logged_at: int) -> list[Row]:
         Rows of `silver.group_requests` without their provenance: one, or one for each group of a DeleteGroups.
 
     Raises:
-        BadRequestLineError: the line is broken, holds no request or no answer, or is of a broker before 2.8.
+        BadRequestLineError: the line is broken, or holds no request or no answer.
     """
-    if not line.startswith("{", begin + len(MARKER)):
-        raise BadRequestLineError("text_request_line", "brokers before 2.8 log requests as text, which is not read")
+    begin += len(MARKER)
     try:
-        logged, _ = _DECODER.raw_decode(line, begin + len(MARKER))
+        if is_text_request(line, begin):
+            return _rows(read_text_request(line, begin), logged_at)
+        logged, _ = _DECODER.raw_decode(line, begin)
         return _rows(logged, logged_at)
     except BadRequestLineError:
         raise

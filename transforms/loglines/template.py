@@ -17,6 +17,8 @@ from transforms.loglines.printed import collection, member, option
 
 Row = dict[str, Any]
 Put = Callable[[Row, str], None]
+Kind = tuple[str, Put]
+"""Regular expression of a field, with one group, and what is done with what it caught."""
 
 PROVENANCE = frozenset({"cluster", "broker", "source_file", "line_number", "loaded_at"})
 """Columns that a line cannot know of itself; whoever read the file adds them."""
@@ -37,14 +39,18 @@ def empty_row() -> Row:
     return row
 
 
-def _column(name: str) -> Put:
+def put_column(name: str) -> Put:
+    """Return what stores a text in a column."""
+
     def put(row: Row, raw: str) -> None:
         row[name] = raw
 
     return put
 
 
-def _integer(name: str) -> Put:
+def put_integer(name: str) -> Put:
+    """Return what stores a 32 bit number in a column."""
+
     def put(row: Row, raw: str) -> None:
         value = int(raw)
         if abs(value) > _INT_MAX:
@@ -100,31 +106,31 @@ _LAZY, _GREEDY, _INTEGER = "(.*?)", "(.*)", r"(-?\d{1,10})"
 
 # Member ids end in a uuid and hold no more than the client's own name before it, so the shortest text that fits is
 # right; a group id may hold anything, even what follows it in the line, so the longest is.
-_COLUMNS: dict[str, tuple[str, Put]] = {
-    "group_id": (_GREEDY, _column("group_id")),
-    "member_id": (_LAZY, _column("member_id")),
-    "group_instance_id": (_LAZY, _column("group_instance_id")),
-    "generation": (_INTEGER, _integer("generation")),
-    "member_count": (_INTEGER, _integer("member_count")),
-    "topic_partition_of_group": (_INTEGER, _integer("topic_partition_of_group")),
-    "state": (r"(\w+)", _column("state")),
-    "reason": (_GREEDY, _column("reason")),
+_COLUMNS: dict[str, Kind] = {
+    "group_id": (_GREEDY, put_column("group_id")),
+    "member_id": (_LAZY, put_column("member_id")),
+    "group_instance_id": (_LAZY, put_column("group_instance_id")),
+    "generation": (_INTEGER, put_integer("generation")),
+    "member_count": (_INTEGER, put_integer("member_count")),
+    "topic_partition_of_group": (_INTEGER, put_integer("topic_partition_of_group")),
+    "state": (r"(\w+)", put_column("state")),
+    "reason": (_GREEDY, put_column("reason")),
     "client_reason": (_GREEDY, _client_reason),
 }
 
-_SPECIAL: dict[str, tuple[str, Put]] = {
+_SPECIAL: dict[str, Kind] = {
     "instance_option": (_LAZY, _instance_option),
     "epoch": (r"(?:OptionalInt\[)?(-?\d+|OptionalInt\.empty)\]?", _epoch),
     "members": (_LAZY, _members),
     "member": (_LAZY, _member),
     "new_leader": (_LAZY, _new_leader),
-    "groups": (_GREEDY, _column("group_id")),
+    "groups": (_GREEDY, put_column("group_id")),
     "static_count": (r"(\d+)", _attribute("static_count")),
     "duration_ms": (r"(\d+)", _attribute("duration_ms")),
     "records": (r"(\d+)", _attribute("records")),
     "offsets_removed": (r"(\d+)", _attribute("offsets_removed")),
     "detail": (_GREEDY, _attribute("detail")),
-    "short_group_id": (_LAZY, _column("group_id")),
+    "short_group_id": (_LAZY, put_column("group_id")),
     "rest": (_GREEDY, _drop),
 }
 
@@ -141,12 +147,14 @@ class Matcher:
         literal: the longest literal piece, to test before the regular expression.
         full_match: matches the whole message.
         puts: one for each group of the match: stores what it caught.
+        new_row: makes the row that they fill.
     """
 
     first_word: str
     literal: str
     full_match: Callable[[str], re.Match[str] | None]
     puts: tuple[Put, ...]
+    new_row: Callable[[], Row]
 
     def match(self, message: str) -> Row | None:
         """Return a row with the fields of `message`, or None if the template does not fit."""
@@ -155,7 +163,7 @@ class Matcher:
         found = self.full_match(message)
         if found is None:
             return None
-        row = empty_row()
+        row = self.new_row()
         try:
             for put, raw in zip(self.puts, found.groups(), strict=True):
                 put(row, raw)
@@ -164,11 +172,23 @@ class Matcher:
         return row
 
 
-def compile_template(template: str) -> Matcher:
-    """Compile Kafka's text with `{fields}` in it."""
+def _kind(name: str) -> Kind:
+    return _COLUMNS.get(name) or _SPECIAL.get(name) or (_LAZY, _attribute(name))
+
+
+def compile_template(
+    template: str, kind: Callable[[str], Kind] = _kind, new_row: Callable[[], Row] = empty_row
+) -> Matcher:
+    """Compile Kafka's text with `{fields}` in it.
+
+    Args:
+        template: the text.
+        kind: gives the kind of a field by its name.
+        new_row: makes an empty row of the table that the fields go to.
+    """
     pieces = _FIELD.split(template)
     literals, names = pieces[::2], pieces[1::2]
-    kinds = [_COLUMNS.get(name) or _SPECIAL.get(name) or (_LAZY, _attribute(name)) for name in names]
+    kinds = [kind(name) for name in names]
     regex = re.escape(literals[0])
     for (expression, _), literal in zip(kinds, literals[1:], strict=True):
         regex += expression + re.escape(literal)
@@ -177,4 +197,5 @@ def compile_template(template: str) -> Matcher:
         literal=max(literals, key=len),
         full_match=re.compile(regex, re.DOTALL).fullmatch,
         puts=tuple(put for _, put in kinds),
+        new_row=new_row,
     )
