@@ -76,7 +76,7 @@ python:
 # Installed anew only when the lock has other contents than those that were installed.
 venv: python
 	@if ! cmp -s requirements.lock $(VENV)/installed.lock; then \
-	  echo 'installing the pinned dependencies (the first time this downloads about 800 MB)'; \
+	  echo 'installing the pinned dependencies (the first time this downloads about 650 MB)'; \
 	  $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
 	  cp requirements.lock $(VENV)/installed.lock; \
 	fi

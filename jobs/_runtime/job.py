@@ -103,7 +103,9 @@ def execute(
     """
 
     def frame() -> int:
-        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+        handler = logging.StreamHandler()
+        handler.setLevel(logging.WARNING)  # Great Expectations sets its own loggers to INFO
+        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", handlers=[handler])
         logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)  # a JSON copy of each exception
         parser = _parser(description)
         if add_arguments is not None:

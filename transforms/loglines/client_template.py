@@ -48,12 +48,12 @@ _LAZY, _GREEDY = "(.*?)", "(.*)"
 
 KINDS: dict[str, Kind] = {
     "generation": (r"(Generation\{.*?\}|-?\d{1,10})", _generation),
-    "member_id": (_LAZY, put_column("member_id")),
+    "member_id": (r" *(.*?)", put_column("member_id")),
     "group_instance_id": (_LAZY, _instance),
     "group_id": (_GREEDY, put_column("group_id")),
     "client_state": (r"(\w+)", put_column("client_state")),
     "partitions": (r"([^\n]*?)", _partitions),
-    "reason": (_GREEDY, put_column("reason")),
+    "reason": (r"([^\n]*)", put_column("reason")),
     "any": (_LAZY, _drop),
     "rest": (_GREEDY, _drop),
 }

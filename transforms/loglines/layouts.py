@@ -19,6 +19,9 @@ _STAMP_LENGTH = 23
 _LOGGER_TAIL = re.compile(r" ?\(([\w.$]+)(?::\d+)?\)(?: \[[^\]\n]*\])?\r?$", re.MULTILINE)
 
 
+_LEVELS_WITH_TRACE = frozenset({"WARN", "ERROR", "FATAL"})
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How an entry begins, up to its level.
@@ -81,7 +84,7 @@ def head_length(text: str) -> int:
 
 def take_apart(text: str, head: int) -> Parts:
     """Split an entry into its parts; `head` is where its level begins."""
-    level, _, rest = text[head:].partition(" ")
+    level, _, rest = text[head:].lstrip(" ").partition(" ")
     rest = rest.lstrip(" ")  # %-5p pads the level
     end = rest.find("\n")
     first = rest if end < 0 else rest[:end]
@@ -94,3 +97,19 @@ def take_apart(text: str, head: int) -> Parts:
     if tail is None:
         return Parts(level, rest, "", "")
     return Parts(level, rest[: tail.start()], tail.group(1), rest[tail.end() :].lstrip("\r\n"))
+
+
+def may_grow(text: str, is_fresh: bool) -> bool:
+    """Tell whether further lines may belong to an entry that ends a file.
+
+    Args:
+        text: the entry.
+        is_fresh: it was written just now.
+    """
+    if not text.startswith(KAFKA.before):
+        return False  # its layout need not close a message with the logger
+    closed = _LOGGER_TAIL.search(text)
+    if closed is None:
+        return KAFKA.stamp(text) is not None
+    level = text[KAFKA.head_length :].partition(" ")[0]
+    return is_fresh and level in _LEVELS_WITH_TRACE

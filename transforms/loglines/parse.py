@@ -42,8 +42,8 @@ def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
         logged_at: its time in epoch milliseconds; None for text before the first time stamp of a file.
 
     Returns:
-        Rows of `coordinator_events`, `group_requests`, `client_events` or `rejected`; none for an entry that tells nothing of groups.
-        Never more than one row of `rejected`.
+        Rows of `coordinator_events`, `group_requests`, `client_events` or `rejected`; none for an entry that tells
+        nothing of groups. Never more than one row of `rejected`.
     """
     if logged_at is None:
         return [_rejected("no_timestamp", "text before the first time stamp of the file", text)] if text.strip() else []

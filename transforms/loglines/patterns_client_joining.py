@@ -98,8 +98,5 @@ SyncGroup failed due to {reason}
     SyncGroup failed due to inconsistent Protocol Name, received range but expected sticky
 SyncGroup with {generation} failed: {reason}, would request re-join
     SyncGroup with Generation{generationId=5, memberId='c1-7d1e', protocol='range'} failed: boom, would request re-join
-{any} failed due to inconsistent Protocol Name, received {rest}
-    JoinGroup failed due to inconsistent Protocol Name, received range but expected sticky
-    SyncGroup failed due to inconsistent Protocol Name, received range but expected sticky
 """  # noqa: E501 (a log line is one line)
 )

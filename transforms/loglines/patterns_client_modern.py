@@ -72,7 +72,7 @@ heartbeat_failed · 3.7-
     ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is incorrect. Will attempt to find the coordinator again and retry
 {any} failed because of the retriable exception. {reason}
     ConsumerGroupHeartbeatRequest failed because of the retriable exception. Will retry in 100 ms: boom
-ConsumerGroupHeartbeatRequest failed {reason}
+{any}HeartbeatRequest failed {reason}
     ConsumerGroupHeartbeatRequest failed due to group authorization failure: boom
     ConsumerGroupHeartbeatRequest failed due to unreleased instance id i1: boom
 coordinator_lookup_failed · 3.7-

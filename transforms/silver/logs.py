@@ -79,7 +79,7 @@ def _may_tell_something() -> Column:
 
 def _own_columns(table: str) -> T.StructType:
     """Columns of a table that the parser gives."""
-    elsewhere = {*_PROVENANCE, "source", "position"}
+    elsewhere = {*_PROVENANCE, "source", "position", "host"}
     return T.StructType([T.StructField(f.name, f.dataType) for f in silver_type(table) if f.name not in elsewhere])
 
 
@@ -87,6 +87,7 @@ def _of_table(facts: DataFrame, table: str) -> DataFrame:
     found = {
         "source": F.lit("log"),
         "position": F.concat_ws(":", F.col("source_file"), F.col("line_number")),
+        "host": F.col("broker"),  # of a client's log: what names the broker is the folder of the file
         **{name: F.col(name) for name in _PROVENANCE if name in facts.columns},
         **{name: F.col(f"{table}.{name}") for name in _own_columns(table).fieldNames()},
     }

@@ -1,7 +1,7 @@
-"""One record batch of a segment file, from its bytes to its records; aiokafka's parser does the reading.
+"""One record batch of a segment file, from its bytes to its records.
 
-Magic 2 is a batch with a header of its own (since 0.11); magic 0 and 1 are single messages, or a compressed message
-that wraps others.
+Magic 2 is a batch with a header of its own (since 0.11), which aiokafka's parser reads; the messages of magic 0 and 1
+are read by `transforms.wire.legacy`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from aiokafka.record.memory_records import MemoryRecords
 
-from transforms.errors import BatchError, ChecksumMismatch, UnknownControlType
-from transforms.wire import inflation
+from transforms.errors import BatchError, ChecksumMismatch, DecodeError, UnknownControlType
+from transforms.wire import inflation, legacy
 
 OVERHEAD = 12
 """Bytes of base offset and length, which the length does not count."""
@@ -21,15 +21,14 @@ PEEK = 17
 """Bytes that tell a batch's kind: up to and with the magic, which every format has at the same place."""
 
 _PEEK = struct.Struct(">qi4xb")
-_V2_ATTRIBUTES_AT = 21
-_V2_HEADER_SIZE = 61
-_LEGACY_ATTRIBUTES_AT = 17
-_LEGACY_KEY_AT = {0: 18, 1: 26}
-_SMALLEST_LENGTH = {0: 14, 1: 22, 2: _V2_HEADER_SIZE - OVERHEAD}
+_ATTRIBUTES_AT = 21
+_HEADER_SIZE = 61
+_SMALLEST_LENGTH = {0: 14, 1: 22, 2: _HEADER_SIZE - OVERHEAD}
 _CODEC_MASK = 0x07
 _CONTROL_TYPES = {0: "abort", 1: "commit"}
 """ControlRecordType: the second int16 of a control record's key."""
-_NO_PRODUCER = -1
+_NONE = -1
+"""Kafka's sign for no timestamp, no producer id and no epoch."""
 
 
 class Peek(NamedTuple):
@@ -87,20 +86,46 @@ def records(raw: bytes, max_inflated_bytes: int) -> Iterator[Record]:
     Raises:
         BatchError: the batch, or the rest of it, cannot be read.
     """
-    is_v2 = raw[PEEK - 1] == 2
-    batch = parse(raw)
+    return _batch_records(raw, max_inflated_bytes) if _is_batch(raw) else _message_records(raw, max_inflated_bytes)
+
+
+def has_valid_checksum(raw: bytes) -> bool:
+    """Say whether bytes that begin as a batch have the checksum that its header gives."""
+    try:
+        return bool(_parse(raw).validate_crc()) if _is_batch(raw) else legacy.has_valid_checksum(raw)
+    except BatchError:
+        return False
+
+
+def _is_batch(raw: bytes) -> bool:
+    """Magic 2 is a batch of records, magic 0 and 1 are messages."""
+    return raw[PEEK - 1] == 2
+
+
+def _message_records(raw: bytes, max_inflated_bytes: int) -> Iterator[Record]:
+    try:
+        for each in legacy.messages(raw, max_inflated_bytes):
+            yield Record(each.offset, _moment(each.timestamp), each.key, each.value, _NONE, _NONE, False, None)
+    except BatchError:
+        raise
+    except DecodeError as error:
+        raise BatchError(str(error)) from error
+
+
+def _batch_records(raw: bytes, max_inflated_bytes: int) -> Iterator[Record]:
+    batch = _parse(raw)
     if not batch.validate_crc():
         raise ChecksumMismatch("checksum of the batch does not match")
-    codec = raw[_V2_ATTRIBUTES_AT + 1 if is_v2 else _LEGACY_ATTRIBUTES_AT] & _CODEC_MASK
+    codec = raw[_ATTRIBUTES_AT + 1] & _CODEC_MASK
     if codec != inflation.NONE:
-        inflation.check(codec, _compressed_part(raw), max_inflated_bytes)
-    producer_id, producer_epoch = (batch.producer_id, batch.producer_epoch) if is_v2 else (_NO_PRODUCER, _NO_PRODUCER)
-    is_transactional, is_control = is_v2 and batch.is_transactional, is_v2 and batch.is_control_batch
+        inflation.check(codec, raw[_HEADER_SIZE:], max_inflated_bytes)
+    producer_id, producer_epoch = batch.producer_id, batch.producer_epoch
+    is_transactional, is_control = batch.is_transactional, batch.is_control_batch
     for record in _parsed(batch):
         key = record.key
         yield Record(
             record.offset,
-            None if record.timestamp == -1 else record.timestamp,
+            _moment(record.timestamp),
             key,
             record.value,
             producer_id,
@@ -110,20 +135,12 @@ def records(raw: bytes, max_inflated_bytes: int) -> Iterator[Record]:
         )
 
 
-def has_valid_checksum(raw: bytes) -> bool:
-    """Say whether bytes are a batch with the checksum that its header gives."""
-    try:
-        return bool(parse(raw).validate_crc())
-    except BatchError:
-        return False
+def _moment(timestamp: int | None) -> int | None:
+    return None if timestamp == _NONE else timestamp
 
 
-def parse(raw: bytes) -> Any:
-    """Hand one batch to aiokafka's parser.
-
-    Raises:
-        BatchError: it is none.
-    """
+def _parse(raw: bytes) -> Any:
+    """Hand one batch of magic 2 to aiokafka's parser."""
     try:
         return MemoryRecords(raw).next_batch()
     except Exception as error:  # a foreign parser on damaged bytes: any exception means the same
@@ -135,23 +152,6 @@ def _parsed(batch: Any) -> Iterator[Any]:
         yield from batch
     except Exception as error:  # as above
         raise BatchError(f"{type(error).__name__}: {error}") from error
-
-
-def _compressed_part(raw: bytes) -> bytes:
-    """A batch's records, or the value of the message that wraps others."""
-    magic = raw[PEEK - 1]
-    if magic == 2:
-        return raw[_V2_HEADER_SIZE:]
-    at = _LEGACY_KEY_AT[magic]
-    try:
-        for _ in ("key", "value"):
-            (length,) = struct.unpack_from(">i", raw, at)
-            at += 4
-            part = raw[at : at + max(length, 0)]
-            at += max(length, 0)
-    except struct.error as error:
-        raise BatchError("wrapping message ends early") from error
-    return part
 
 
 def _control_type(key: bytes | None) -> str:

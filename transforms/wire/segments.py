@@ -110,8 +110,8 @@ def _batch(
             raise OversizedBatch(f"batch of {head.size} bytes, the limit is {limits.batch_bytes}")
         yield from batches.records(_bytes_at(file, position, head.size), limits.batch_bytes)
     except BatchError as error:
-        is_length_doubtful = isinstance(error, (ChecksumMismatch, OversizedBatch))
-        if is_length_doubtful and not _can_follow(file, following, size):
+        is_length_doubtful = isinstance(error, ChecksumMismatch) or head.size > limits.batch_bytes
+        if is_length_doubtful and not _can_follow(file, following, size, limits):
             return (yield from _damaged(file, position, size, head, limits, error))
         yield _rejected(file, position, following, head, error, limits)
     return following
@@ -150,21 +150,24 @@ def _next_batch(file: BinaryIO, position: int, size: int, limits: Limits) -> int
     """Find the next place where bytes are a batch with the right checksum."""
     while position < size:
         chunk = _bytes_at(file, position, _STEP + PEEK)
-        for match in _BATCH_START.finditer(chunk, 0, len(chunk)):
-            at = position + match.start()
-            head = batches.peek(chunk[match.start() : match.start() + PEEK])
-            if head is None or at + head.size > size or head.size > limits.batch_bytes:
-                continue
-            if batches.has_valid_checksum(_bytes_at(file, at, head.size)):
-                return at
+        for match in _BATCH_START.finditer(chunk):
+            if _is_sound(file, position + match.start(), size, limits):
+                return position + match.start()
         position += _STEP
     return None
 
 
-def _can_follow(file: BinaryIO, position: int, size: int) -> bool:
-    """Say whether a batch, the end of the file or its empty space begins here."""
-    head = _bytes_at(file, position, PEEK)
-    return not head.strip(b"\x00") or batches.peek(head) is not None
+def _is_sound(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:
+    """Say whether a batch with the right checksum begins here."""
+    head = batches.peek(_bytes_at(file, position, PEEK))
+    if head is None or position + head.size > size or head.size > limits.batch_bytes:
+        return False
+    return batches.has_valid_checksum(_bytes_at(file, position, head.size))
+
+
+def _can_follow(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:
+    """Say whether a sound batch, the end of the file or its empty space begins here."""
+    return not _bytes_at(file, position, PEEK).strip(b"\x00") or _is_sound(file, position, size, limits)
 
 
 def _only_zeros(file: BinaryIO, position: int, size: int) -> bool:

@@ -6,6 +6,7 @@ import glob
 import gzip
 import os
 import re
+import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import IO
 
 from transforms.errors import SourceError
-from transforms.loglines.entries import Entry, entries
-from transforms.loglines.layouts import LAYOUTS
+from transforms.loglines.entries import Entry, entries, first_stamp
+from transforms.loglines.layouts import may_grow
+from transforms.loglines.pattern_layout import AUTO
 
-_HEAD_BYTES = 64 << 10
+_HEAD_BYTES = 256 << 10
+_GZIP_BITS = 31
 _GLOB = re.compile(r"[*?[]")
 
 # What rotation puts at the end of a name (server.log.1, server.log.2026-11-20-10, server.log-20261120.gz) or before
@@ -24,6 +27,12 @@ _GLOB = re.compile(r"[*?[]")
 _DATE = r"\d{4}-?\d\d-?\d\d(?:-\d+)*"
 _ROTATION = re.compile(rf"[.-]{_DATE}(?=\.log$)|[.-]{_DATE}(?:\.\d+)?$|\.\d{{1,5}}$")
 _UNREADABLE = (EOFError, zlib.error, OSError)
+
+_SETTLED_S = 3600
+"""A file that has not changed for so long is not being written: its last line is whole."""
+
+_TRACE_S = 5
+"""A stack trace follows its line within this time."""
 
 
 @dataclass(frozen=True)
@@ -101,48 +110,98 @@ def _root(path: str) -> Path:
     return fixed if fixed.is_dir() else fixed.parent
 
 
-def read_log_file(file: LogFile, time_zone: str) -> Iterator[tuple[str, Entry | Problem]]:
+def read_log_file(file: LogFile, time_zone: str, layout: str = AUTO) -> Iterator[tuple[str, Entry | Problem]]:
     """Yield the entries of a file, each with the file's lasting name; where reading ends early, a `Problem`.
 
     The lasting name is the file's without what rotation adds, and the time stamp that the file begins with: the same
     lines have the same name when the file has moved on and been compressed, and another file that takes over its name
     has another.
+
+    The last entry of a file that is still written is held back while more of it may come: where its last line has no
+    end, its message is not closed, or a stack trace may follow. It is read another time, under the same name and
+    number.
+
+    Args:
+        file: where it lies.
+        time_zone: time zone that its lines are written in, by name.
+        layout: log4j's pattern of its lines, or `auto`.
     """
     line_number = 0
     name = file.name
+    last: Entry | None = None
     try:
         head = _head(file)
-        begins = _first_stamp(head)
-        name = _ROTATION.sub("", file.name.removesuffix(".gz")) + (f"@{begins}" if begins else "")
+        begins = first_stamp(head.decode("utf-8", "replace").split("\n"), layout)
+        name = lasting_name(file.name, begins)
         if not begins and b"\0" in head.strip(b"\0"):
             yield name, Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
             return
-        with _open(file) as lines:
-            for entry in entries(lines, time_zone):
+        with _open(file) as opened:
+            lines = _Lines(opened)
+            for entry in entries(lines, time_zone, layout):
+                if last is not None:
+                    yield name, last
+                last = entry
                 line_number = entry.line_number
-                yield name, entry
+        if last is not None and not (_is_written(file) and lines.may_go_on(last)):
+            yield name, last
     except _UNREADABLE as problem:
+        if last is not None:
+            yield name, last
         # One line further than any entry that was read, so that the place is its own.
         yield name, Problem(line_number + 1, "unreadable_file", f"{type(problem).__name__}: {problem}")
+
+
+def lasting_name(name: str, begins: str | None) -> str:
+    """Return the name that a file keeps: without what rotation adds, and with the time stamp that it begins with."""
+    base = _ROTATION.sub("", name.removesuffix(".gz"))
+    return f"{base}@{begins[:10]}T{begins[11:19]}.{begins[20:]}" if begins else base
+
+
+class _Lines:
+    """Lines of an open file, which remember how they ended: the file may have grown by the time one asks."""
+
+    def __init__(self, opened: IO[str]) -> None:
+        self._opened = opened
+        self._last = "\n"
+
+    def __iter__(self) -> Iterator[str]:
+        line = self._last
+        for line in self._opened:
+            yield line
+        self._last = line
+
+    def may_go_on(self, last: Entry) -> bool:
+        """Tell whether more of the last entry may come."""
+        if not self._last.endswith("\n"):
+            return True
+        return may_grow(last.text, is_fresh=_age_s(self._opened.name) < _TRACE_S)
+
+
+def _is_written(file: LogFile) -> bool:
+    """Tell whether a broker may still be writing a file."""
+    if file.path.endswith(".gz") or _ROTATION.search(file.name):
+        return False
+    return _age_s(file.path) < _SETTLED_S
+
+
+def _age_s(path: str) -> float:
+    """Return the seconds since a file changed; 0 for one that has just been renamed."""
+    try:
+        return time.time() - Path(path).stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _open(file: LogFile) -> IO[str]:
     """Open a file as text; bytes that are not UTF-8 stay visible as their hexadecimal escapes."""
     if file.path.endswith(".gz"):
         return gzip.open(file.path, "rt", encoding="utf-8", errors="backslashreplace", newline="\n")
-    return Path(file.path).open(encoding="utf-8", errors="backslashreplace", newline="\n")
+    return Path(file.path).open(encoding="utf-8", errors="backslashreplace", newline="\n", buffering=1 << 20)
 
 
 def _head(file: LogFile) -> bytes:
-    with gzip.open(file.path) if file.path.endswith(".gz") else Path(file.path).open("rb") as opened:
-        return opened.read(_HEAD_BYTES)
-
-
-def _first_stamp(head: bytes) -> str | None:
-    """Return the first time stamp of a file, so written that it can be part of a name."""
-    for line in head.decode("utf-8", "replace").split("\n"):
-        for layout in LAYOUTS:
-            stamp = layout.stamp(line.lstrip("\0"))
-            if stamp is not None:
-                return f"{stamp[:10]}T{stamp[11:19]}.{stamp[20:]}"
-    return None
+    """Return the beginning of a file's text; of a compressed file that is cut, as much as there is."""
+    with Path(file.path).open("rb") as opened:
+        head = opened.read(_HEAD_BYTES)
+    return zlib.decompressobj(_GZIP_BITS).decompress(head, _HEAD_BYTES) if file.path.endswith(".gz") else head

@@ -21,6 +21,7 @@ from jobs._runtime.sources.log_files import LogFile, Problem, find_log_files, re
 from schemas.columns import COLUMNS
 from schemas.spark import spark_type
 from transforms.loglines.entries import Entry
+from transforms.loglines.pattern_layout import AUTO, compile_layout
 
 FORMAT = "broker_logs"
 SHARE_BYTES = 64 << 20
@@ -44,7 +45,7 @@ class Share(InputPartition):
     files: tuple[LogFile, ...]
 
 
-def read(spark: SparkSession, path: str, broker: str, time_zone: str) -> DataFrame:
+def read(spark: SparkSession, path: str, broker: str, time_zone: str, layout: str = AUTO) -> DataFrame:
     """Read the entries of all log files below a folder.
 
     Args:
@@ -52,6 +53,7 @@ def read(spark: SparkSession, path: str, broker: str, time_zone: str) -> DataFra
         path: folder, read at any depth, a file, or a glob of these.
         broker: name of the broker; `{dir}` in it is the name of the folder that holds the file.
         time_zone: time zone that the logs are written in, by name.
+        layout: log4j's pattern of the lines, or `auto`.
 
     Returns:
         `LINE_TYPE`. Grain: one entry, or one file of which (the rest of) could not be read. `source_file` is the name
@@ -60,10 +62,14 @@ def read(spark: SparkSession, path: str, broker: str, time_zone: str) -> DataFra
 
     Raises:
         SourceError: there are no files, or one may not be read.
+        LayoutError: lines cannot be read by such a pattern.
     """
     find_log_files(path, broker)  # here, where an error keeps its type
+    if layout != AUTO:
+        compile_layout(layout)
     spark.dataSource.register(LogSource)
-    return spark.read.format(FORMAT).option("broker", broker).option("log_time_zone", time_zone).load(path)
+    how = {"broker": broker, "log_time_zone": time_zone, "layout": layout}
+    return spark.read.format(FORMAT).options(**how).load(path)
 
 
 def plan(path: str, broker: str, share_bytes: int = SHARE_BYTES) -> list[Share]:
@@ -82,7 +88,7 @@ def plan(path: str, broker: str, share_bytes: int = SHARE_BYTES) -> list[Share]:
 
 
 class LogSource(DataSource):
-    """Data source of log files; options `path`, `broker` and `log_time_zone`."""
+    """Data source of log files; options `path`, `broker`, `log_time_zone` and `layout`."""
 
     @classmethod
     def name(cls) -> str:
@@ -95,16 +101,18 @@ class LogSource(DataSource):
 
     def reader(self, schema: StructType) -> LogReader:
         """Build the reader."""
-        return LogReader(self.options["path"], self.options["broker"], self.options["log_time_zone"], schema)
+        options = self.options
+        return LogReader(options["path"], options["broker"], options["log_time_zone"], options["layout"], schema)
 
 
 class LogReader(DataSourceReader):
     """Reads shares of log files as Arrow batches."""
 
-    def __init__(self, path: str, broker: str, time_zone: str, schema: StructType) -> None:
+    def __init__(self, path: str, broker: str, time_zone: str, layout: str, schema: StructType) -> None:
         self._path = path
         self._broker = broker
         self._time_zone = time_zone
+        self._layout = layout
         self._schema = schema
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -114,15 +122,15 @@ class LogReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one share."""
         assert isinstance(partition, Share)
-        return _arrow_batches(partition, self._time_zone, to_arrow_schema(self._schema))
+        return _arrow_batches(partition, self._time_zone, self._layout, to_arrow_schema(self._schema))
 
 
-def _arrow_batches(share: Share, time_zone: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _arrow_batches(share: Share, time_zone: str, layout: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Gather rows into Arrow batches that are bounded in rows and in characters."""
     rows: list[tuple[Any, ...]] = []
     size = 0
     for file in share.files:
-        for name, item in read_log_file(file, time_zone):
+        for name, item in read_log_file(file, time_zone, layout):
             rows.append(_row(file, name, item))
             size += len(item.text) if isinstance(item, Entry) else 0
             if len(rows) >= _ROWS_PER_BATCH or size >= _CHARACTERS_PER_BATCH:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import struct
 import tracemalloc
+import zlib
 from typing import Any
 
 import cramjam
 import pytest
 from aiokafka.codec import gzip_encode
+from aiokafka.record.util import calc_crc32c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +54,33 @@ def test_messages_of_old_formats(magic: int, codec: int) -> None:
     assert [(each.offset, each.key, each.value) for each in good] == [(i, *row) for i, row in enumerate(ROWS)]
     assert [each.timestamp for each in good] == [None if magic == 0 else 1_000 + index for index in range(5)]
     assert {each[4:] for each in good} == {(-1, -1, False, None)}
+
+
+@pytest.mark.parametrize("codec", [1, 2, 3])
+def test_offsets_inside_a_wrapped_message_are_relative_to_its_own(codec: int) -> None:
+    """The broker gives the wrapping message the offset of the last one in it; after compaction some are missing."""
+    raw = legacy_messages(1, codec, [(0, 1, b"a", b"1"), (2, 2, b"b", None), (4, 3, None, b"3")])
+    assert offsets(struct.pack(">q", 104) + raw[8:]) == [100, 102, 104]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_damage_below_a_right_checksum_is_no_crash(data: st.DataObject) -> None:
+    magic = data.draw(st.integers(0, 2))
+    if magic == 2:
+        raw = bytearray(batch(0, ROWS, codec=data.draw(st.integers(0, 4))))
+    else:
+        rows = [(index, 1, *row) for index, row in enumerate(ROWS)]
+        raw = bytearray(legacy_messages(magic, data.draw(st.integers(0, 2 + magic)), rows))
+    end = 12 + struct.unpack_from(">i", raw, 8)[0]
+    first = {0: 17, 1: 17, 2: 21}[magic]
+    for _ in range(data.draw(st.integers(1, 4))):
+        raw[data.draw(st.integers(first, end - 1))] = data.draw(st.integers(0, 255))
+    if magic == 2:
+        raw[17:21] = struct.pack(">I", calc_crc32c(bytes(raw[21:])))
+    else:
+        raw[12:16] = struct.pack(">I", zlib.crc32(bytes(raw[16:end])))
+    read_all(bytes(raw), limits=Limits(batch_bytes=1 << 20))
 
 
 def test_transactions_and_their_markers() -> None:
@@ -117,8 +146,6 @@ def test_rubbish_between_batches_is_set_aside() -> None:
 
 def test_records_before_a_damaged_one_are_kept() -> None:
     """A batch with a right checksum, written by something that miscounts its records."""
-    from aiokafka.record.util import calc_crc32c
-
     raw = bytearray(batch(0, ROWS))
     raw[57:61] = struct.pack(">i", 6)
     raw[17:21] = struct.pack(">I", calc_crc32c(bytes(raw[21:])))
@@ -175,8 +202,6 @@ def test_frames_as_other_clients_write_them(codec: int) -> None:
 
 
 def _with_records(raw: bytes, written: bytes, codec: int) -> bytes:
-    from aiokafka.record.util import calc_crc32c
-
     checked = struct.pack(">h", codec) + raw[23:61] + written
     return (
         raw[:8] + struct.pack(">i", len(checked) + 9) + raw[12:17] + struct.pack(">I", calc_crc32c(checked)) + checked
