@@ -136,3 +136,39 @@ def test_small_files_share_a_task_and_large_ones_do_not(tmp_path: Path) -> None:
         (tmp_path / f"{number}.log").write_text("x" * 100)
     assert [len(share.files) for share in source.plan(str(tmp_path), "1", share_bytes=250)] == [2, 2, 1]
     assert [len(share.files) for share in source.plan(str(tmp_path), "1", share_bytes=10)] == [1, 1, 1, 1, 1]
+
+
+def test_a_clients_log_gives_its_own_events_with_its_host(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "app-7").mkdir()
+    prefix = "2024-06-15 12:00:00.123  INFO 1 --- [main] o.a.k.c.c.internals.ConsumerCoordinator : "
+    prefix += "[Consumer clientId=app-1, groupId=g1] "
+    generation = "Generation{generationId=5, memberId='app-1-7d1e', protocol='range'}"
+    (tmp_path / "app-7" / "app.log").write_text(
+        f"{prefix}Successfully joined group with generation {generation}\n"
+        f"{prefix}Adding newly assigned partitions: orders-0, orders-1\n"
+        "2024-06-15 12:00:00.130  INFO 1 --- [main] com.example.App : something else\n"
+    )
+    joined, assigned = plain(logs.parse(lines_of(spark, tmp_path, broker="{dir}"))["client_events"].sort("line_number"))
+    assert (joined["host"], joined["group_id"], joined["client_id"]) == ("app-7", "g1", "app-1")
+    assert (joined["event"], joined["generation"], joined["member_id"]) == ("joined", 5, "app-1-7d1e")
+    assert joined["client_state"] == "COMPLETING_REBALANCE"
+    assert joined["logged_at"] == 1718452800123 * 1000
+    assert assigned["partitions"] == ["orders-0", "orders-1"]
+
+
+def test_a_layout_of_ones_own_and_a_collector_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    message, logger = "Group g1 with generation 5 is now empty", "kafka.coordinator.group.GroupCoordinator"
+    original = f"[2024-06-15 12:00:00,123] INFO {message} ({logger})"
+    for name, text in (
+        ("own", f"15/06/2024 12:00:00.123 INFO {logger} - {message}"),
+        ("wrapped", json.dumps({"log": original + "\n", "stream": "stdout"})),
+        ("plain", original),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "server.log").write_text(text + "\n")
+    found = []
+    for name, layout in (("own", "%d{dd/MM/yyyy HH:mm:ss.SSS} %p %c - %m%n"), ("wrapped", "auto"), ("plain", "auto")):
+        read = source.read(spark, str(tmp_path / name), "1", "UTC", layout)
+        found.append(plain(logs.parse(read)["coordinator_events"]))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0]["event"] == "group_empty"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from schemas.words import GROUP_STATES
@@ -65,3 +67,8 @@ def test_the_diagram_shows_each_change_of_state_once():
     arrows = [line for line in mermaid().splitlines() if "-->" in line and "[*]" not in line]
     pairs = {(state, cell.next_state) for (state, _), cell in TRANSITIONS.items() if cell.next_state is not None}
     assert len(arrows) == len(pairs)
+
+
+def test_the_glossary_shows_the_diagram_of_the_table_as_it_is():
+    glossary = Path(__file__).parents[3] / "GLOSSARY.md"
+    assert mermaid() in glossary.read_text(encoding="utf-8")
