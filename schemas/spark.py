@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import types as T  # noqa: N812 (the name every Spark programmer knows)
+from pyspark.sql import types as T
 
 from schemas.table import TableSpec
 from schemas.types import Array, DataType, Map, Primitive, Struct

@@ -157,7 +157,8 @@ def test_a_clients_log_gives_its_own_events_with_its_host(spark: SparkSession, t
 
 
 def test_a_layout_of_ones_own_and_a_collector_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    message, logger = "Group g1 with generation 5 is now empty", "kafka.coordinator.group.GroupCoordinator"
+    message = "[GroupCoordinator 1]: Group g1 with generation 5 is now empty (__consumer_offsets-13)"
+    logger = "kafka.coordinator.group.GroupCoordinator"
     original = f"[2024-06-15 12:00:00,123] INFO {message} ({logger})"
     for name, text in (
         ("own", f"15/06/2024 12:00:00.123 INFO {logger} - {message}"),

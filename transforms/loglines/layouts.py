@@ -76,6 +76,8 @@ class Parts(NamedTuple):
 
 def head_length(text: str) -> int:
     """Return where the level begins in an entry, or -1 if it begins in no known layout."""
+    if text[:1] == "[" and text[24:26] == "] " and text[5:6] == "-" and text[20:21] in ",.":
+        return KAFKA.head_length
     for layout in LAYOUTS:
         if layout.stamp(text) is not None:
             return layout.head_length

@@ -37,6 +37,8 @@ HEADER_LENGTH = 200
 """The API ends this near to the marker, before anything that a client can choose."""
 
 _API = re.compile(API_OF_GROUP)
+_KEY = '"requestApiKey":'
+_KEYS = frozenset(map(str, APIS))
 _EMPTY: Row = {name: None for name in GROUP_REQUESTS.columns if name not in PROVENANCE}
 _DECODER = json.JSONDecoder()
 _CONNECTION = re.compile(r".+:\d+-(.+):\d+-\d+(?:-\d+)?")
@@ -53,11 +55,15 @@ class BadRequestLineError(ValueError):
 
 def is_request(entry: str) -> bool:
     """Tell whether an entry is a line of the request log; cheap."""
-    return MARKER in entry[:MARKER_WITHIN]
+    return entry.find(MARKER, 0, MARKER_WITHIN) >= 0
 
 
 def is_group_request(line: str, begin: int) -> bool:
     """Tell whether the message that begins at `begin` is a request to a group coordinator; cheap."""
+    at = line.find(_KEY, begin, begin + HEADER_LENGTH)
+    if at >= 0:
+        at += len(_KEY)
+        return line[at : line.find(",", at)].strip() in _KEYS
     return _API.search(line, begin, begin + HEADER_LENGTH) is not None
 
 

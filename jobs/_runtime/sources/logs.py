@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -34,7 +34,7 @@ LINE_TYPE = StructType(
 )
 """Columns of `bronze.log_lines` and of `silver.rejected`; a row with `reason_code` is one that could not be read."""
 
-_ROWS_PER_BATCH = 8192
+_ROWS_PER_BATCH = 2048
 _CHARACTERS_PER_BATCH = 16 << 20
 
 
@@ -126,31 +126,46 @@ class LogReader(DataSourceReader):
 
 
 def _arrow_batches(share: Share, time_zone: str, layout: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Gather rows into Arrow batches that are bounded in rows and in characters."""
-    rows: list[tuple[Any, ...]] = []
-    size = 0
+    """Gather the entries of each file into Arrow batches that are bounded in rows and in characters."""
     for file in share.files:
+        name, held, size = "", list[Entry](), 0
         for name, item in read_log_file(file, time_zone, layout):
-            rows.append(_row(file, name, item))
-            size += len(item.text) if isinstance(item, Entry) else 0
-            if len(rows) >= _ROWS_PER_BATCH or size >= _CHARACTERS_PER_BATCH:
-                yield _arrow_batch(rows, schema)
-                rows, size = [], 0
-    if rows:
-        yield _arrow_batch(rows, schema)
+            if isinstance(item, Problem):
+                yield _batch_of_problem(file, name, item, schema)
+                continue
+            held.append(item)
+            size += len(item.text)
+            if len(held) >= _ROWS_PER_BATCH or size >= _CHARACTERS_PER_BATCH:
+                yield _batch(file, name, held, schema)
+                held, size = [], 0
+        if held:
+            yield _batch(file, name, held, schema)
 
 
-def _row(file: LogFile, name: str, item: Entry | Problem) -> tuple[Any, ...]:
-    """A row of `LINE_TYPE`; timestamps in microseconds, as Arrow counts them."""
-    if isinstance(item, Problem):
-        position = f"{name}:{item.line_number}"
-        return (file.broker, name, item.line_number, None, None, "log", position, item.reason_code, item.detail, None)
-    at = None if item.logged_at is None else item.logged_at * 1000
-    return (file.broker, name, item.line_number, at, item.text, None, None, None, None, None)
+def _batch(file: LogFile, name: str, held: list[Entry], schema: pa.Schema) -> pa.RecordBatch:
+    """Rows of `LINE_TYPE` for entries of one file; timestamps in microseconds, as Arrow counts them."""
+    numbers, times, texts = zip(*held, strict=True)
+    milliseconds = pa.array(times, pa.int64())
+    own = {
+        "broker": pa.repeat(pa.scalar(file.broker), len(held)),
+        "source_file": pa.repeat(pa.scalar(name), len(held)),
+        "line_number": pa.array(numbers, pa.int64()),
+        "logged_at": pc.multiply(milliseconds, 1000),
+        "text": pa.array(texts, pa.string()),
+    }
+    nothing = pa.nulls(len(held))
+    return pa.RecordBatch.from_arrays([own.get(f.name, nothing).cast(f.type) for f in schema], schema=schema)
 
 
-def _arrow_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
-    )
+def _batch_of_problem(file: LogFile, name: str, problem: Problem, schema: pa.Schema) -> pa.RecordBatch:
+    """A row of `LINE_TYPE` for what could not be read."""
+    row = {
+        "broker": file.broker,
+        "source_file": name,
+        "line_number": problem.line_number,
+        "source": "log",
+        "position": f"{name}:{problem.line_number}",
+        "reason_code": problem.reason_code,
+        "detail": problem.detail,
+    }
+    return pa.RecordBatch.from_pylist([row], schema=schema)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from random import Random
+
+import pytest
+
+from tests.oracle_assignors.kafka_clients import can_run, kafka_assignments
+from tests.oracle_assignors.random_groups import Group, after, fresh, remember_anything
+from transforms.coordinator.assignors.classify import ASSIGNORS, Assignor
+from transforms.coordinator.assignors.eager import assign_range, assign_roundrobin
+from transforms.coordinator.assignors.sticky import assign_cooperative, assign_sticky
+from transforms.coordinator.assignors.subscriptions import Assignment, NoAssignment
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not can_run(), reason="no JDK on the path")]
+
+SEED = 20_04_2
+RELEASES = {
+    "4.2.0": {
+        "range": assign_range,
+        "roundrobin": assign_roundrobin,
+        "sticky": assign_sticky,
+        "cooperative-sticky": assign_cooperative,
+    },
+    "3.7.2": {
+        "range": assign_range,
+        "roundrobin": assign_roundrobin,
+        "sticky": partial(assign_sticky, is_before_3_8=True),
+        "cooperative-sticky": partial(assign_cooperative, is_before_3_8=True),
+    },
+}
+
+
+def attempt(assign: Assignor, group: Group) -> Assignment | None:
+    try:
+        return assign(group.subscriptions, group.counts)
+    except NoAssignment:
+        return None
+
+
+def single_groups(count: int) -> Iterator[Group]:
+    random = Random(SEED)
+    for _ in range(count):
+        group = fresh(random)
+        yield group if random.random() < 0.2 else remember_anything(random, group)
+
+
+def chained_groups(assign: Assignor, count: int) -> Iterator[Group]:
+    """Groups that live on through several rebalances of one assignor."""
+    random = Random(SEED + 1)
+    for _ in range(count):
+        group = fresh(random)
+        for generation in range(1, 7):
+            yield group
+            assignment = attempt(assign, group)
+            if assignment is None:
+                break
+            group = after(random, group, assignment, generation)
+
+
+@pytest.mark.parametrize("name", ASSIGNORS)
+@pytest.mark.parametrize("release", RELEASES)
+def test_assignment_is_the_one_that_kafka_computes(release: str, name: str) -> None:
+    assign = RELEASES[release][name]
+    groups = [*single_groups(2_000), *chained_groups(assign, 500)]
+    observed = kafka_assignments(name, groups, release)
+    assert len(observed) == len(groups)
+    wrong = [
+        (group, theirs, ours)
+        for group, theirs in zip(groups, observed, strict=True)
+        if (ours := attempt(assign, group)) != theirs and not same_partitions(ours, theirs)
+    ]
+    assert not wrong, f"{len(wrong)} of {len(groups)} groups, the first: {wrong[0]}"
+
+
+def same_partitions(ours: Assignment | None, theirs: Assignment | None) -> bool:
+    if ours is None or theirs is None:
+        return ours is theirs
+    return {member_id: sorted(given) for member_id, given in ours.items()} == {
+        member_id: sorted(given) for member_id, given in theirs.items()
+    }
