@@ -19,13 +19,13 @@ class Group:
     counts: dict[str, int]
 
 
-def fresh(random: Random, largest: int = 14) -> Group:
+def fresh(random: Random) -> Group:
     """A group without a past; `gone` does not exist, and some topics have no partitions known."""
     names = random.sample(TOPICS, random.randint(1, len(TOPICS)))
     counts = {topic: random.choice((0, 1, 2, 3, 5, 8, 12, 24)) for topic in names if topic != "gone"}
     common = None if random.random() < 0.5 else some_topics(random, names)
     members = {}
-    for number in range(random.randint(1, largest)):
+    for number in range(random.randint(1, random.choice((3, 14, 14, 60)))):
         topics = some_topics(random, names) if common is None else common
         instance = f"host-{random.randint(0, 10**6)}" if random.random() < 0.3 else None
         rack_id = random.choice((None, "r0", "r1", ""))

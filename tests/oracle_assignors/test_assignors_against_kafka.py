@@ -11,7 +11,7 @@ from tests.oracle_assignors.random_groups import Group, after, fresh, remember_a
 from transforms.coordinator.assignors.classify import ASSIGNORS, Assignor
 from transforms.coordinator.assignors.eager import assign_range, assign_roundrobin
 from transforms.coordinator.assignors.sticky import assign_cooperative, assign_sticky
-from transforms.coordinator.assignors.subscriptions import Assignment, NoAssignment
+from transforms.coordinator.assignors.subscriptions import Assignment, NoAssignment, NotPredicted
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not can_run(), reason="no JDK on the path")]
 
@@ -23,18 +23,21 @@ RELEASES = {
         "sticky": assign_sticky,
         "cooperative-sticky": assign_cooperative,
     },
-    "3.7.2": {
+    "3.6.2": {
         "range": assign_range,
         "roundrobin": assign_roundrobin,
-        "sticky": partial(assign_sticky, is_before_3_8=True),
-        "cooperative-sticky": partial(assign_cooperative, is_before_3_8=True),
+        "sticky": partial(assign_sticky, is_before_3_7_1=True),
+        "cooperative-sticky": partial(assign_cooperative, is_before_3_7_1=True),
     },
 }
 
 
 def attempt(assign: Assignor, group: Group) -> Assignment | None:
+    """Assign; None = so does Kafka's own assignor throw."""
     try:
         return assign(group.subscriptions, group.counts)
+    except NotPredicted:
+        raise
     except NoAssignment:
         return None
 
@@ -65,13 +68,25 @@ def test_assignment_is_the_one_that_kafka_computes(release: str, name: str) -> N
     assign = RELEASES[release][name]
     groups = [*single_groups(2_000), *chained_groups(assign, 500)]
     observed = kafka_assignments(name, groups, release)
-    assert len(observed) == len(groups)
-    wrong = [
-        (group, theirs, ours)
-        for group, theirs in zip(groups, observed, strict=True)
-        if (ours := attempt(assign, group)) != theirs and not same_partitions(ours, theirs)
-    ]
+    left_out = []
+    wrong = []
+    for group, theirs in zip(groups, observed, strict=True):
+        try:
+            if not same_partitions(attempt(assign, group), theirs):
+                wrong.append((group, theirs))
+        except NotPredicted:
+            left_out.append(group)
     assert not wrong, f"{len(wrong)} of {len(groups)} groups, the first: {wrong[0]}"
+    assert all(remembers_what_is_gone(group) for group in left_out)
+    assert len(left_out) < len(groups) / 50
+
+
+def remembers_what_is_gone(group: Group) -> bool:
+    return any(
+        number >= group.counts.get(topic, 0)
+        for member in group.subscriptions.values()
+        for topic, number in member.owned
+    )
 
 
 def same_partitions(ours: Assignment | None, theirs: Assignment | None) -> bool:

@@ -86,6 +86,12 @@ def head_length(text: str) -> int:
 
 def take_apart(text: str, head: int) -> Parts:
     """Split an entry into its parts; `head` is where its level begins."""
+    if text.endswith(")") and "\n" not in text:  # most entries
+        begin = text.rfind(" (")
+        logger = text[begin + 2 : -1]
+        space = text.find(" ", head)
+        if head < space < begin and " " not in logger and ":" not in logger:
+            return Parts(text[head:space], text[space:begin].lstrip(" "), logger, "")
     level, _, rest = text[head:].lstrip(" ").partition(" ")
     rest = rest.lstrip(" ")  # %-5p pads the level
     end = rest.find("\n")

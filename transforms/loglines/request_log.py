@@ -7,7 +7,6 @@ time when it was handled: the line's time, less the total time, plus the time it
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from functools import lru_cache
@@ -15,7 +14,7 @@ from typing import Any
 
 from schemas.kafka_errors import error_name
 from schemas.tables.silver import GROUP_REQUESTS
-from transforms.loglines.request_fields import APIS, Api, Field, Json, error_codes, integer, text
+from transforms.loglines.request_fields import APIS, Api, Convert, Each, Field, Json, error_codes, integer, text
 from transforms.loglines.request_text import KEYS, is_text_request, read_text_request
 from transforms.loglines.template import PROVENANCE
 
@@ -43,6 +42,17 @@ _EMPTY: Row = {name: None for name in GROUP_REQUESTS.columns if name not in PROV
 _DECODER = json.JSONDecoder()
 _CONNECTION = re.compile(r".+:\d+-(.+):\d+-\d+(?:-\d+)?")
 _LONGEST_MS = 1e12
+
+
+_Reader = tuple[str, str, Convert]
+
+
+def _readers(fields: tuple[Field | Each, ...]) -> tuple[_Reader, ...]:
+    return tuple((field.name, field.column, field.convert) for field in fields)
+
+
+_READERS = {api.name: (_readers(api.request), _readers(api.response)) for api in APIS.values()}
+_name_of_error = lru_cache(error_name)
 
 
 class BadRequestLineError(ValueError):
@@ -104,8 +114,9 @@ def _rows(logged: Json, logged_at: int) -> list[Row]:
     row["seq"] = 0
     row["api"] = api.name
     _read_envelope(row, header, logged, logged_at)
-    _read_fields(row, api.request, request)
-    _read_fields(row, api.response, answer)
+    of_request, of_answer = _READERS[api.name]
+    _read_fields(row, of_request, request)
+    _read_fields(row, of_answer, answer)
     if api.name == "DeleteGroups":
         return _one_for_each_group(row, answer)
     if api.name == "LeaveGroup":
@@ -133,7 +144,7 @@ def _read_envelope(row: Row, header: Json, logged: Json, logged_at: int) -> None
 
 def _milliseconds(value: Any) -> float:
     duration = float(value)
-    if not math.isfinite(duration) or abs(duration) > _LONGEST_MS:
+    if not -_LONGEST_MS < duration < _LONGEST_MS:  # NaN is not, either
         raise ValueError(f"{value} is no duration")
     return duration
 
@@ -145,11 +156,11 @@ def client_host(connection: str) -> str | None:
     return None if match is None else "/" + match.group(1)
 
 
-def _read_fields(row: Row, fields: tuple[Any, ...], source: Json) -> None:
-    for field in fields:
-        value = source.get(field.name)
+def _read_fields(row: Row, readers: tuple[_Reader, ...], source: Json) -> None:
+    for name, column, convert in readers:
+        value = source.get(name)
         if value is not None:
-            row[field.column] = field.convert(value)
+            row[column] = convert(value)
 
 
 _MEMBER_FIELDS = (
@@ -182,7 +193,7 @@ def _read_errors(row: Row, api: Api, answer: Json) -> None:
         if api.is_counted:
             row["partition_errors"] = dict(Counter(below))
     row["error_code"] = code = next((code for code in codes if code), 0)
-    row["error"] = error_name(code)
+    row["error"] = _name_of_error(code)
     if code:
         row["answered_generation"] = None
 
@@ -194,5 +205,5 @@ def _one_for_each_group(row: Row, answer: Json) -> list[Row]:
         if code is None:
             raise KeyError("errorCode")
         group_id = text(result["groupId"])
-        rows.append({**row, "seq": seq, "group_id": group_id, "error_code": code, "error": error_name(code)})
+        rows.append({**row, "seq": seq, "group_id": group_id, "error_code": code, "error": _name_of_error(code)})
     return rows

@@ -16,8 +16,8 @@ Assignor = Callable[[Subscriptions, Mapping[str, int]], Assignment]
 ASSIGNORS: dict[str, tuple[Assignor, ...]] = {
     "range": (assign_range,),
     "roundrobin": (assign_roundrobin,),
-    "sticky": (assign_sticky, partial(assign_sticky, is_before_3_8=True)),
-    "cooperative-sticky": (assign_cooperative, partial(assign_cooperative, is_before_3_8=True)),
+    "sticky": (assign_sticky, partial(assign_sticky, is_before_3_7_1=True)),
+    "cooperative-sticky": (assign_cooperative, partial(assign_cooperative, is_before_3_7_1=True)),
 }
 """Assignors by the protocol name that members send, each as the releases of Kafka's client have it."""
 

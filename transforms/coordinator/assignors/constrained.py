@@ -22,7 +22,7 @@ from transforms.coordinator.assignors.subscriptions import (
 class Constrained:
     """One run of the algorithm.
 
-    Clients before 3.8 differ: a member keeps what it named first rather than the lowest partition numbers, and a
+    Clients before 3.7.1 differ: a member keeps what it named first rather than the lowest partition numbers, and a
     partition that it gave up and got again in the same run still counts as changing hands.
 
     Attributes:
@@ -30,12 +30,12 @@ class Constrained:
         transferring: of it, what another member may still hold and must give up first.
     """
 
-    def __init__(self, claims: Claims, counts: Mapping[str, int], is_before_3_8: bool) -> None:
+    def __init__(self, claims: Claims, counts: Mapping[str, int], is_before_3_7_1: bool) -> None:
         self.assignment: Assignment = {member_id: [] for member_id in claims.members}
         self.transferring: dict[TopicPartition, str] = {}
         self._claims = claims
         self._counts = counts
-        self._is_before_3_8 = is_before_3_8
+        self._is_before_3_7_1 = is_before_3_7_1
         self._quota, self._larger_shares = divmod(sum(counts.values()), len(claims.members))
         self._larger_given = 0
         self._revoked: dict[TopicPartition, str] = {}
@@ -59,9 +59,9 @@ class Constrained:
         return self
 
     def _keepable(self, member_id: str) -> list[TopicPartition]:
-        """What a member may keep, since 3.8 the lowest partition numbers first whatever their topic."""
+        """What a member may keep, since 3.7.1 the lowest partition numbers first whatever their topic."""
         mine = [partition for partition in self._claims.owned[member_id] if partition not in self._claims.disputed]
-        return mine if self._is_before_3_8 else sorted(mine, key=lambda partition: (partition[1], partition[0]))
+        return mine if self._is_before_3_7_1 else sorted(mine, key=lambda partition: (partition[1], partition[0]))
 
     def _keep(self, member_id: str, mine: list[TopicPartition]) -> None:
         if len(mine) < self._quota:
@@ -118,7 +118,7 @@ class Constrained:
     def _give(self, partition: TopicPartition, member_id: str) -> int:
         self.assignment[member_id].append(partition)
         revoked_from = self._revoked.get(partition)
-        is_coming_home = revoked_from == member_id and not self._is_before_3_8
+        is_coming_home = revoked_from == member_id and not self._is_before_3_7_1
         if (revoked_from is not None and not is_coming_home) or partition in self._claims.disputed:
             self.transferring[partition] = member_id
         return len(self.assignment[member_id])

@@ -22,12 +22,13 @@ def assign_range(subscriptions: Subscriptions, partition_counts: Mapping[str, in
     Source: RangeAssignor; its releases agree with each other wherever racks play no part (KIP-881, 3.5).
     """
     assignment: Assignment = {member_id: [] for member_id in subscriptions}
+    ordered = members_in_order(subscriptions)
+    topics = {member_id: set(subscriptions[member_id].topics) for member_id in ordered}
     for topic, count in known_counts(subscriptions, partition_counts).items():
-        subscribers = (member_id for member_id, member in subscriptions.items() if topic in member.topics)
-        ordered = members_in_order(subscriptions, subscribers)
-        each, extra = divmod(count, len(ordered))
+        subscribers = [member_id for member_id in ordered if topic in topics[member_id]]
+        each, extra = divmod(count, len(subscribers))
         start = 0
-        for index, member_id in enumerate(ordered):
+        for index, member_id in enumerate(subscribers):
             end = start + each + (index < extra)
             assignment[member_id].extend((topic, partition) for partition in range(start, end))
             start = end
@@ -40,11 +41,12 @@ def assign_roundrobin(subscriptions: Subscriptions, partition_counts: Mapping[st
     Source: RoundRobinAssignor.
     """
     assignment: Assignment = {member_id: [] for member_id in subscriptions}
-    ordered = members_in_order(subscriptions, subscriptions)
+    ordered = members_in_order(subscriptions)
+    topics = [set(subscriptions[member_id].topics) for member_id in ordered]
     counts = known_counts(subscriptions, partition_counts)
     turn = 0
     for topic, partition in all_partitions(counts, counts):
-        while topic not in subscriptions[ordered[turn]].topics:
+        while topic not in topics[turn]:
             turn = (turn + 1) % len(ordered)
         assignment[ordered[turn]].append((topic, partition))
         turn = (turn + 1) % len(ordered)

@@ -13,6 +13,7 @@ from transforms.coordinator.assignors.movements import Movements
 from transforms.coordinator.assignors.subscriptions import (
     Assignment,
     NoAssignment,
+    NotPredicted,
     Subscriptions,
     TopicPartition,
     all_partitions,
@@ -25,7 +26,7 @@ class General:
     def __init__(self, subscriptions: Subscriptions, claims: Claims, counts: Mapping[str, int]) -> None:
         self._counts = counts
         self._topics = {
-            member_id: [topic for topic in subscriptions[member_id].topics if topic in counts]
+            member_id: {topic for topic in subscriptions[member_id].topics if topic in counts}
             for member_id in claims.members
         }
         self._consumers: dict[str, list[str]] = {topic: [] for topic in counts}
@@ -44,7 +45,8 @@ class General:
         """Assign.
 
         Raises:
-            NoAssignment: Kafka's assignor throws, or a member remembers a partition that is gone.
+            NoAssignment: Kafka's assignor throws.
+        NotPredicted: a member owns a partition that is gone, which leads Kafka to assign others twice.
         """
         by_fewest_consumers = sorted(self._consumers, key=lambda topic: (len(self._consumers[topic]), topic))
         partitions = all_partitions(by_fewest_consumers, self._counts)
@@ -65,7 +67,7 @@ class General:
         """What a member still subscribes to of what it owned; giving up the rest is what makes it a revocation."""
         owned = claims.owned[member_id]
         if any(partition >= self._counts[topic] for topic, partition in owned):
-            raise NoAssignment("a member owns a partition that does not exist")
+            raise NotPredicted("a member owns a partition that does not exist")
         kept = [partition for partition in owned if partition[0] in self._topics[member_id]]
         self._is_revoking |= len(kept) < len(owned)
         return kept
@@ -88,8 +90,11 @@ class General:
         return {member_id: self._holdings.pop(member_id) for member_id in fixed}
 
     def _can_take_part(self, member_id: str) -> bool:
-        most = sum(self._counts[topic] for topic in self._topics[member_id])
-        return len(self._holdings[member_id]) < most or bool(self._movable(self._holdings[member_id]))
+        mine = self._holdings[member_id]
+        return len(mine) < self._most(member_id) or bool(self._movable(mine))
+
+    def _most(self, member_id: str) -> int:
+        return sum(self._counts[topic] for topic in self._topics[member_id])
 
     def _movable(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
         return [partition for partition in partitions if len(self._consumers[partition[0]]) >= 2]
@@ -101,7 +106,11 @@ class General:
         return self._balanced
 
     def _find_balance(self) -> bool:
-        """Tell whether no member could take a partition from one that holds two or more than it does."""
+        """Tell whether no member could take a partition from one that holds two or more than it does.
+
+        As in Kafka, a member with as many as it can get counts as one that has them all, even if one of them came
+        home to it from a topic that it no longer subscribes to.
+        """
         if self._loads.smallest() >= self._loads.largest() - 1:
             return True
         largest_of_topic: dict[str, int] = {}
@@ -111,6 +120,7 @@ class General:
         return not any(
             largest_of_topic.get(topic, 0) > len(mine) + 1
             for member_id, mine in self._holdings.items()
+            if len(mine) != self._most(member_id)
             for topic in self._topics[member_id]
         )
 

@@ -24,29 +24,30 @@ from transforms.coordinator.assignors.subscriptions import (
 
 
 def assign_sticky(
-    subscriptions: Subscriptions, partition_counts: Mapping[str, int], *, is_before_3_8: bool = False
+    subscriptions: Subscriptions, partition_counts: Mapping[str, int], *, is_before_3_7_1: bool = False
 ) -> Assignment:
     """Assign as StickyAssignor, which reads what members had before out of their user data.
 
     Args:
         subscriptions: the members, in the order of the JoinGroup answer.
         partition_counts: partitions by topic.
-        is_before_3_8: the leader is a client of 3.5 to 3.7: see `Constrained`.
+        is_before_3_7_1: the leader is a client of 3.5 to 3.7.0: see `Constrained`.
 
     Raises:
-        NoAssignment: Kafka's assignor throws, or its result cannot be known.
+        NoAssignment: Kafka's assignor throws.
+        NotPredicted: subscriptions differ and a member owns a partition that is gone.
     """
-    return _assign(subscriptions, partition_counts, sticky_memory, is_before_3_8)[0]
+    return _assign(subscriptions, partition_counts, sticky_memory, is_before_3_7_1)[0]
 
 
 def assign_cooperative(
-    subscriptions: Subscriptions, partition_counts: Mapping[str, int], *, is_before_3_8: bool = False
+    subscriptions: Subscriptions, partition_counts: Mapping[str, int], *, is_before_3_7_1: bool = False
 ) -> Assignment:
     """Assign as CooperativeStickyAssignor: what another member still has to give up is withheld for one rebalance.
 
     Arguments and errors are those of `assign_sticky`.
     """
-    assignment, transferring = _assign(subscriptions, partition_counts, cooperative_memory, is_before_3_8)
+    assignment, transferring = _assign(subscriptions, partition_counts, cooperative_memory, is_before_3_7_1)
     if transferring is None:
         transferring = _changing_hands(subscriptions, assignment)
     for partition, member_id in transferring.items():
@@ -58,7 +59,7 @@ def _assign(
     subscriptions: Subscriptions,
     partition_counts: Mapping[str, int],
     memory: Callable[[MemberSubscription], Memory],
-    is_before_3_8: bool,
+    is_before_3_7_1: bool,
 ) -> tuple[Assignment, dict[TopicPartition, str] | None]:
     """Return the assignment, and by new owner what changes hands where the algorithm itself knows that."""
     if not subscriptions:
@@ -67,7 +68,7 @@ def _assign(
     claims = settle_claims(subscriptions, counts, memory)
     if not claims.are_equal:
         return General(subscriptions, claims, counts).run(), None
-    constrained = Constrained(claims, counts, is_before_3_8).run()
+    constrained = Constrained(claims, counts, is_before_3_7_1).run()
     return constrained.assignment, constrained.transferring
 
 

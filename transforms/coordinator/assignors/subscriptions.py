@@ -21,7 +21,11 @@ NO_GENERATION = -1
 
 
 class NoAssignment(Exception):
-    """Kafka's own assignor throws on this group, or its result is not a function of what is known of the group."""
+    """Kafka's own assignor throws on this group."""
+
+
+class NotPredicted(NoAssignment):
+    """Kafka's own assignor has a result, but this case of it is not rebuilt here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +73,14 @@ def java_text_order(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
-def members_in_order(subscriptions: Subscriptions, member_ids: Iterable[str]) -> list[str]:
+def members_in_order(subscriptions: Subscriptions) -> list[str]:
     """Sort members as MemberInfo.compareTo: static ones first by instance id, then dynamic ones by member id."""
 
     def key(member_id: str) -> tuple[bool, bytes]:
         instance = subscriptions[member_id].group_instance_id
         return instance is None, java_text_order(member_id if instance is None else instance)
 
-    return sorted(member_ids, key=key)
+    return sorted(subscriptions, key=key)
 
 
 def members_in_hash_order(subscriptions: Subscriptions) -> list[str]:
