@@ -11,6 +11,7 @@ import importlib.metadata
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -106,6 +107,8 @@ def _prepare_local_start(conf: SparkConf, settings: SparkSettings) -> None:
         conf.set("spark.driver.extraJavaOptions", f"{conf.get('spark.driver.extraJavaOptions', '')} {option}".strip())
     conf.setIfMissing("spark.master", "local[*]")
     conf.setIfMissing("spark.jars.packages", delta_package())
+    # Tables have paths of their own; Spark makes the folder all the same, by default where the job was started.
+    conf.setIfMissing("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "rebalance-analytics-warehouse"))
     conf.setIfMissing("spark.jars.excludes", ",".join(SHIPPED_WITH_SPARK))
     # Workers are started by the JVM: without this they are the PATH's python3, and do not see our modules.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

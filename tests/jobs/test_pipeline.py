@@ -58,6 +58,30 @@ def test_lost_tables_are_made_again_the_same(
         assert _comparable(again[spec.name]) == _comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
 
 
+def test_what_comes_in_two_parts_ends_the_same(
+    spark: Any, lake_rows: Any, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """First one partition without logs, then another one and the logs, then the rest."""
+    from jobs import detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
+    from tests.support.lakes import arguments, rows_of
+
+    capture = capture_dir(CAPTURE)
+    folders = sorted((capture / "consumer_offsets").iterdir())
+    root, arrived = tmp_path / "lake", tmp_path / "arrived"
+    given = [*arguments(root, capture), f"--offsets.path={arrived}"]
+    for part, with_logs in ((folders[:1], False), (folders[1:-2], True), (folders[-2:], False)):
+        for folder in part:
+            shutil.copytree(folder, arrived / folder.name)
+        assert ingest_offsets.main(given) == 0
+        assert not with_logs or ingest_logs.main(given) == 0
+        assert rebuild_timelines.main(given) == 0
+    assert detect_findings.main(given) == 0
+    rows = rows_of(spark, root)
+    for spec in TABLES:
+        if spec.layer.value == "gold":
+            assert _comparable(rows[spec.name]) == _comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
+
+
 def test_other_thresholds_give_other_findings(
     spark: Any, copy: Path, lake_rows: Any, capture_dir: Callable[[str], Path]
 ) -> None:

@@ -8,6 +8,7 @@ from transforms.loglines.broker_lines import SETTINGS_MARKER, VERSION_MARKER, re
 from transforms.loglines.client_lines import is_client_line, is_of_old_client, read_client_line
 from transforms.loglines.coordinator_lines import read_coordinator_line
 from transforms.loglines.layouts import Parts, head_length, take_apart
+from transforms.loglines.patterns import COMMIT_DETAILS
 from transforms.loglines.patterns_client import PREFIXES
 from transforms.loglines.request_log import (
     MARKER,
@@ -56,6 +57,8 @@ def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
     if request:
         begin = text.find(MARKER, head)
         return _request(text, begin, logged_at) if is_group_request(text, begin) else []
+    if text.startswith("DEBUG", head) and any(detail in text for detail in COMMIT_DETAILS):
+        return []
     parts = take_apart(text, head)
     if is_client_line(text) or is_of_old_client(parts):
         return _client(parts, logged_at)

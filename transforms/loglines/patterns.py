@@ -52,6 +52,9 @@ FOREIGN_PREFIXES = ("[ShareCoordinator ", "[TransactionCoordinator ")
 """Other coordinators that share the runtime's logger."""
 
 
+COMMIT_DETAILS = (" Committing offsets ", "Replaying offset commit with key ")
+"""What most lines hold once a coordinator logs at DEBUG: two for each commit, which say nothing of the group."""
+
 _INDEX: dict[str, dict[str, tuple[Pattern, ...]]] = {dialect: index(rows) for dialect, rows in PATTERNS.items()}
 
 

@@ -24,7 +24,7 @@ from transforms.loglines.entries import Entry
 from transforms.loglines.pattern_layout import AUTO, compile_layout
 
 FORMAT = "broker_logs"
-SHARE_BYTES = 64 << 20
+SHARE_BYTES = 16 << 20
 """Bytes of log files that one task reads, about; a file is not cut."""
 
 LINE_COLUMNS = ("broker", "source_file", "line_number", "logged_at", "text")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import chain
 
 from transforms.coordinator.assignors.eager import assign_range, assign_roundrobin
 from transforms.coordinator.assignors.sticky import assign_cooperative, assign_sticky
@@ -40,14 +41,29 @@ def classify(
         elected: protocol that the group elected.
 
     Returns:
-        A protocol name of `ASSIGNORS`, or "custom": an assignor of someone's own, one that looked at racks (KIP-881),
-        or a leader that knew other partition counts.
+        A protocol name of `ASSIGNORS`, or "custom": an assignor of someone's own, a client in another language that
+        breaks sticky's ties its own way (librdkafka does), an assignor that looked at racks (KIP-881), or a leader
+        that knew other partition counts.
     """
     wanted = _comparable(sent)
     for name in sorted(ASSIGNORS, key=lambda name: name != elected):
         if any(_comparable(_attempt(assign, subscriptions, partition_counts)) == wanted for assign in ASSIGNORS[name]):
             return name
     return CUSTOM
+
+
+def shown_counts(subscriptions: Subscriptions, sent: Mapping[str, Iterable[TopicPartition]]) -> dict[str, int]:
+    """Return the partition counts that an assignment itself shows: up to the highest partition given or still held.
+
+    Kafka's assignors give every partition away, or withhold it because a member still owns it. So these are the
+    leader's counts wherever one of them was at work; no record and no log line holds the counts of that moment.
+    """
+    counts: dict[str, int] = {}
+    given = (partition for partitions in sent.values() for partition in partitions)
+    held = (partition for member in subscriptions.values() for partition in member.owned)
+    for topic, number in chain(given, held):
+        counts[topic] = max(counts.get(topic, 0), number + 1)
+    return counts
 
 
 def _attempt(assign: Assignor, subscriptions: Subscriptions, partition_counts: Mapping[str, int]) -> Assignment | None:
