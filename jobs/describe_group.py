@@ -9,7 +9,6 @@ from datetime import datetime, timezone
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from rich.table import Table
 
 from jobs._runtime.exit_codes import SettingsError
 from jobs._runtime.job import Job, execute
@@ -37,19 +36,13 @@ def run(job: Job) -> None:
     job.report.say(f"state       {state.state}, since {state.since or 'not known'}")
     job.report.say(f"generation  {state.generation} of life {state.life}")
     job.report.say(f"protocol    {state.protocol or 'none'} ({state.protocol_type or 'no type'})")
-    _show_members(job, members.orderBy("client_id", "member_id").collect(), state.leader_member_id)
-
-
-def _show_members(job: Job, members: Sequence[object], leader: str | None) -> None:
-    if not members:
-        job.report.say("members     none")
-        return
-    shown = Table("member", "client", "host", "instance", "partitions", box=None, pad_edge=False, header_style="bold")
-    for row in members:
-        member = row.member_id + (" (leader)" if row.member_id == leader else "")  # type: ignore[attr-defined]
-        fields = (member, row.client_id, row.client_host, row.group_instance_id, " ".join(row.partitions))  # type: ignore[attr-defined]
-        shown.add_row(*(field or "-" for field in fields))
-    job.report.console.print(shown)
+    rows = members.orderBy("client_id", "member_id").collect()
+    job.report.say(f"members     {len(rows) or 'none'}")
+    for row in rows:
+        job.report.say(f"  {row.member_id}{' (leader)' if row.member_id == state.leader_member_id else ''}")
+        instance = f", instance {row.group_instance_id}" if row.group_instance_id else ""
+        job.report.say(f"    client {row.client_id or 'not known'} at {row.client_host or 'not known'}{instance}")
+        job.report.say(f"    owns {' '.join(row.partitions) or 'nothing'}")
 
 
 def _moment(at: datetime | None) -> Column:

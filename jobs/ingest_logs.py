@@ -36,7 +36,7 @@ def _load(job: Job, at: datetime) -> None:
     """Source → bronze."""
     settings = job.settings.logs
     job.report.activity(f"reading {settings.path}")
-    read = source.read(job.spark, settings.path, settings.broker, settings.time_zone).persist()
+    read = source.read(job.spark, settings.path, settings.broker, settings.time_zone, settings.layout).persist()
     try:
         good, bad = split_rejected(read, LOG_LINES)
         job.append([(LOG_LINES, good), (REJECTED, bad)], at)

@@ -27,6 +27,7 @@ from pydantic_settings import (
 )
 
 from jobs._runtime.exit_codes import SettingsError
+from transforms.loglines.pattern_layout import AUTO, compile_layout
 
 ENV_PREFIX = "REBALANCE__"
 PATHS = ("lake.root", "offsets.path", "logs.path", "spark.properties", "spark.log4j2")
@@ -69,6 +70,14 @@ class LogsSettings(Section):
     path: str = Field("", description="folder or glob, read recursively; empty = none")
     time_zone: str = Field("UTC", description="time zone that the broker's log is written in")
     broker: str = Field("{dir}", description="name of the broker; {dir} = name of the folder of the log file")
+    layout: str = Field("auto", description="log4j's pattern of the lines; auto = Kafka's own, JSON and wrapped lines")
+
+    @field_validator("layout")
+    @classmethod
+    def _can_be_read(cls, value: str) -> str:
+        if value != AUTO:
+            compile_layout(value)
+        return value
 
     @field_validator("time_zone")
     @classmethod

@@ -72,6 +72,7 @@ def test_uris_are_left_alone(file: Path, uri: str) -> None:
         ("[storms]\nmin_rebalances = 1", "storms.min_rebalances = 1"),
         ("[bursts]\nmin_errors = 2.5", "bursts.min_errors = 2.5.*integer"),
         ("[logs]\ntime_zone = 'Middle/Earth'", "logs.time_zone = 'Middle/Earth'"),
+        ("[logs]\nlayout = '%p %m%n'", "logs.layout = '%p %m%n'.*date and time"),
         ("[offsets]\nkind = 'kafka'", "offsets.kind = 'kafka'.*'segments', 'records' or 'none'"),
         ("cluster = 3", "cluster = 3.*string"),
         ("cluster = [", "my.toml"),
