@@ -64,6 +64,26 @@ def remember_anything(random: Random, group: Group) -> Group:
     return Group(members, group.counts)
 
 
+def skewed(random: Random) -> Group:
+    """A group in which few members hold almost everything and others had it before: many partitions must move."""
+    names = random.sample(TOPICS[:-1], random.randint(1, 4))
+    counts = {topic: random.choice((8, 12, 24, 40)) for topic in names}
+    pool = [(topic, partition) for topic in names for partition in range(counts[topic])]
+    member_ids = [f"{member_name(random, number)}-{number}" for number in range(random.randint(3, 8))]
+    weights = [random.choice((0, 0, 1, 5)) for _ in member_ids[1:]] + [1]
+    holders = random.choices(member_ids, weights, k=len(pool))
+    members = {}
+    for member_id in member_ids:
+        is_behind = random.random() < 0.4
+        before = random.sample(pool, random.randint(0, len(pool) // 2))
+        now = [partition for partition, holder in zip(pool, holders, strict=True) if holder == member_id]
+        owned, generation = (before, 6) if is_behind else (now, 7)
+        topics = some_topics(random, names)
+        memory = sticky_user_data(owned, generation)
+        members[member_id] = MemberSubscription(topics, None, tuple(owned), generation, memory)
+    return Group(members, counts)
+
+
 def user_data(random: Random, partitions: list[TopicPartition], generation: int | None) -> bytes | None:
     """User data of StickyAssignor, or something that only begins as it does, or is another assignor's."""
     kind = random.random()

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.oracle_assignors.kafka_clients import can_run, kafka_assignments
-from tests.oracle_assignors.random_groups import Group, after, fresh, remember_anything
+from tests.oracle_assignors.random_groups import Group, after, fresh, remember_anything, skewed
 from transforms.coordinator.assignors.classify import ASSIGNORS, Assignor
 from transforms.coordinator.assignors.eager import assign_range, assign_roundrobin
 from transforms.coordinator.assignors.sticky import assign_cooperative, assign_sticky
@@ -62,11 +62,23 @@ def chained_groups(assign: Assignor, count: int) -> Iterator[Group]:
             group = after(random, group, assignment, generation)
 
 
+def skewed_groups(assign: Assignor, count: int) -> Iterator[Group]:
+    """Groups with much to move, without those on which Kafka's leader would never come to an end."""
+    random = Random(SEED + 2)
+    for _ in range(count):
+        group = skewed(random)
+        try:
+            attempt(assign, group)
+        except NotPredicted:
+            continue
+        yield group
+
+
 @pytest.mark.parametrize("name", ASSIGNORS)
 @pytest.mark.parametrize("release", RELEASES)
 def test_assignment_is_the_one_that_kafka_computes(release: str, name: str) -> None:
     assign = RELEASES[release][name]
-    groups = [*single_groups(2_000), *chained_groups(assign, 500)]
+    groups = [*single_groups(2_000), *chained_groups(assign, 500), *skewed_groups(assign, 1_000)]
     observed = kafka_assignments(name, groups, release)
     left_out = []
     wrong = []

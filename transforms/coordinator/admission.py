@@ -112,16 +112,22 @@ def matches(member: Member, request: Request) -> bool:
     return member.protocols == request.protocols
 
 
-def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) -> Verdict:
+def _refused_as_member(group: Group | None, request: Request) -> Error | None:
+    """Check what SyncGroup and Heartbeat have in common: a group, a member of it, and its generation."""
     if group is None:
         return Error.UNKNOWN_MEMBER_ID
     if group.state is GroupState.DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     refused = validate_member(group, request.member_id, request.group_instance_id)
-    if refused is not None:
-        return refused
-    if request.generation != group.generation:
+    if refused is None and request.generation != group.generation:
         return Error.ILLEGAL_GENERATION
+    return refused
+
+
+def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) -> Verdict:
+    refused = _refused_as_member(group, request)
+    if refused is not None or group is None:
+        return refused or Error.UNKNOWN_MEMBER_ID
     if (request.protocol_type is not None and request.protocol_type != group.protocol_type) or (
         request.protocol is not None and request.protocol != group.protocol
     ):
@@ -132,16 +138,14 @@ def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) 
 
 
 def _heartbeat(group: Group | None, request: Request, settings: CoordinatorSettings) -> Verdict:
-    if group is None:
+    refused = _refused_as_member(group, request)
+    if refused is not None or group is None:
+        return refused or Error.UNKNOWN_MEMBER_ID
+    if group.state is GroupState.EMPTY:
         return Error.UNKNOWN_MEMBER_ID
-    if group.state is GroupState.DEAD:
-        return Error.COORDINATOR_NOT_AVAILABLE
-    refused = validate_member(group, request.member_id, request.group_instance_id)
-    if refused is not None:
-        return refused
-    if request.generation != group.generation:
-        return Error.ILLEGAL_GENERATION
-    return Error.UNKNOWN_MEMBER_ID if group.state is GroupState.EMPTY else Event.HEARTBEAT
+    if group.state is GroupState.COMPLETING and settings.heartbeats_await_sync:
+        return Error.REBALANCE_IN_PROGRESS
+    return Event.HEARTBEAT
 
 
 def _commit(group: Group | None, request: Request, settings: CoordinatorSettings) -> Verdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from transforms.coordinator.effects import member_timer
-from transforms.coordinator.events import Cause, Event, Gone, Joined, Moved
+from transforms.coordinator.events import Cause, Event, Gone, Moved
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.group import Group, Member, Timer
 from transforms.coordinator.machine import Machine
@@ -123,16 +123,7 @@ def _set_members(machine: Machine, group: Group, members: list[Member], cause: C
             known.is_new = False
         else:
             group.add(member)
-            machine.outbox.append(
-                Joined(
-                    cause.at,
-                    member.member_id,
-                    member.group_instance_id,
-                    member.client_id,
-                    member.client_host,
-                    cause.source,
-                )
-            )
+            machine.say_joined(member, cause)
         group.timers[member_timer(member.member_id)] = Timer(cause.at + member.session_timeout_ms)
 
 

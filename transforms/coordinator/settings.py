@@ -15,7 +15,7 @@ class CoordinatorSettings:
 
     Attributes:
         dialect: "scala" (up to 3.9) or "java" (from 3.7, the only one from 4.0).
-        heartbeat_in_completing: error answered to a Heartbeat in CompletingRebalance: 0 from 2.7, 27 before.
+        heartbeats_await_sync: a Heartbeat in CompletingRebalance is refused as in a rebalance (up to 2.6).
         expires_pending_sync: members that never sync are removed (3.0, KAFKA-12890).
         initial_delay_ms: group.initial.rebalance.delay.ms.
         min_session_timeout_ms: group.min.session.timeout.ms.
@@ -24,7 +24,7 @@ class CoordinatorSettings:
     """
 
     dialect: str = "java"
-    heartbeat_in_completing: int = 0
+    heartbeats_await_sync: bool = False
     expires_pending_sync: bool = True
     initial_delay_ms: int = 3_000
     min_session_timeout_ms: int = 6_000
@@ -57,7 +57,7 @@ class CoordinatorSettings:
             return self
         return replace(
             self,
-            heartbeat_in_completing=27 if release <= (2, 6) else 0,
+            heartbeats_await_sync=release <= (2, 6),
             expires_pending_sync=release >= (3, 0),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -164,3 +165,26 @@ def test_refusals_change_nothing():
         assert isinstance(run.said[-1], Answered)
         assert run.said[-1].error not in (Error.NONE, Error.REBALANCE_IN_PROGRESS)
         assert dump(run.machine.group) == before
+
+
+@pytest.mark.parametrize(("version", "error"), [("2.6.1", 27), ("2.7.0", 0), ("3.9.1", 0), ("4.2.0", 0)])
+def test_a_heartbeat_between_join_and_sync_is_refused_by_old_brokers_only(version, error):
+    run = Run(CoordinatorSettings(dialect="scala").of_version(version))
+    run.do(("JoinGroup", "", None, 3, (("range", b"a"),)))
+    run.do(("wait", 3_000))
+    member_id = next(iter(run.machine.group.members))
+    assert run.machine.group.state is GroupState.COMPLETING
+    run.do(("Heartbeat", member_id, None, 1))
+    assert run.said[-1].error == error
+
+
+@pytest.mark.parametrize(("version", "stays"), [("2.8.0", True), ("3.0.0", False)])
+def test_members_that_never_sync_are_put_out_since_3_0(version, stays):
+    run = Run(CoordinatorSettings(dialect="scala").of_version(version))
+    run.do(("JoinGroup", "", None, 3, (("range", b"a"),)))
+    run.do(("wait", 3_000))
+    member_id = next(iter(run.machine.group.members))
+    for _ in range(3):
+        run.do(("wait", 4_000))
+        run.do(("Heartbeat", member_id, None, 1))
+    assert (run.machine.group.state is GroupState.COMPLETING) == stays

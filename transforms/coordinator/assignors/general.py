@@ -19,6 +19,9 @@ from transforms.coordinator.assignors.subscriptions import (
     all_partitions,
 )
 
+_MOVES_PER_PARTITION = 20
+"""Where the balancing goes round in circles Kafka's leader hangs; here it ends after so many moves a partition."""
+
 
 class General:
     """One run of the algorithm."""
@@ -40,13 +43,15 @@ class General:
         self._loads = Loads(self._holdings)
         self._movements = Movements()
         self._balanced: bool | None = None
+        self._moves_left = _MOVES_PER_PARTITION * sum(counts.values())
 
     def run(self) -> Assignment:
         """Assign.
 
         Raises:
             NoAssignment: Kafka's assignor throws.
-        NotPredicted: a member owns a partition that is gone, which leads Kafka to assign others twice.
+        NotPredicted: a member owns a partition that is gone, which leads Kafka to assign others twice, or the
+            balancing does not come to an end.
         """
         by_fewest_consumers = sorted(self._consumers, key=lambda topic: (len(self._consumers[topic]), topic))
         partitions = all_partitions(by_fewest_consumers, self._counts)
@@ -153,6 +158,9 @@ class General:
         return False
 
     def _reassign(self, wanted: TopicPartition, new: str) -> None:
+        if not self._moves_left:
+            raise NotPredicted("the balancing goes round in circles")
+        self._moves_left -= 1
         partition = self._movements.partition_to_move(wanted, self._owner[wanted], new)
         old = self._owner[partition]
         self._loads.remove(old)

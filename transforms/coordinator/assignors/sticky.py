@@ -35,7 +35,7 @@ def assign_sticky(
 
     Raises:
         NoAssignment: Kafka's assignor throws.
-        NotPredicted: subscriptions differ and a member owns a partition that is gone.
+        NotPredicted: subscriptions differ, and a member owns a partition that is gone or the balancing never ends.
     """
     return _assign(subscriptions, partition_counts, sticky_memory, is_before_3_7_1)[0]
 
