@@ -53,7 +53,9 @@ def _spark_jar(pattern: str) -> Path:
 
 
 def _run(command: list[str], stdin: str = "") -> str:
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        command, input=stdin, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -132,3 +132,28 @@ def test_subscription_bytes_of_version_3_become_a_member() -> None:
     raw += struct.pack(">ih1sii", 1, 1, b"t", 1, 4) + struct.pack(">ih2s", 6, 2, b"r1")
     assert of_wire(read_subscription(raw), "host-1") == Member(T, "host-1", partitions(4), 6, None, "r1")
     assert of_wire(read_subscription(raw[:11]), None) == Member(T)
+
+
+def test_a_balancing_on_which_kafka_never_comes_to_an_end_ends_here() -> None:
+    orders = "3 0 19 14 13 33 36 32 15 24 29 2 25 4 35 26 28 31 34 20 37 10 6 11 1 18 23 30 12 16 9 7 22 17 8 5 21"
+    late = {"clicks.v2": (2,), "invoices": (14, 23, 21, 18, 10), "orders": (16, 20, 15)}
+    members = {
+        "consumer-billing-0-acb9f6526693aee30": Member(("a", "clicks.v2"), generation=6),
+        "rdkafka-4702d2c461774b871": Member(
+            ("orders",), owned=tuple(("orders", int(number)) for number in orders.split()), generation=7
+        ),
+        "84609413ef558633-é2": Member(
+            ("a", "orders"),
+            owned=tuple((topic, number) for topic, numbers in late.items() for number in numbers),
+            generation=6,
+        ),
+        "0ef7a5da2d46844b-é3": Member(("clicks.v2", "orders"), generation=7),
+        "m44": Member(
+            ("a", "clicks.v2", "invoices", "orders"),
+            owned=(("invoices", 11), ("invoices", 15), ("invoices", 17)),
+            generation=6,
+        ),
+        "rdkafka-1cbba0892f784d735": Member(("invoices",), generation=7),
+    }
+    with pytest.raises(NotPredicted, match="circles"):
+        assign_cooperative(members, {"invoices": 24, "orders": 38, "a": 4, "clicks.v2": 23})
