@@ -103,6 +103,13 @@ def _frames_bound(magic: int, read_frame: Callable[[bytes, int, int], tuple[int,
 
 
 def _lz4_frame(data: bytes, at: int, limit: int) -> tuple[int, int]:
+    total, end = _lz4_blocks(data, at, limit, is_exact=False)
+    # Some writers cut blocks far below the frame's maximum: only now look closely.
+    return (total, end) if total <= limit else _lz4_blocks(data, at, limit, is_exact=True)
+
+
+def _lz4_blocks(data: bytes, at: int, limit: int, is_exact: bool) -> tuple[int, int]:
+    """Sum up a frame's blocks by the most that each can hold, or by what its sequences say."""
     flags, descriptor = data[at], data[at + 1]
     block_max = 1 << (8 + 2 * (descriptor >> 4 & 0x7))
     at += 3 + (8 if flags & 0x08 else 0) + (4 if flags & 0x01 else 0)
@@ -115,9 +122,40 @@ def _lz4_frame(data: bytes, at: int, limit: int) -> tuple[int, int]:
             at += 4 if flags & 0x04 else 0
             break
         size = word & ~_LZ4_UNCOMPRESSED
-        total += size if word & _LZ4_UNCOMPRESSED else min(block_max, size * _LZ4_BEST_RATIO)
+        if word & _LZ4_UNCOMPRESSED:
+            total += size
+        elif is_exact:
+            total += _lz4_block_length(data, at, at + size, limit - total)
+        else:
+            total += min(block_max, size * _LZ4_BEST_RATIO)
         at += size + block_checksum
     return total, at
+
+
+def _lz4_block_length(data: bytes, at: int, end: int, limit: int) -> int:
+    """Walk a block's sequences, without inflating them, until it is through or beyond the limit."""
+    total = 0
+    while at < end and total <= limit:
+        token = data[at]
+        literals, at = _lz4_length(data, at + 1, token >> 4)
+        total += literals
+        at += literals + 2  # the literals, and how far back the match lies
+        if at <= end:
+            match, at = _lz4_length(data, at, token & 0xF)
+            total += match + 4
+    return total
+
+
+def _lz4_length(data: bytes, at: int, nibble: int) -> tuple[int, int]:
+    """Read a length that goes on in further bytes where four bits do not hold it."""
+    length = nibble
+    if nibble == 0xF:
+        while data[at] == 0xFF:
+            length += 0xFF
+            at += 1
+        length += data[at]
+        at += 1
+    return length, at
 
 
 def _zstd_frame(data: bytes, at: int, limit: int) -> tuple[int, int]:
