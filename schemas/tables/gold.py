@@ -35,6 +35,7 @@ GENERATIONS = TableSpec(
         "departed_member_ids",
         "partitions_total",
         "partitions_moved",
+        "assignor",
         "evidence",
         "is_inferred",
         "missing_before",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from transforms.coordinator.assignors.recognise import assignor_of
 from transforms.coordinator.facts import EVIDENCE_OF, GenerationFacts, MemberFacts, Timeline
 
 _EVIDENCE_ORDER = ("offsets", "broker_log", "request_log", "client_log")
@@ -118,6 +119,7 @@ class Chain:
             "departed_member_ids": self._against_last(members, is_known, joined=False),
             "partitions_total": self._partitions_total(row, outcome, members),
             "partitions_moved": self._partitions_moved(row, outcome, members),
+            "assignor": assignor_of(row) if outcome == "stable" else None,
             "evidence": self._evidence(row),
             "is_inferred": self._is_inferred(row, outcome),
             "missing_before": row.generation - self.last_number - 1,

@@ -1,0 +1,31 @@
+"""Which assignor a generation's leader used, by what it sent."""
+
+from __future__ import annotations
+
+from transforms.coordinator.assignors.classify import classify, shown_counts
+from transforms.coordinator.assignors.subscriptions import of_wire
+from transforms.coordinator.facts import GenerationFacts
+from transforms.wire.consumer_protocol import read_subscription
+
+MOST_PARTITIONS = 5_000
+"""Assignments beyond this many partitions are not worked out anew: sticky assignors take long over large groups."""
+
+
+def assignor_of(row: GenerationFacts) -> str | None:
+    """Return the assignor whose result a generation's assignment equals, or "custom".
+
+    None where subscriptions or assignments are not known, where the group does not speak the consumer protocol, and
+    where there are too many partitions.
+    """
+    members = row.first_members
+    if row.facts.get("protocol_type") != "consumer" or not members:
+        return None
+    sent = {member_id: member.assigned for member_id, member in members.items() if member.assigned is not None}
+    known = {key: member for key, member in members.items() if member.subscription is not None}
+    if len(sent) < len(members) or len(known) < len(members) or sum(map(len, sent.values())) > MOST_PARTITIONS:
+        return None
+    subscriptions = {
+        key: of_wire(read_subscription(member.subscription or b""), member.group_instance_id)
+        for key, member in known.items()
+    }
+    return classify(subscriptions, shown_counts(subscriptions, sent), sent, row.facts.get("protocol"))
