@@ -117,6 +117,8 @@ def evidence_by_group(silver: Tables) -> dict[str, tuple[list[Row], list[Row], l
         for row in silver[table]:
             if row["group_id"] is not None:
                 found[row["group_id"]][index].append(row)
+    for row in silver["offset_commits"]:
+        _ = found[row["group_id"]]  # a group that only commits has no other evidence
     of_coordinator = [row for row in silver["coordinator_events"] if row["group_id"] is None]
     for group, (_, events, _) in found.items():
         partition = offsets_partition(group, PARTITION_COUNT)
@@ -124,11 +126,20 @@ def evidence_by_group(silver: Tables) -> dict[str, tuple[list[Row], list[Row], l
     return dict(found)
 
 
+def partitions_by_group(silver: Tables) -> dict[str, set[int]]:
+    """Group to the partitions of `__consumer_offsets` that hold offset commits of it."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for row in silver["offset_commits"]:
+        found[row["group_id"]].add(row["topic_partition_of_record"])
+    return found
+
+
 def replay(silver: Tables) -> Tables:
     """Replay every group of some silver tables."""
     gold: Tables = {spec.name: [] for spec in REPLAYED}
+    places = partitions_by_group(silver)
     for group, (records, events, requests) in sorted(evidence_by_group(silver).items()):
-        replayed = replay_group(CLUSTER, group, records, events, requests, PARTITION_COUNT)
+        replayed = replay_group(CLUSTER, group, records, events, requests, PARTITION_COUNT, places.get(group, ()))
         for table, rows in replayed.items():
             gold[table] += [_complete(table, row) for row in rows]
     return gold
