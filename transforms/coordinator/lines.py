@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
+from transforms.coordinator.facts import AUTHORITY
 from transforms.coordinator.records import delete, load
 from transforms.coordinator.resync import bring_to
 from transforms.coordinator.states import GroupState
+from transforms.coordinator.triggers import POLL_TIMEOUT, refined
 
 if TYPE_CHECKING:
     from transforms.coordinator.walk import Replay
@@ -57,8 +59,8 @@ def _preparing(replay: Replay, line: Row) -> None:
         _begin_join(replay, line, trigger, named)
     member_id = _culprit(replay, trigger, named)
     client_reason = line["client_reason"] or replay.leave_reasons.get(member_id or "")
-    if trigger == "member_left" and client_reason:
-        trigger = "poll_timeout" if "poll timeout" in client_reason else trigger
+    if trigger is not None:
+        trigger = refined(trigger, client_reason)
     if trigger == "sync_timeout":
         _ended(replay, named, float(line["logged_at"]), trigger)
     row.facts.learn(
@@ -74,7 +76,7 @@ def _preparing(replay: Replay, line: Row) -> None:
 def _late_or_new_life(replay: Replay, line: Row) -> None:
     """A generation that was counted already is prepared again: a failover lost it, unless the line is just late."""
     row = replay.timeline.generation(replay.life, line["generation"] + 1)
-    if row.facts.authority("preparing_at") >= 3:
+    if row.facts.authority("preparing_at") >= AUTHORITY[SOURCE]:
         replay.begin_life(float(line["logged_at"]), SOURCE)
         bring_to(replay.machine, GroupState.STABLE, line["generation"], _cause(line), None)
         replay.machine.drain()
@@ -91,23 +93,35 @@ def _culprit(replay: Replay, trigger: str | None, named: tuple[str, ...]) -> str
     return next(iter(known or named), None)
 
 
+_EVENT_OF_TRIGGER = {
+    "member_left": Event.MEMBERS_LEFT,
+    "poll_timeout": Event.MEMBERS_LEFT,
+    "session_expired": Event.SESSION_EXPIRED,
+    "sync_timeout": Event.SYNC_TIMED_OUT,
+}
+"""Triggers whose line names who goes; those that come send a request of their own."""
+
+
 def _begin_join(replay: Replay, line: Row, trigger: str | None, named: tuple[str, ...]) -> None:
     """The line is the first to show this join phase: let happen what it names, or just begin it."""
     machine, group = replay.machine, replay.machine.group
-    if group.generation != line["generation"] or (
-        group.state is GroupState.COMPLETING
-        and (replay.life, group.generation) not in replay.stored
-        and replay.timeline.generation(replay.life, group.generation).facts.authority("assigned_at")
-    ):
+    if group.generation != line["generation"] or _is_stable_by_line(replay):
         state = GroupState.STABLE if line["generation"] else GroupState.EMPTY
         bring_to(machine, state, line["generation"], Cause(float(line["logged_at"]), None, (), SOURCE, True), None)
     present = tuple(member_id for member_id in named if member_id in group.members)
-    event = {"member_left": Event.MEMBERS_LEFT, "poll_timeout": Event.MEMBERS_LEFT}.get(trigger or "")
-    event = {"session_expired": Event.SESSION_EXPIRED, "sync_timeout": Event.SYNC_TIMED_OUT}.get(trigger or "", event)
+    event = _EVENT_OF_TRIGGER.get(trigger or "")
     if event is not None and present and group.is_known and replay.hears_at(line["logged_at"]):
         machine.apply(event, _cause(line, *present))
     else:
         machine.apply(Event.REBALANCE_OBSERVED, _cause(line))
+
+
+def _is_stable_by_line(replay: Replay) -> bool:
+    """Whether a line told of the leader's assignment, which the machine has not seen."""
+    group = replay.machine.group
+    row = replay.timeline.generation(replay.life, group.generation)
+    is_unseen = group.state is GroupState.COMPLETING and (replay.life, group.generation) not in replay.stored
+    return is_unseen and row.facts.get("assigned_at") is not None
 
 
 def _stabilized(replay: Replay, line: Row) -> None:
@@ -162,8 +176,7 @@ def _left(replay: Replay, line: Row) -> None:
         replay.last_leaver = line["member_id"]
         if line["client_reason"]:
             replay.leave_reasons[line["member_id"]] = line["client_reason"]
-    cause = "poll_timeout" if "poll timeout" in (line["client_reason"] or "") else "left"
-    _departed(replay, line, None, cause)
+    _departed(replay, line, None, "poll_timeout" if line["client_reason"] == POLL_TIMEOUT else "left")
 
 
 def _departed(replay: Replay, line: Row, event: Event | None, end_cause: str) -> None:
