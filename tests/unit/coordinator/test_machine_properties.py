@@ -57,11 +57,16 @@ class Run:
             self.machine.handle(self.request(*action), self.now)
         self.said += self.machine.drain()
 
+    def unused_id(self) -> str:
+        """A coordinator gives out an id once only; the shortest free name lets later requests hit it."""
+        group = self.machine.present
+        used = {*group.members, *group.pending_joins} if group is not None else set()
+        return next(name for name in (f"m{number}" for number in range(1, 100)) if name not in used)
+
     def request(self, api: str, *arguments: object) -> Request:
         if api == "JoinGroup":
             member_id, instance, version, offers = arguments
-            # Ids are given out anew each time; a short name lets later requests hit them.
-            given = f"m{self.token % 4 + 1}" if not member_id else None
+            given = self.unused_id() if not member_id else None
             return Request(
                 self.token, api, version, member_id, instance, session_timeout_ms=6_000, rebalance_timeout_ms=9_000,
                 protocol_type="consumer", protocols=offers, given_member_id=given,
