@@ -10,16 +10,14 @@ rows of all silver tables; both into a sink that keeps nothing.
 from __future__ import annotations
 
 import shutil
-import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs._runtime.sources import logs as source
+from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
 from transforms.loglines.entries import entries
 from transforms.loglines.parse import parse_entry
@@ -28,16 +26,6 @@ from transforms.silver import logs
 RUNS = 5
 COPIES = 8
 SPARK_COPIES = 24
-
-
-def median_rate(count: int, run: Callable[[], object]) -> float:
-    """Lines per second: the median of several runs after one that does not count."""
-    rates = []
-    for _ in range(RUNS + 1):
-        begin = time.perf_counter()
-        run()
-        rates.append(count / (time.perf_counter() - begin))
-    return statistics.median(rates[1:])
 
 
 def copies(folder: Path, into: Path, number: int) -> tuple[Path, int]:
@@ -70,7 +58,9 @@ def in_one_process(folder: Path, scratch: Path) -> None:
             for _ in source._arrow_batches(share, "UTC", "auto", schema):
                 pass
 
-    rates = {name: median_rate(count, run) for name, run in (("entries", split), ("rows", parse), ("files", files))}
+    rates = {
+        name: median_rate(count, run, RUNS) for name, run in (("entries", split), ("rows", parse), ("files", files))
+    }
     for name, rate in rates.items():
         sys.stdout.write(f"{name}: {rate:,.0f} lines/s (ratio to entries {rate / rates['entries']:.2f})\n")
 
@@ -88,7 +78,7 @@ def in_spark(folder: Path, scratch: Path) -> None:
         logs.tagged(source.read(spark, str(root), "{dir}", "UTC")).write.format("noop").mode("overwrite").save()
 
     cores = spark.sparkContext.defaultParallelism
-    rates = {name: median_rate(count, run) for name, run in (("bronze", bronze), ("silver", silver))}
+    rates = {name: median_rate(count, run, RUNS) for name, run in (("bronze", bronze), ("silver", silver))}
     for name, rate in rates.items():
         ratio = rate / rates["bronze"]
         sys.stdout.write(f"Spark, {cores} cores, {name}: {rate:,.0f} lines/s (ratio to bronze {ratio:.2f})\n")

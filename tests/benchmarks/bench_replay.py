@@ -8,13 +8,11 @@ requests in their order and lets its timers run out, and of the whole replay, ro
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
+from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
 from tests.support.pure_pipeline import evidence_by_group, read_silver
 from transforms.coordinator.brokers import Brokers
@@ -23,16 +21,6 @@ from transforms.coordinator.machine import Machine
 from transforms.coordinator.replay import replay_group
 
 RUNS = 7
-
-
-def median_rate(count: int, run: Callable[[], object]) -> float:
-    """Events per second: the median of several runs after one that does not count."""
-    rates = []
-    for _ in range(RUNS + 1):
-        begin = time.perf_counter()
-        run()
-        rates.append(count / (time.perf_counter() - begin))
-    return statistics.median(rates[1:])
 
 
 def main(name: str) -> None:
@@ -63,8 +51,8 @@ def main(name: str) -> None:
 
     requests_count = sum(map(len, exchanges.values()))
     events_count = sum(len(rows) for evidence in groups.values() for rows in evidence)
-    machine_rate = median_rate(requests_count, machine_alone)
-    whole_rate = median_rate(events_count, whole)
+    machine_rate = median_rate(requests_count, machine_alone, RUNS)
+    whole_rate = median_rate(events_count, whole, RUNS)
     sys.stdout.write(
         f"{name}: state machine alone {machine_rate:,.0f} requests/s, whole replay {whole_rate:,.0f} events/s "
         f"(ratio {whole_rate / machine_rate:.2f})\n"

@@ -168,7 +168,11 @@ def _emptied(replay: Replay, line: Row) -> None:
 
 
 def _failed(replay: Replay, line: Row) -> None:
-    _departed(replay, line, Event.SESSION_EXPIRED, "session_expired")
+    _departed(replay, line, "session_expired")
+    group, member_id = replay.machine.present, line["member_id"]
+    # Without a request log the members in between two records are not known: the line is a fact, and no more.
+    if group is not None and member_id in group.members and replay.hears_at(line["logged_at"]):
+        replay.machine.apply(Event.SESSION_EXPIRED, _cause(line, member_id))
 
 
 def _left(replay: Replay, line: Row) -> None:
@@ -176,12 +180,11 @@ def _left(replay: Replay, line: Row) -> None:
         replay.last_leaver = line["member_id"]
         if line["client_reason"]:
             replay.leave_reasons[line["member_id"]] = line["client_reason"]
-    _departed(replay, line, None, "poll_timeout" if line["client_reason"] == POLL_TIMEOUT else "left")
+    _departed(replay, line, "poll_timeout" if line["client_reason"] == POLL_TIMEOUT else "left")
 
 
-def _departed(replay: Replay, line: Row, event: Event | None, end_cause: str) -> None:
+def _departed(replay: Replay, line: Row, end_cause: str) -> None:
     """A member went. In the Java coordinator its line comes before the rebalance that follows from it."""
-    group = replay.machine.present
     member_id = line["member_id"]
     session = replay.timeline.sessions.get((replay.life, member_id))
     if session is None and replay.life > 1 and not replay.has_lived:
@@ -190,9 +193,6 @@ def _departed(replay: Replay, line: Row, event: Event | None, end_cause: str) ->
         session = replay.timeline.session(replay.life, member_id)
         session.is_member = True
     session.facts.learn(SOURCE, ended_at=float(line["logged_at"]), end_cause=end_cause)
-    # Without a request log the members in between two records are not known: the line is a fact, and no more.
-    if event is not None and group is not None and member_id in group.members and replay.hears_at(line["logged_at"]):
-        replay.machine.apply(event, _cause(line, member_id))
 
 
 def _pending_expired(replay: Replay, line: Row) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from transforms.coordinator.events import Event, Gone, Joined, Moved
 from transforms.coordinator.evidence import Exchange, Row
-from transforms.coordinator.facts import EVIDENCE_OF, GenerationFacts, MemberFacts, Timeline
+from transforms.coordinator.facts import GenerationFacts, MemberFacts, Timeline
 from transforms.coordinator.group import Group
 from transforms.coordinator.states import GroupState
 from transforms.coordinator.triggers import BY_EVENT, POLL_TIMEOUT, refined
@@ -243,8 +243,3 @@ def _hand_over(old: MemberFacts, new: MemberFacts, at: float) -> None:
     new.valid_from = old.valid_to = at
     if new.assigned is None:
         new.assigned = old.assigned
-
-
-def evidence_of(sources: set[str]) -> set[str]:
-    """Return the kinds of evidence behind sources."""
-    return {EVIDENCE_OF.get(source, source) for source in sources}

@@ -179,8 +179,3 @@ COMPLETION: dict[str, dict[Event, Look]] = {
     },
 }
 """By dialect, the events that differ from the rule "look, but not during the initial delay"."""
-
-
-def can_rebalance(state: GroupState) -> bool:
-    """Whether a join phase can begin in this state (canRebalance)."""
-    return state in (E, C, S)
