@@ -18,8 +18,8 @@ from jobs._runtime.exit_codes import SettingsError, guarded
 from jobs._runtime.increments import stamped
 from jobs._runtime.lake import Lake
 from jobs._runtime.report import Report
-from jobs._runtime.session import spark_session
-from jobs._runtime.settings import Settings, keys, load, require_paths
+from jobs._runtime.session import KAFKA, spark_session
+from jobs._runtime.settings import OPEN, Settings, keys, load, require_paths
 from schemas.table import TableSpec
 
 _WRITERS = 4
@@ -110,21 +110,25 @@ def execute(
         parser = _parser(description)
         if add_arguments is not None:
             add_arguments(parser)
-        _run(body, parser.parse_args(argv), sections, step)
+        arguments, rest = parser.parse_known_args(argv)
+        _run(body, arguments, _open_keys(rest), sections, step)
         return 0
 
     return guarded(frame)
 
 
-def _run(body: Body, arguments: argparse.Namespace, sections: tuple[str, ...], step: str) -> None:
+def _run(
+    body: Body, arguments: argparse.Namespace, overrides: dict[str, str], sections: tuple[str, ...], step: str
+) -> None:
     """Read the settings, start what is needed, and run the job."""
-    overrides = {key: value for key, _ in keys() if (value := getattr(arguments, key)) is not None}
+    overrides |= {key: value for key, _ in keys() if (value := getattr(arguments, key, None)) is not None}
     settings = load(arguments.settings, overrides)
     require_paths(settings, sections)
     report = Report()
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
-        spark = spark_session(settings.spark)
+        needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"
+        spark = spark_session(settings.spark, packages=[KAFKA] if needs_kafka else [])
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
         lake.open()
     try:
@@ -135,9 +139,23 @@ def _run(body: Body, arguments: argparse.Namespace, sections: tuple[str, ...], s
             spark.stop()
 
 
+def _open_keys(arguments: Sequence[str]) -> dict[str, str]:
+    """Read what is left of the command line: `--key=value` of the keys that are not known by name."""
+    found = {}
+    for argument in arguments:
+        key, is_pair, value = argument.removeprefix("--").partition("=")
+        if not (is_pair and argument.startswith(f"--{OPEN}")):
+            raise SettingsError(f"unrecognized argument {argument.partition('=')[0]}")
+        found[key] = value
+    return found
+
+
 def _parser(description: str) -> argparse.ArgumentParser:
     parser = _Parser(description=description.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
     for key, meaning in keys():
+        if f"{key}." == OPEN:
+            parser.epilog = f"--{OPEN}NAME=VALUE: {meaning}; secrets from the environment only"
+            continue
         parser.add_argument(f"--{key}", dest=key, metavar="VALUE", help=meaning.replace("%", "%%"))
     return parser

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from functools import reduce
 from typing import Any
+from urllib.parse import quote
 
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
@@ -155,6 +156,12 @@ class Lake:
     def version(self, spec: TableSpec) -> int:
         """Return the table's latest version; -1 if it does not exist."""
         return int(self._last_commit(spec)["version"]) if self.exists(spec) else -1
+
+    def checkpoint(self, spec: TableSpec, name: str) -> str:
+        """Return the folder where a stream into a table keeps how far it came; another one once the table is anew."""
+        with storage_errors(spec.full_name):
+            table_id = DeltaTable.forPath(self.spark, self.path(spec)).detail().select("id").collect()[0]["id"]
+        return f"{self.root}/_checkpoints/{quote(self.cluster, safe='')}/{spec.name}/{table_id}/{name}"
 
     def progress(self, step: str, outputs: Sequence[TableSpec]) -> Progress | None:
         """Return what a step noted when it was last through, or None if it has to begin anew.

@@ -60,6 +60,10 @@ class Report:
         """Add a remark to the line that the step ends with."""
         self._of_step.append(text)
 
+    def warn(self, text: str) -> None:
+        """Say at once what the user should look at, although the job goes on."""
+        self.console.print(f"! {escape(text)}")
+
     def wrote(self, spec: TableSpec, rows: int) -> None:
         """Count rows written to a table."""
         if rows:

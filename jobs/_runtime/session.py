@@ -12,6 +12,8 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -23,7 +25,33 @@ from jobs._runtime.exit_codes import LakeError, SettingsError
 from jobs._runtime.settings import SparkSettings
 from jobs._runtime.startup_noise import StartupNoise
 
-DELTA_PACKAGE = "io.delta:delta-spark_{spark}_2.13:{delta}"
+
+@dataclass(frozen=True)
+class Package:
+    """A jar that Spark does not bring along.
+
+    Attributes:
+        name: what it is for.
+        coordinate: of Maven, with the installed versions of PySpark and delta-spark to be filled in.
+        resource: a file in it, by which its presence is known.
+    """
+
+    name: str
+    coordinate: str
+    resource: str
+
+    def __str__(self) -> str:
+        """Return the coordinate of the version that fits what is installed."""
+        spark, delta = (importlib.metadata.version(name) for name in ("pyspark", "delta-spark"))
+        return self.coordinate.format(spark=spark, spark_line=".".join(spark.split(".")[:2]), delta=delta)
+
+
+DELTA = Package("Delta", "io.delta:delta-spark_{spark_line}_2.13:{delta}", "io/delta/tables/DeltaTable.class")
+KAFKA = Package(
+    "Spark's Kafka source",
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}",
+    "org/apache/spark/sql/kafka010/KafkaSourceProvider.class",
+)
 
 REQUIRED = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -60,26 +88,28 @@ def is_submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def delta_package() -> str:
-    """Return the Maven coordinate of the Delta jar that fits the installed PySpark and delta-spark."""
-    spark = ".".join(importlib.metadata.version("pyspark").split(".")[:2])
-    return DELTA_PACKAGE.format(spark=spark, delta=importlib.metadata.version("delta-spark"))
-
-
-def spark_session(settings: SparkSettings, app_name: str = "rebalance-analytics") -> SparkSession:
+def spark_session(
+    settings: SparkSettings, app_name: str = "rebalance-analytics", packages: Sequence[Package] = ()
+) -> SparkSession:
     """Return the running session, or start one.
 
+    Args:
+        settings: how it is started by `python -m`.
+        app_name: its name.
+        packages: what it needs besides Delta.
+
     Raises:
-        SettingsError: there is no Java, or the submitted session has no Delta.
-        LakeError: Delta's jars cannot be fetched.
+        SettingsError: there is no Java, or the submitted session lacks a package.
+        LakeError: packages cannot be fetched.
     """
+    needed = (DELTA, *packages)
     running = SparkSession.getActiveSession()
     if running is not None:
-        return running
+        return _equipped(running, needed)
     # A submitted JVM brings its configuration along; one that is yet to start has none.
     conf = SparkConf()
     if not is_submitted():
-        _prepare_local_start(conf, settings)
+        _prepare_local_start(conf, settings, needed)
     for key, value in REQUIRED.items():
         conf.setIfMissing(key, value)
     if not conf.contains("spark.app.name"):
@@ -89,14 +119,12 @@ def spark_session(settings: SparkSettings, app_name: str = "rebalance-analytics"
         with noise:
             spark = SparkSession.builder.config(conf=conf).getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
-        _explain_failed_start(noise.text(), error)
+        _explain_failed_start(noise.text(), needed, error)
         raise
-    if not _has_delta(spark):
-        raise SettingsError(f"Delta is not on Spark's class path; add --packages {delta_package()}")
-    return spark
+    return _equipped(spark, needed)
 
 
-def _prepare_local_start(conf: SparkConf, settings: SparkSettings) -> None:
+def _prepare_local_start(conf: SparkConf, settings: SparkSettings, needed: Sequence[Package]) -> None:
     """Configure the JVM that `python -m` is about to start."""
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         raise SettingsError("Spark needs Java 17 or 21: none is on the PATH, and JAVA_HOME is not set")
@@ -106,7 +134,7 @@ def _prepare_local_start(conf: SparkConf, settings: SparkSettings) -> None:
         option = f"-Dlog4j2.configurationFile={Path(settings.log4j2).as_uri()}"
         conf.set("spark.driver.extraJavaOptions", f"{conf.get('spark.driver.extraJavaOptions', '')} {option}".strip())
     conf.setIfMissing("spark.master", "local[*]")
-    conf.setIfMissing("spark.jars.packages", delta_package())
+    conf.setIfMissing("spark.jars.packages", ",".join(map(str, needed)))
     # Tables have paths of their own; Spark makes the folder all the same, by default where the job was started.
     conf.setIfMissing("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "rebalance-analytics-warehouse"))
     conf.setIfMissing("spark.jars.excludes", ",".join(SHIPPED_WITH_SPARK))
@@ -125,15 +153,19 @@ def read_properties(path: str) -> dict[str, str]:
     return {pair[0]: pair[1] if len(pair) > 1 else "" for pair in pairs}
 
 
-def _has_delta(spark: SparkSession) -> bool:
+def _equipped(spark: SparkSession, needed: Sequence[Package]) -> SparkSession:
+    """Return the session if it has what is needed."""
     loader = spark.sparkContext._jvm.java.lang.Thread.currentThread().getContextClassLoader()  # type: ignore[union-attr]
-    return loader.getResource("io/delta/tables/DeltaTable.class") is not None
+    for package in needed:
+        if loader.getResource(package.resource) is None:
+            raise SettingsError(f"{package.name} is not on Spark's class path; add --packages {package}")
+    return spark
 
 
-def _explain_failed_start(output: str, error: BaseException) -> None:
+def _explain_failed_start(output: str, needed: Sequence[Package], error: BaseException) -> None:
     """Raise the one sentence that a known failure to start comes down to."""
     if "unresolved dependency" in output or "UNRESOLVED DEPENDENCIES" in output or "download failed" in output:
-        raise LakeError(f"Delta's jar {delta_package()} could not be fetched from Maven Central") from error
+        raise LakeError(f"{', '.join(map(str, needed))} could not be fetched from Maven Central") from error
     if "UnsupportedClassVersionError" in output or "java: not found" in output or "java: No such file" in output:
         raise SettingsError("Spark needs Java 17 or 21; see JAVA_HOME and the PATH") from error
     if SparkContext._active_spark_context is None and output:

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
-from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -27,11 +26,12 @@ from pydantic_settings import (
 )
 
 from jobs._runtime.exit_codes import SettingsError
+from jobs._runtime.kafka_options import KafkaOptions
+from jobs._runtime.settings_sources import ENV_PREFIX, SettingsSource, is_local, local_path
 from transforms.loglines.pattern_layout import AUTO, compile_layout
 
-ENV_PREFIX = "REBALANCE__"
-PATHS = ("lake.root", "offsets.path", "logs.path", "spark.properties", "spark.log4j2")
-"""Settings that are paths, and so are relative to where they were written."""
+OPEN = "offsets.kafka."
+"""Keys that begin so are options of Kafka, and not known by name."""
 
 
 def _no_bool(value: Any) -> Any:
@@ -60,8 +60,17 @@ class LakeSettings(Section):
 class OffsetsSettings(Section):
     """Where the records of __consumer_offsets come from."""
 
-    kind: Literal["segments", "records", "none"] = Field("none", description="segments, records or none")
+    kind: Literal["segments", "records", "kafka", "none"] = Field(
+        "none", description="segments, records, kafka or none"
+    )
     path: str = Field("", description="folder with __consumer_offsets-N folders, or exported rows")
+    bootstrap_servers: str = Field("", description="brokers of the live topic, host:port with commas between them")
+    kafka: KafkaOptions = Field({}, description="any option of Kafka's consumer, such as security.protocol")
+
+    def client_options(self) -> dict[str, str]:
+        """Return the options of Kafka's client, secrets among them: for the client alone."""
+        options = {name: value.get_secret_value() for name, value in self.kafka.items()}
+        return {"bootstrap.servers": self.bootstrap_servers, **options}
 
 
 class LogsSettings(Section):
@@ -162,9 +171,10 @@ def load(file: Path | None, overrides: Mapping[str, str]) -> Settings:
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             here = Path.cwd()
-            layers = [_Rebased(init_settings, here), _Rebased(env_settings, here)]
+            layers = [SettingsSource(init_settings, here, True), SettingsSource(env_settings, here, False)]
             if file is not None:
-                layers.append(_Rebased(TomlConfigSettingsSource(settings_cls, file), file.resolve().parent))
+                in_file = TomlConfigSettingsSource(settings_cls, file)
+                layers.append(SettingsSource(in_file, file.resolve().parent, True))
             return tuple(layers)
 
     try:
@@ -185,9 +195,11 @@ def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
     """
     wanted = ["spark.properties", "spark.log4j2"]
     if "offsets" in sections and settings.offsets.kind != "none":
-        wanted.append("offsets.path")
-        if not settings.offsets.path:
-            raise SettingsError(f'offsets.path must be set with offsets.kind = "{settings.offsets.kind}"')
+        needed = "bootstrap_servers" if settings.offsets.kind == "kafka" else "path"
+        if not getattr(settings.offsets, needed):
+            raise SettingsError(f'offsets.{needed} must be set with offsets.kind = "{settings.offsets.kind}"')
+        if needed == "path":
+            wanted.append("offsets.path")
     if "logs" in sections:
         wanted.append("logs.path")
     for key in wanted:
@@ -197,52 +209,24 @@ def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
             raise SettingsError(f"{key} = {path}: no such file or folder")
 
 
-def is_local(path: str) -> bool:
-    """Tell a path of this machine from a URI of another file system."""
-    return "://" not in path and (":/" not in path or path.startswith("file:/"))
-
-
-def local_path(path: str) -> str:
-    """Return a local path without its `file:` scheme."""
-    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:/") else path
-
-
 def _is_there(path: str) -> bool:
     return Path(path).exists() or any(True for _ in glob.iglob(path, recursive=True))  # noqa: PTH207 (absolute patterns)
 
 
-class _Rebased(PydanticBaseSettingsSource):
-    """A source whose relative paths are made absolute against a folder."""
-
-    def __init__(self, inner: PydanticBaseSettingsSource, base: Path) -> None:
-        super().__init__(inner.settings_cls)
-        self._inner = inner
-        self._base = base
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Not used: the inner source finds its own values."""
-        return self._inner.get_field_value(field, field_name)
-
-    def __call__(self) -> dict[str, Any]:
-        """Return the inner source's values."""
-        values = self._inner()
-        for key in PATHS:
-            section, name = key.split(".")
-            part = values.get(section)
-            if not isinstance(part, dict):
-                continue
-            path = part.get(name)
-            if isinstance(path, str) and path and is_local(path) and not path.startswith("file:"):
-                part[name] = os.path.normpath(self._base / Path(path).expanduser())
-        return values
-
-
 def _refuse_unknown_variables() -> None:
     """Hold the environment to the same strictness as the file; pydantic-settings looks up known names only."""
-    known = {(ENV_PREFIX + key.replace(".", "__")).upper() for key, _ in keys()}
+    known = {_variable(key) for key, _ in keys()}
     for name in os.environ:
-        if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
+        if (
+            name.upper().startswith(ENV_PREFIX)
+            and not name.upper().startswith(_variable(OPEN))
+            and (name.upper() not in known)
+        ):
             raise SettingsError(f"environment variable {name}: no such setting")
+
+
+def _variable(key: str) -> str:
+    return (ENV_PREFIX + key.replace(".", "__")).upper()
 
 
 def _nested(flat: Mapping[str, str]) -> dict[str, Any]:
@@ -267,4 +251,6 @@ def _sentence(item: Any) -> str:
         first = next(name for name, _ in keys() if name == key or name.startswith(f"{key}."))
         return f"setting {first} is missing"
     message = item["msg"].removeprefix("Value error, ")
+    if key == OPEN.rstrip("."):
+        return f"{OPEN}{message}"  # without the input: there may be secrets in it
     return f"setting {key} = {item['input']!r}: {message[:1].lower()}{message[1:]}"

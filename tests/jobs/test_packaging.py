@@ -23,10 +23,10 @@ def test_no_job_hides_an_installed_package() -> None:
 
 
 def test_the_cluster_takes_the_delta_that_is_pinned() -> None:
-    from jobs._runtime.session import REQUIRED, delta_package, read_properties
+    from jobs._runtime.session import DELTA, REQUIRED, read_properties
 
     submitted = read_properties(str(ROOT / "conf" / "spark-defaults-cluster.conf"))
-    assert submitted["spark.jars.packages"] == delta_package()
+    assert submitted["spark.jars.packages"] == str(DELTA)
     assert submitted.items() >= {key: value for key, value in REQUIRED.items() if "sql" in key}.items() - {
         ("spark.sql.execution.pythonUDF.arrow.enabled", "true")
     }
@@ -89,7 +89,7 @@ def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir:
     """Neither the repository nor its folder is on the path: driver and executors have the zip alone."""
     import pyspark
 
-    from jobs._runtime.session import SHIPPED_WITH_SPARK, delta_package
+    from jobs._runtime.session import DELTA, SHIPPED_WITH_SPARK
     from tests.support.lakes import arguments
 
     script = tmp_path / "run_pipeline.py"
@@ -100,7 +100,7 @@ def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir:
         str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
         "--master=local[2]",
         f"--properties-file={ROOT / 'conf' / 'spark-defaults-laptop.conf'}",
-        f"--packages={delta_package()}",
+        f"--packages={DELTA}",
         f"--exclude-packages={','.join(SHIPPED_WITH_SPARK)}",
         f"--py-files={archive}",
         str(script),
