@@ -1,6 +1,7 @@
-"""Reads the broker's logs into bronze and parses what is new into silver.
+"""Reads the broker's logs into bronze, and what their lines tell into silver.
 
-What cannot be read or parsed goes to `silver.rejected`.
+Files that have not changed since an earlier run are not read again. What cannot be read or parsed goes to
+`silver.rejected`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 
-from jobs._runtime.increments import increment, split_rejected
+from pyspark.sql import DataFrame
+
+from jobs._runtime.increments import increment
 from jobs._runtime.job import Job, execute
+from jobs._runtime.settings import LogsSettings
 from jobs._runtime.sources import logs as source
+from jobs._runtime.sources.log_files import LogFile, find_log_files
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.silver import logs
 
-STEP = "parse_logs"
+READ_STEP, PARSE_STEP = "read_logs", "parse_logs"
 
 _SILVER = (REJECTED, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 
@@ -28,35 +33,57 @@ def run(job: Job) -> None:
         return
     at = job.lake.next_load_time([LOG_LINES, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS])
     job.lake.create([LOG_LINES, *_SILVER])
+    _catch_up(job, at)
     _load(job, at)
-    _parse(job, at)
+
+
+def _catch_up(job: Job, at: datetime) -> None:
+    """Bronze → silver, for what an earlier run left: it was cut short, or silver was deleted to be parsed anew."""
+    found = increment(job.lake, PARSE_STEP, [LOG_LINES], _SILVER)
+    if found.is_empty or not any(found.now.values()):
+        return
+    job.report.activity("parsing what earlier runs left")
+    _append_facts(job, logs.parse(found.new(job.lake, LOG_LINES)), at)
+    job.lake.note_progress(PARSE_STEP, _SILVER, found.now)
 
 
 def _load(job: Job, at: datetime) -> None:
-    """Source → bronze."""
+    """Source → bronze, then source → silver, for the files that have changed.
+
+    Between the two a broker may rotate its files. Then nothing is noted, and the next run catches up from bronze.
+    """
     settings = job.settings.logs
-    job.report.activity(f"reading {settings.path}")
-    read = source.read(job.spark, settings.path, settings.broker, settings.time_zone, settings.layout).persist()
-    try:
-        good, bad = split_rejected(read, LOG_LINES)
-        job.append([(LOG_LINES, good), (REJECTED, bad)], at)
-    finally:
-        read.unpersist()
-
-
-def _parse(job: Job, at: datetime) -> None:
-    """Bronze → silver, for the lines that have not been parsed yet."""
-    found = increment(job.lake, STEP, [LOG_LINES], _SILVER)
-    if found.is_empty:
+    how = (settings.time_zone, settings.layout)
+    files = _files(settings)
+    read_before = (job.lake.progress(READ_STEP, [LOG_LINES]) or {}).get("files", [])
+    changed = [file for file in files if file.mark(*how) not in read_before]
+    if not changed:
         return
+    job.report.activity(f"reading {settings.path}")
+    entries = source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES])
+    job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
     job.report.activity("parsing")
-    facts = logs.tagged(found.new(job.lake, LOG_LINES)).persist()
+    _append_facts(job, source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS]), at)
+    in_place = {(file.path, file.lasting_name) for file in _files(settings)}
+    if any((file.path, file.lasting_name) not in in_place for file in changed):
+        job.report.note("files were rotated while they were read; the next run reads the rest")
+        return
+    job.lake.note_progress(PARSE_STEP, _SILVER, job.lake.newest_load([LOG_LINES]))
+    read_whole = sorted(file.mark(*how) for file in files if file.is_whole)
+    job.lake.note_progress(READ_STEP, [LOG_LINES], {"files": read_whole})
+
+
+def _files(settings: LogsSettings) -> list[LogFile]:
+    return find_log_files(settings.path, settings.broker, settings.layout)
+
+
+def _append_facts(job: Job, facts: DataFrame, at: datetime) -> None:
+    facts = facts.persist()
     try:
         parsed = logs.split(facts)
         job.append([(spec, parsed[spec.name]) for spec in _SILVER], at)
     finally:
         facts.unpersist()
-    job.lake.note_progress(STEP, _SILVER, found.now)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,48 +1,53 @@
-"""How fast logs are read, on the logs of a real broker: server.log and request log, several copies of each.
+"""How fast logs are read, on the logs of a real broker: server.log and request log, many copies of each.
 
-    python -m tests.benchmarks.bench_logs [capture] [--spark]
+    python -m tests.benchmarks.bench_logs [capture] [copies]
 
-Prints medians of lines per second. In one process, on one core: entries out of lines, rows out of entries, and both
-with files and Arrow around them. With `--spark`, on the cores of the session: files to bronze rows, and files to the
-rows of all silver tables; both into a sink that keeps nothing.
+Prints medians of lines per second, and the ratio of each to Spark merely reading the lines of the same files. In one
+process, on one core: entries out of lines, facts out of entries, and all that the reader does for one task. In Spark,
+on two cores: the entries of all files, and entries and facts, into a sink that keeps nothing; and the whole of
+`ingest_logs` into a lake, bronze and silver.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql import DataFrame
 
+from jobs import ingest_logs
+from jobs._runtime.session import spark_session
+from jobs._runtime.settings import SparkSettings
 from jobs._runtime.sources import logs as source
+from jobs._runtime.sources.log_files import find_log_files
 from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
 from transforms.loglines.entries import entries
 from transforms.loglines.parse import parse_entry
-from transforms.silver import logs
+from transforms.silver.logs import Wanted
 
-RUNS = 5
-COPIES = 8
-SPARK_COPIES = 24
+CONF = Path(__file__).resolve().parents[2] / "conf"
+RUNS = 3
+COPIES = 60
+
+Rates = dict[str, float]
 
 
 def copies(folder: Path, into: Path, number: int) -> tuple[Path, int]:
     """Copy the logs of a broker; return the folder of the copies and the number of lines in all."""
-    lines = 0
     for copy in range(number):
         shutil.copytree(folder, into / f"broker-{copy}")
-    for file in folder.iterdir():
-        lines += file.read_bytes().count(b"\n")
-    return into, lines * number
+    return into, number * sum(file.read_bytes().count(b"\n") for file in folder.iterdir())
 
 
-def in_one_process(folder: Path, scratch: Path) -> None:
-    root, count = copies(folder, scratch / "pure", COPIES)
-    texts = [file.read_text(encoding="utf-8").splitlines(keepends=True) for file in sorted(root.rglob("*.log"))]
+def in_one_process(folder: Path) -> Rates:
+    files = find_log_files(str(folder), "1")
+    texts = [Path(file.path).read_text(encoding="utf-8").splitlines(keepends=True) for file in files]
     found = [entry for lines in texts for entry in entries(lines)]
-    schema = to_arrow_schema(source.LINE_TYPE)
+    count = sum(map(len, texts))
 
     def split() -> None:
         for lines in texts:
@@ -53,46 +58,57 @@ def in_one_process(folder: Path, scratch: Path) -> None:
         for entry in found:
             parse_entry(entry.text, entry.logged_at)
 
-    def files() -> None:
-        for share in source.plan(str(root), "{dir}"):
-            for _ in source._arrow_batches(share, "UTC", "auto", schema):
-                pass
+    def task() -> None:
+        for _ in source.arrow_batches(source.Share(tuple(files)), "UTC", "auto", tuple(Wanted)):
+            pass
 
-    rates = {
-        name: median_rate(count, run, RUNS) for name, run in (("entries", split), ("rows", parse), ("files", files))
-    }
-    for name, rate in rates.items():
-        sys.stdout.write(f"{name}: {rate:,.0f} lines/s (ratio to entries {rate / rates['entries']:.2f})\n")
+    steps = {"entries out of lines": split, "facts out of entries": parse, "a task": task}
+    return {f"one core, {name}": median_rate(count, step, RUNS) for name, step in steps.items()}
 
 
-def in_spark(folder: Path, scratch: Path) -> None:
-    from tests.support.spark_session import start
+def in_spark(root: Path, count: int, scratch: Path) -> Rates:
+    spark = spark_session(
+        SparkSettings(properties=str(CONF / "spark-defaults-laptop.conf"), log4j2=str(CONF / "log4j2.properties"))
+    )
+    files = find_log_files(str(root), "{dir}")
 
-    root, count = copies(folder, scratch / "spark", SPARK_COPIES)
-    spark = start(scratch)
+    def keep_nothing(frame: DataFrame) -> None:
+        frame.write.format("noop").mode("overwrite").save()
 
-    def bronze() -> None:
-        source.read(spark, str(root), "{dir}", "UTC").write.format("noop").mode("overwrite").save()
+    def text() -> None:
+        keep_nothing(spark.read.option("recursiveFileLookup", "true").text(str(root)))
 
-    def silver() -> None:
-        logs.tagged(source.read(spark, str(root), "{dir}", "UTC")).write.format("noop").mode("overwrite").save()
+    def read_entries() -> None:
+        keep_nothing(source.read(spark, files, "UTC", wanted=[Wanted.ENTRIES]))
+
+    def parse() -> None:
+        keep_nothing(source.read(spark, files, "UTC"))
+
+    def job() -> None:
+        lake = tempfile.mkdtemp(dir=scratch)
+        given = ["--cluster=bench", f"--lake.root={lake}", f"--logs.path={root}", "--logs.broker={dir}"]
+        assert ingest_logs.main(given) == 0
+        shutil.rmtree(lake)
 
     cores = spark.sparkContext.defaultParallelism
-    rates = {name: median_rate(count, run, RUNS) for name, run in (("bronze", bronze), ("silver", silver))}
-    for name, rate in rates.items():
-        ratio = rate / rates["bronze"]
-        sys.stdout.write(f"Spark, {cores} cores, {name}: {rate:,.0f} lines/s (ratio to bronze {ratio:.2f})\n")
+    steps = {"mere reading": text, "entries": read_entries, "entries and facts": parse, "ingest_logs": job}
+    rates = {f"Spark, {cores} cores, {name}": median_rate(count, step, RUNS) for name, step in steps.items()}
     spark.stop()
+    return rates
 
 
-def main(arguments: list[str]) -> None:
-    names = [each for each in arguments if not each.startswith("--")] or ["kafka-4.2.0"]
+def main(name: str = "kafka-4.2.0", number: str = str(COPIES)) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        folder = capture(names[0], Path(scratch)) / "broker_logs"
-        in_one_process(folder, Path(scratch))
-        if "--spark" in arguments:
-            in_spark(folder, Path(scratch))
+        folder = capture(name, Path(scratch)) / "broker_logs"
+        root, count = copies(folder, Path(scratch) / "copies", int(number))
+        size = sum(file.stat().st_size for file in root.rglob("*.log"))
+        sys.stdout.write(f"{count:,} lines, {size / 1e6:,.0f} MB; load {os.getloadavg()[0]:.1f}\n")
+        rates = in_one_process(folder) | in_spark(root, count, Path(scratch))
+        mere = next(rate for step, rate in rates.items() if step.endswith("mere reading"))
+        for step, rate in rates.items():
+            sys.stdout.write(f"{step:40} {rate:12,.0f} lines/s   ratio to mere reading {rate / mere:.2f}\n")
+        sys.stdout.write(f"load {os.getloadavg()[0]:.1f}\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from jobs._runtime.sources import logs as source
+from jobs._runtime.sources.log_files import find_log_files
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from transforms.errors import SourceError
@@ -28,8 +29,19 @@ pytestmark = pytest.mark.spark
 TIMES = ("logged_at", "received_at", "handled_at", "answered_at")
 
 
-def lines_of(spark: SparkSession, path: Path, **how: str) -> DataFrame:
-    return source.read(spark, str(path), how.get("broker", "1"), how.get("time_zone", "UTC"))
+def read(
+    spark: SparkSession,
+    path: Path,
+    broker: str = "1",
+    time_zone: str = "UTC",
+    layout: str = "auto",
+    wanted: Collection[logs.Wanted] = tuple(logs.Wanted),
+) -> DataFrame:
+    return source.read(spark, find_log_files(str(path), broker, layout), time_zone, layout, wanted)
+
+
+def tables(spark: SparkSession, path: Path, **how: str) -> dict[str, DataFrame]:
+    return logs.split(read(spark, path, **how))
 
 
 def plain(frame: DataFrame) -> list[dict[str, Any]]:
@@ -62,18 +74,29 @@ def test_spark_gives_what_the_pure_functions_give(
     spark: SparkSession, capture_dir: Callable[[str], Path], name: str
 ) -> None:
     folder = capture_dir(name) / "broker_logs"
-    facts = logs.tagged(lines_of(spark, folder)).persist()
+    facts = read(spark, folder, wanted=[logs.Wanted.FACTS]).persist()
     pure = expected(folder)
-    for table, frame in logs.split(facts).items():
-        assert in_order(plain(frame)) == in_order(pure[table]), table
+    for table in logs.TABLES:
+        assert in_order(plain(logs.split(facts)[table])) == in_order(pure[table]), table
     facts.unpersist()
 
 
-def test_silver_has_the_columns_and_types_of_its_tables(spark: SparkSession, tmp_path: Path) -> None:
+def test_bronze_tells_what_its_source_told(spark: SparkSession, capture_dir: Callable[[str], Path]) -> None:
+    folder = capture_dir("chaos-4.2.0") / "broker_logs"
+    told = read(spark, folder, wanted=[logs.Wanted.FACTS]).collect()
+    assert len(told) > 1000
+    bronze = logs.split(read(spark, folder, wanted=[logs.Wanted.ENTRIES]))["log_lines"]
+    assert sorted(map(repr, logs.parse(bronze).collect())) == sorted(map(repr, told))
+    both = read(spark, folder)
+    assert both.where("table = 'log_lines'").count() == bronze.count()
+    assert both.where("table != 'log_lines'").count() == len(told)
+
+
+def test_the_tables_have_the_columns_and_types_that_were_declared(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text("x\n")
-    read = lines_of(spark, tmp_path).withColumn("cluster", F.lit("c"))
-    for table, frame in logs.parse(read).items():
-        declared = {f.name: f.dataType for f in struct_type(BY_NAME[table]) if f.name not in ("loaded_at", "seen_at")}
+    for table, frame in tables(spark, tmp_path).items():
+        added = ("cluster", "loaded_at", "seen_at")
+        declared = {f.name: f.dataType for f in struct_type(BY_NAME[table]) if f.name not in added}
         assert {f.name: f.dataType for f in frame.schema} == declared
         assert frame.columns == list(declared)
 
@@ -84,7 +107,7 @@ def test_what_cannot_be_read_is_rejected_with_its_place(spark: SparkSession, tmp
         b"[2024-06-15 12:00:00,000] DEBUG Completed request:"
         b'{"requestHeader":{"requestApiKey":12,"requestApiVersion" (kafka.request.logger)\n'
     )
-    rows = plain(logs.parse(lines_of(spark, tmp_path))["rejected"])
+    rows = plain(tables(spark, tmp_path)["rejected"])
     name = "server.log@2024-06-15T12:00:00.000"
     assert {(row["source"], row["position"], row["reason_code"]) for row in rows} == {
         ("log", f"{name}:1", "no_timestamp"),
@@ -99,43 +122,61 @@ def test_times_are_utc_whatever_zone_the_broker_and_the_session_have(spark: Spar
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
-        read = lines_of(spark, tmp_path, time_zone="Europe/Berlin")
-        (event,) = plain(logs.parse(read)["coordinator_events"])
-        assert event["logged_at"] == plain(read)[0]["logged_at"] == 1718452800123 * 1000
+        found = tables(spark, tmp_path, time_zone="Europe/Berlin")
+        (event,) = plain(found["coordinator_events"])
+        assert event["logged_at"] == plain(found["log_lines"])[0]["logged_at"] == 1718452800123 * 1000
     finally:
         spark.conf.set("spark.sql.session.timeZone", str(before))
 
 
-def test_rotation_changes_nothing(spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path) -> None:
+def test_rotation_changes_nothing_and_copies_are_read_once(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
     log = capture_dir("chaos-4.2.0") / "broker_logs" / "server.log"
-    (tmp_path / "before").mkdir()
-    (tmp_path / "after").mkdir()
+    for name in ("before", "after", "both"):
+        (tmp_path / name).mkdir()
     shutil.copy(log, tmp_path / "before" / "server.log")
     (tmp_path / "after" / "server.log.2026-11-20-12.gz").write_bytes(gzip.compress(log.read_bytes()))
-    before, after = (plain(lines_of(spark, tmp_path / each)) for each in ("before", "after"))
-    assert before == after
+    shutil.copy(log, tmp_path / "both" / "server.log.1")
+    (tmp_path / "both" / "server.log.1.gz").write_bytes(gzip.compress(log.read_bytes()))
+    before, after, both = (in_order(plain(read(spark, tmp_path / each))) for each in ("before", "after", "both"))
+    assert before == after == both
     assert len(before) > 2000
 
 
 def test_files_that_are_no_logs_are_told_and_the_rest_is_read(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "0000.log").write_bytes(b"\0\1\0\2abc")
+    (tmp_path / "0000.log.1").write_bytes(b"\0\1\0\2abc")
     (tmp_path / "cut.log.gz").write_bytes(gzip.compress(b"[2024-06-15 12:00:00,000] INFO a (b)\n" * 999)[:40])
     (tmp_path / "server.log").write_text("[2024-06-15 12:00:00,000] INFO a (b)\n")
-    rows = plain(lines_of(spark, tmp_path))
-    assert {row["reason_code"] for row in rows} == {None, "not_text", "unreadable_file"}
-    assert all(row["position"] == f"{row['source_file']}:{row['line_number']}" for row in rows if row["reason_code"])
+    found = tables(spark, tmp_path)
+    rejected = {row["reason_code"]: row["position"].partition("@")[0] for row in plain(found["rejected"])}
+    assert rejected == {"not_text": "0000.log:1", "unreadable_file": "cut.log:1"}
+    assert found["rejected"].count() == 2
+    assert found["log_lines"].where("source_file LIKE 'server.log%'").count() == 1
 
 
 def test_missing_logs_are_a_source_error_with_its_type(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(SourceError):
-        lines_of(spark, tmp_path / "nowhere")
+        read(spark, tmp_path / "nowhere")
 
 
 def test_small_files_share_a_task_and_large_ones_do_not(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"{number}.log").write_text("x" * 100)
-    assert [len(share.files) for share in source.plan(str(tmp_path), "1", share_bytes=250)] == [2, 2, 1]
-    assert [len(share.files) for share in source.plan(str(tmp_path), "1", share_bytes=10)] == [1, 1, 1, 1, 1]
+    files = find_log_files(str(tmp_path), "1")
+    assert [len(share.files) for share in source.plan(files, share_bytes=250)] == [2, 2, 1]
+    assert [len(share.files) for share in source.plan(files, share_bytes=10)] == [1, 1, 1, 1, 1]
+
+
+def test_files_with_the_same_lines_share_a_task_whatever_their_size(tmp_path: Path) -> None:
+    for name in ("server.log.1", "server.log.2", "other.log"):
+        (tmp_path / name).write_text("[2024-06-15 12:00:00,000] INFO a (b)\n")
+    shares = source.plan(find_log_files(str(tmp_path), "1"), share_bytes=10)
+    assert [[file.name for file in share.files] for share in shares] == [
+        ["other.log"],
+        ["server.log.1", "server.log.2"],
+    ]
 
 
 def test_a_clients_log_gives_its_own_events_with_its_host(spark: SparkSession, tmp_path: Path) -> None:
@@ -148,7 +189,7 @@ def test_a_clients_log_gives_its_own_events_with_its_host(spark: SparkSession, t
         f"{prefix}Adding newly assigned partitions: orders-0, orders-1\n"
         "2024-06-15 12:00:00.130  INFO 1 --- [main] com.example.App : something else\n"
     )
-    joined, assigned = plain(logs.parse(lines_of(spark, tmp_path, broker="{dir}"))["client_events"].sort("line_number"))
+    joined, assigned = plain(tables(spark, tmp_path, broker="{dir}")["client_events"].sort("line_number"))
     assert (joined["host"], joined["group_id"], joined["client_id"]) == ("app-7", "g1", "app-1")
     assert (joined["event"], joined["generation"], joined["member_id"]) == ("joined", 5, "app-1-7d1e")
     assert joined["client_state"] == "COMPLETING_REBALANCE"
@@ -169,7 +210,6 @@ def test_a_layout_of_ones_own_and_a_collector_change_nothing(spark: SparkSession
         (tmp_path / name / "server.log").write_text(text + "\n")
     found = []
     for name, layout in (("own", "%d{dd/MM/yyyy HH:mm:ss.SSS} %p %c - %m%n"), ("wrapped", "auto"), ("plain", "auto")):
-        read = source.read(spark, str(tmp_path / name), "1", "UTC", layout)
-        found.append(plain(logs.parse(read)["coordinator_events"]))
+        found.append(plain(tables(spark, tmp_path / name, layout=layout)["coordinator_events"]))
     assert found[0] == found[1] == found[2]
     assert found[0][0]["event"] == "group_empty"

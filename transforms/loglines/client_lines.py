@@ -55,6 +55,8 @@ def read_client_line(parts: Parts) -> Row | None:
         _identify(row, *_texts(prefix.group()))
     if row["member_id"] in _NO_ID:
         row["member_id"] = ""
+    if row["reason"] == "null":  # a cause without a text
+        row["reason"] = None
     return row
 
 

@@ -40,6 +40,12 @@ def _instance(row: Row, raw: str) -> None:
     row["group_instance_id"] = option(raw)
 
 
+def _given_member(row: Row, raw: str) -> None:
+    """Read `need to re-join with the given member-id: ..`: the reason, and who the client is from now on."""
+    row["reason"] = raw
+    row["member_id"] = raw.rpartition(": ")[2]
+
+
 def _drop(row: Row, raw: str) -> None:
     """Match, keep nothing."""
 
@@ -54,6 +60,9 @@ KINDS: dict[str, Kind] = {
     "client_state": (r"(\w+)", put_column("client_state")),
     "partitions": (r"([^\n]*?)", _partitions),
     "reason": (r"([^\n]*)", put_column("reason")),
+    "rebalancing": (r"([^\n]* rebalancing)", put_column("reason")),
+    "coordinator_is_another": (r"(the group coordinator [^\n]* is incorrect)\.[^\n]*", put_column("reason")),
+    "given_member": (r"(need to re-join with the given member-id: [^\n]+)", _given_member),
     "any": (_LAZY, _drop),
     "rest": (_GREEDY, _drop),
 }

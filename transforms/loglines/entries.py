@@ -176,8 +176,11 @@ def entries(
     """
     clock = _Clock(timezone.utc if time_zone == "UTC" else ZoneInfo(time_zone))
     heads = _Heads(clock, layout)
-    for entry in _entries(lines, clock, heads, max_lines, max_characters):
-        yield entry if heads.pattern is None else entry._replace(text=heads.pattern.as_kafka_prints(entry.text))
+    found = _entries(lines, clock, heads, max_lines, max_characters)
+    pattern = heads.pattern
+    if pattern is None:
+        return found
+    return (entry._replace(text=pattern.as_kafka_prints(entry.text)) for entry in found)
 
 
 def _entries(

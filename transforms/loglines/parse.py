@@ -11,16 +11,15 @@ from transforms.loglines.layouts import Parts, head_length, take_apart
 from transforms.loglines.patterns import COMMIT_DETAILS
 from transforms.loglines.patterns_client import PREFIXES
 from transforms.loglines.request_log import (
-    MARKER,
     BadRequestLineError,
+    begin_of_request,
     is_group_request,
-    is_request,
     read_request_line,
 )
 
 COORDINATOR_MARKER = "oordinator"
 
-MARKERS = (COORDINATOR_MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES)
+_MARKERS = (COORDINATOR_MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES)
 """An entry that holds none of these and is no request gives no row, whatever else it holds."""
 
 
@@ -48,15 +47,16 @@ def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
     """
     if logged_at is None:
         return [_rejected("no_timestamp", "text before the first time stamp of the file", text)] if text.strip() else []
-    request = is_request(text)
-    if not request and not any(marker in text for marker in MARKERS):
+    begin = begin_of_request(text)
+    if begin >= 0 and not is_group_request(text, begin):
+        return []
+    if begin < 0 and not any(map(text.__contains__, _MARKERS)):
         return []
     head = head_length(text)
     if head < 0:  # an overlong entry goes on in further ones, which have no head
         return []
-    if request:
-        begin = text.find(MARKER, head)
-        return _request(text, begin, logged_at) if is_group_request(text, begin) else []
+    if begin >= 0:
+        return _request(text, begin, logged_at)
     if text.startswith("DEBUG", head) and any(detail in text for detail in COMMIT_DETAILS):
         return []
     parts = take_apart(text, head)

@@ -10,7 +10,7 @@ from transforms.loglines.client_template import client_table
 MEMBERSHIP = client_table(
     r"""
 heartbeat_failed · 2.0-2.8 · STABLE
-Attempt to heartbeat failed since {reason} rebalancing
+Attempt to heartbeat failed since {rebalancing}
     Attempt to heartbeat failed since group is rebalancing
 heartbeat_failed · 2.0-2.5 · UNJOINED
 Attempt to heartbeat failed since generation {generation} is not current
@@ -55,9 +55,11 @@ Giving away all assigned partitions as lost since {reason}
     Giving away all assigned partitions as lost since generation has been reset,indicating that consumer is no longer part of the group
     Giving away all assigned partitions as lost since generation/memberID has been reset,indicating that consumer is in old state or no longer part of the group
 rejoin_requested · 3.0- · STABLE
-Request joining group due to: {reason} already rebalancing
+Request joining group due to: {rebalancing}
     Request joining group due to: group is already rebalancing
 rejoin_requested · 3.0-
+Request joining group due to: {given_member}
+    Request joining group due to: need to re-join with the given member-id: c1-7d1e
 Request joining group due to: {reason}
     Request joining group due to: cached metadata has changed from (version4: {orders=2}) at the beginning of the rebalance to (version5: {orders=3})
 rejoin_requested · 2.7-2.8
@@ -117,9 +119,6 @@ Marking the coordinator {any} dead for group {group_id}
 coordinator_lost · 1.0
 Marking the coordinator {any} dead
     Marking the coordinator broker1:9092 (id: 2147483646 rack: null) dead
-coordinator_lost · 3.1-
-Requesting disconnect from last known coordinator {rest}
-    Requesting disconnect from last known coordinator broker1:9092 (id: 2147483646 rack: null)
 coordinator_lookup_failed · 2.8-
 FindCoordinator request {reason}
     FindCoordinator request hit fatal exception
@@ -130,6 +129,9 @@ disconnected · 2.8-
 Consumer has been disconnected from the group coordinator for {any}ms
     Consumer has been disconnected from the group coordinator for 6012ms
 
+ignored · 3.1-
+Requesting disconnect from last known coordinator {rest}
+    Requesting disconnect from last known coordinator broker1:9092 (id: 2147483646 rack: null)
 ignored · 0.11-
 Interrupted while waiting for consumer heartbeat thread to close
     Interrupted while waiting for consumer heartbeat thread to close

@@ -35,7 +35,7 @@ joining · 3.8-
 Member {member_id} will join the group on the next call to poll.
     Member c1-7d1e will join the group on the next call to poll.
 reconciling · 3.7-
-Reconciling assignment with local epoch {generation}\n\tMember: {member_id}\n\tAssigned partitions: {partitions}\n{rest}
+Reconciling assignment with local epoch {any}\n\tMember: {member_id}\n\tAssigned partitions: {partitions}\n{rest}
     Reconciling assignment with local epoch 5\n\tMember:                                    c1-7d1e\n\tAssigned partitions:                       [orders-0, orders-1]\n\tCurrent owned partitions:                  []\n\tAdded partitions (assigned - owned):       [orders-0, orders-1]\n\tRevoked partitions (owned - assigned):     []\n
 leaving · 3.8-
 Member {member_id} with epoch {generation} generated the heartbeat to leave due to {reason}. It will remain stale {rest}
@@ -68,11 +68,11 @@ heartbeat_failed · 3.7-
     ConsumerGroupHeartbeatRequest failed for member c1-7d1e with state STABLE due to UNKNOWN_MEMBER_ID: boom
 {any} failed because member {member_id} is unknown.
     ConsumerGroupHeartbeatRequest failed because member c1-7d1e is unknown.
-{any} failed because the group coordinator {reason}
+{any}HeartbeatRequest failed because {coordinator_is_another}
     ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is incorrect. Will attempt to find the coordinator again and retry
 {any} failed because of the retriable exception. {reason}
     ConsumerGroupHeartbeatRequest failed because of the retriable exception. Will retry in 100 ms: boom
-{any}HeartbeatRequest failed {reason}
+{any}HeartbeatRequest failed due to {reason}
     ConsumerGroupHeartbeatRequest failed due to group authorization failure: boom
     ConsumerGroupHeartbeatRequest failed due to unreleased instance id i1: boom
 coordinator_lookup_failed · 3.7-

@@ -93,10 +93,34 @@ The state machine of the coordinator __consumer_offsets-{topic_partition_of_grou
     The state machine of the coordinator __consumer_offsets-13 is out of sync with the underlying log. The last written offset returned is 5 while the coordinator expected 7.
 Writing records to __consumer_offsets-{topic_partition_of_group} failed due to: {rest}.
     Writing records to __consumer_offsets-13 failed due to: The request timed out..
+Replaying record {rest}
+    Replaying record CoordinatorRecord(key=..., value=...) to __consumer_offsets-13 failed due to: boom.
+Execution of {rest}
+    Execution of FlushBatch failed due to This is not the correct coordinator..
+Completion of event {rest}
+    Completion of event InternalEvent(name=FlushBatch) failed due to boom.
+Cannot load coordinator {rest}
+    Cannot load coordinator __consumer_offsets-13 in state CLOSED.
+Failed to unload {rest}
+    Failed to unload metadata for __consumer_offsets-13 with epoch OptionalInt[7] due to boom.
+The write event {rest}
+    The write event classic-group-join-g1 for the timer join-g1 failed due to boom. Rescheduling it.
 
 ignored · 3.6-
 Started unloading metadata for {rest}
     Started unloading metadata for __consumer_offsets-13 with epoch OptionalInt[7].
+Ignored unloading metadata for {rest}
+    Ignored unloading metadata for __consumer_offsets-13 in epoch OptionalInt[7] since metadata was never loaded.
+Ignored loading metadata from {rest}
+    Ignored loading metadata from __consumer_offsets-13 since current epoch 8 is larger than or equals to 7.
+Ignored load completion from {rest}
+    Ignored load completion from __consumer_offsets-13 because context is in CLOSED state.
+The coordinator {rest}
+    The coordinator __consumer_offsets-13 is already active.
+Failed to enqueue write event {rest}
+    Failed to enqueue write event classic-group-join-g1 for timer join-g1 because the runtime is closed. Ignoring it.
+Coordinator runtime is already shutting down.
+    Coordinator runtime is already shutting down.
 Closing coordinator runtime.
     Closing coordinator runtime.
 Coordinator runtime closed.

@@ -20,23 +20,17 @@ from transforms.loglines.template import PROVENANCE
 
 Row = dict[str, Any]
 
-MARKER = "Completed request:"
+_MARKER = "Completed request:"
 """How the message of every request begins."""
 
-API_OF_GROUP = rf'"requestApiKey": ?(?:{"|".join(map(str, APIS))}),|\(apiKey=(?:{"|".join(KEYS)}),'
-"""Regular expression (Python's and Java's alike) that finds the requests which are worth parsing.
-
-The second half is the text that brokers before 2.8 print.
-"""
-
-MARKER_WITHIN = 80
+_MARKER_WITHIN = 80
 """The marker ends this near to the beginning of an entry: behind a time stamp and a level."""
 
-HEADER_LENGTH = 200
+_HEADER_LENGTH = 200
 """The API ends this near to the marker, before anything that a client can choose."""
 
-_API = re.compile(API_OF_GROUP)
 _KEY = '"requestApiKey":'
+_API_IN_TEXT = re.compile(rf"\(apiKey=(?:{'|'.join(KEYS)}),")  # before 2.8
 _KEYS = frozenset(map(str, APIS))
 _EMPTY: Row = {name: None for name in GROUP_REQUESTS.columns if name not in PROVENANCE}
 _DECODER = json.JSONDecoder()
@@ -63,18 +57,18 @@ class BadRequestLineError(ValueError):
         self.code = code
 
 
-def is_request(entry: str) -> bool:
-    """Tell whether an entry is a line of the request log; cheap."""
-    return entry.find(MARKER, 0, MARKER_WITHIN) >= 0
+def begin_of_request(entry: str) -> int:
+    """Return where the message begins in an entry of the request log, -1 in any other; cheap."""
+    return entry.find(_MARKER, 0, _MARKER_WITHIN)
 
 
 def is_group_request(line: str, begin: int) -> bool:
     """Tell whether the message that begins at `begin` is a request to a group coordinator; cheap."""
-    at = line.find(_KEY, begin, begin + HEADER_LENGTH)
+    at = line.find(_KEY, begin, begin + _HEADER_LENGTH)
     if at >= 0:
         at += len(_KEY)
         return line[at : line.find(",", at)].strip() in _KEYS
-    return _API.search(line, begin, begin + HEADER_LENGTH) is not None
+    return _API_IN_TEXT.search(line, begin, begin + _HEADER_LENGTH) is not None
 
 
 def read_request_line(line: str, begin: int, logged_at: int) -> list[Row]:
@@ -91,7 +85,7 @@ def read_request_line(line: str, begin: int, logged_at: int) -> list[Row]:
     Raises:
         BadRequestLineError: the line is broken, or holds no request or no answer.
     """
-    begin += len(MARKER)
+    begin += len(_MARKER)
     try:
         if is_text_request(line, begin):
             return _rows(read_text_request(line, begin), logged_at)

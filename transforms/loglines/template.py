@@ -76,7 +76,7 @@ def _instance_option(row: Row, raw: str) -> None:
 
 
 def _epoch(row: Row, raw: str) -> None:
-    if raw.isdigit():  # OptionalInt.empty otherwise
+    if raw.isdigit():  # OptionalInt.empty or None otherwise
         row["attributes"]["epoch"] = raw
 
 
@@ -120,7 +120,7 @@ _COLUMNS: dict[str, Kind] = {
 
 _SPECIAL: dict[str, Kind] = {
     "instance_option": (_LAZY, _instance_option),
-    "epoch": (r"(?:OptionalInt\[)?(-?\d+|OptionalInt\.empty)\]?", _epoch),
+    "epoch": (r"(?:OptionalInt\[|Some\()?(-?\d+|OptionalInt\.empty|None)[\])]?", _epoch),
     "members": (_LAZY, _members),
     "member": (_LAZY, _member),
     "new_leader": (_LAZY, _new_leader),

@@ -1,147 +1,143 @@
-"""Bronze log lines → the silver tables of events, requests and what could not be read.
+"""Entries of logs → rows of `bronze.log_lines` and of the silver tables.
 
-Python reads each line of interest once and gives one wide row for each fact: the name of its table, and a struct for
-each table, null but for that one. Which lines are of interest, Spark's own functions tell.
+An entry, and each fact that it tells, is one wide row: the name of its table and the columns of all these tables, null
+but for those of its own. `split` parts them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from transforms.loglines.parse import MARKERS, parse_entry
-from transforms.loglines.request_log import API_OF_GROUP, HEADER_LENGTH, MARKER, MARKER_WITHIN
+from schemas.tables.bronze import LOG_LINES
+from transforms.loglines.entries import Entry
+from transforms.loglines.parse import parse_entry
 from transforms.silver.offsets import silver_type
 
 TABLES = ("coordinator_events", "group_requests", "client_events", "rejected")
+"""Silver tables that entries give rows of."""
 
-_PROVENANCE = ("cluster", "broker", "source_file", "line_number")
-_TABLE = "table"
-_LINES_PER_BATCH = 4096
+PLACE = ("broker", "source_file", "line_number")
+"""Columns that say where an entry stands; every wide row has them."""
 
-Put = Callable[[Any], Any]
+TABLE = "table"
+"""Column of a wide row that names its table."""
+
+_ENTRIES_PER_BATCH = 4096
+
+Columns = Mapping[str, pa.Array]
 
 
-def parse(log_lines: DataFrame) -> dict[str, DataFrame]:
-    """Parse log lines.
+class Wanted(Enum):
+    """What is to be made of entries: the entries themselves, or what they tell."""
 
-    Args:
-        log_lines: rows of `bronze.log_lines`; `cluster` may still be missing.
+    ENTRIES = auto()
+    FACTS = auto()
+
+
+_DERIVED = {
+    "source": "'log'",
+    "position": "concat_ws(':', source_file, line_number)",
+    "host": "broker",  # of a client's log: what names the broker is the folder of the file
+}
+"""Columns that follow from the place of an entry, as SQL."""
+
+
+def _wide_type() -> T.StructType:
+    names = {f.name: f.dataType for table in (LOG_LINES.name, *TABLES) for f in silver_type(table)}
+    own = [T.StructField(name, kind) for name, kind in names.items() if name not in {"cluster", *_DERIVED}]
+    return T.StructType([T.StructField(TABLE, T.StringType()), *own])
+
+
+WIDE_TYPE = _wide_type()
+"""A wide row: its table, and the columns of all tables that do not follow from others."""
+
+_WIDE_SCHEMA = to_arrow_schema(WIDE_TYPE)
+
+
+def parse(log_lines: DataFrame) -> DataFrame:
+    """Parse rows of `bronze.log_lines`.
 
     Returns:
-        The silver tables by name, without `loaded_at` and `seen_at`, which the job adds. Each is a plan of its own
-        that parses all lines again: whoever needs several of them persists `tagged` and takes `split` of that.
+        `WIDE_TYPE`. Grain: one fact.
     """
-    return split(tagged(log_lines))
+    given = log_lines.select(*PLACE, F.unix_millis("logged_at").alias("logged_at"), "text")
+    return given.mapInArrow(_parse_batches, WIDE_TYPE)
 
 
-def tagged(log_lines: DataFrame) -> DataFrame:
-    """Parse log lines into one wide row for each fact.
-
-    Returns:
-        The provenance of the line, `table`, and a struct column named after each table. Grain: one fact.
-    """
-    carried = [T.StructField(f.name, f.dataType) for f in log_lines.schema if f.name in _PROVENANCE]
-    out = T.StructType(
-        [
-            *carried,
-            T.StructField(_TABLE, T.StringType()),
-            *(T.StructField(table, _own_columns(table)) for table in TABLES),
-        ]
-    )
-    of_interest = log_lines.where(_may_tell_something()).select(
-        *(field.name for field in carried), F.unix_millis("logged_at").alias("logged_at"), "text"
-    )
-    return of_interest.mapInArrow(_kernel(to_arrow_schema(out), [field.name for field in carried]), out)
+def split(rows: DataFrame) -> dict[str, DataFrame]:
+    """Part wide rows into the tables, by name, without the columns that the job adds: `cluster` and time of loading."""
+    return {table: _of_table(rows, table) for table in (LOG_LINES.name, *TABLES)}
 
 
-def split(facts: DataFrame) -> dict[str, DataFrame]:
-    """Part the rows of `tagged` into the silver tables, by name."""
-    return {table: _of_table(facts, table) for table in TABLES}
+def _of_table(rows: DataFrame, table: str) -> DataFrame:
+    columns = [f.name for f in silver_type(table) if f.name != "cluster"]
+    own = [F.expr(_DERIVED[name]).alias(name) if name in _DERIVED else F.col(name) for name in columns]
+    return rows.where(F.col(TABLE) == table).select(*own)
 
 
-def _may_tell_something() -> Column:
-    """Condition that holds for every line that `parse_entry` gives a row for, and for few others."""
-    text = F.col("text")
-    is_request = F.substring(text, 1, MARKER_WITHIN).contains(MARKER)
-    is_of_group = F.substring(text, 1, MARKER_WITHIN + HEADER_LENGTH).rlike(API_OF_GROUP)
-    is_marked = F.lit(False)
-    for marker in MARKERS:
-        is_marked = is_marked | text.contains(marker)
-    return F.col("logged_at").isNull() | F.when(is_request, is_of_group).otherwise(is_marked)
-
-
-def _own_columns(table: str) -> T.StructType:
-    """Columns of a table that the parser gives."""
-    elsewhere = {*_PROVENANCE, "source", "position", "host"}
-    return T.StructType([T.StructField(f.name, f.dataType) for f in silver_type(table) if f.name not in elsewhere])
-
-
-def _of_table(facts: DataFrame, table: str) -> DataFrame:
-    found = {
-        "source": F.lit("log"),
-        "position": F.concat_ws(":", F.col("source_file"), F.col("line_number")),
-        "host": F.col("broker"),  # of a client's log: what names the broker is the folder of the file
-        **{name: F.col(name) for name in _PROVENANCE if name in facts.columns},
-        **{name: F.col(f"{table}.{name}") for name in _own_columns(table).fieldNames()},
-    }
-    rows = facts.where(F.col(_TABLE) == table)
-    return rows.select(*(found[f.name].alias(f.name) for f in silver_type(table) if f.name in found))
-
-
-def _kernel(schema: pa.Schema, carried: list[str]) -> Any:
-    """Build the function that parses Arrow batches of lines."""
-    conversions = {table: _conversions(_own_columns(table)) for table in TABLES}
-
-    def parse_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for start in range(0, batch.num_rows, _LINES_PER_BATCH):
-                yield from _parse_lines(batch.slice(start, _LINES_PER_BATCH), schema, carried, conversions)
-
-    return parse_batches
-
-
-def _parse_lines(
-    batch: pa.RecordBatch, schema: pa.Schema, carried: list[str], conversions: dict[str, list[tuple[str, Put]]]
+def wide_batches(
+    broker: str, source_file: str, entries: Sequence[Entry], wanted: Collection[Wanted]
 ) -> Iterator[pa.RecordBatch]:
-    lines: list[int] = []
-    names: list[str] = []
-    rows: list[dict[str, Any]] = []
-    texts, times = batch.column("text").to_pylist(), batch.column("logged_at").to_pylist()
-    for line, (text, logged_at) in enumerate(zip(texts, times, strict=True)):
+    """Yield the wide rows of entries of one file."""
+    numbers, times, texts = zip(*entries, strict=True)
+    place = {
+        "broker": pa.repeat(pa.scalar(broker), len(entries)),
+        "source_file": pa.repeat(pa.scalar(source_file), len(entries)),
+        "line_number": pa.array(numbers, pa.int64()),
+    }
+    if Wanted.ENTRIES in wanted:
+        logged_at = pc.multiply(pa.array(times, pa.int64()), 1000)
+        yield wide_batch(LOG_LINES.name, {**place, "logged_at": logged_at, "text": pa.array(texts, pa.string())})
+    if Wanted.FACTS in wanted:
+        yield from _facts(place, times, texts)
+
+
+def wide_batch(table: str, columns: Columns) -> pa.RecordBatch:
+    """Build wide rows of one table; timestamps in microseconds, as Arrow counts them."""
+    count = len(columns["line_number"])
+    given = {TABLE: pa.repeat(pa.scalar(table), count), **columns}
+    arrays = [
+        given[each.name].cast(each.type) if each.name in given else pa.nulls(count, each.type) for each in _WIDE_SCHEMA
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=_WIDE_SCHEMA)
+
+
+def _parse_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for start in range(0, batch.num_rows, _ENTRIES_PER_BATCH):
+            some = batch.slice(start, _ENTRIES_PER_BATCH)
+            place = {name: some.column(name) for name in PLACE}
+            yield from _facts(place, some.column("logged_at").to_pylist(), some.column("text").to_pylist())
+
+
+def _facts(place: Columns, times: Iterable[int | None], texts: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    """Parse entries; yield a batch for each table that they tell something for."""
+    found: dict[str, tuple[list[int], list[dict[str, Any]]]] = {table: ([], []) for table in TABLES}
+    for index, (text, logged_at) in enumerate(zip(texts, times, strict=True)):
         for table, row in parse_entry(text, logged_at):
-            for name, convert in conversions[table]:
-                if row[name] is not None:
-                    row[name] = convert(row[name])
-            lines.append(line)
-            names.append(table)
+            indices, rows = found[table]
+            indices.append(index)
             rows.append(row)
-    if not lines:
-        return
-    kept = batch.take(pa.array(lines, pa.int64()))
-    columns = [kept.column(name).cast(schema.field(name).type) for name in carried]
-    columns.append(pa.array(names, pa.string()))
-    for table in TABLES:
-        own = [row if name == table else None for name, row in zip(names, rows, strict=True)]
-        columns.append(pa.array(own, schema.field(table).type))
-    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    for table, (indices, rows) in found.items():
+        if rows:
+            where = pa.array(indices, pa.int64())
+            own = {name: _array([row[name] for row in rows], _WIDE_SCHEMA.field(name).type) for name in rows[0]}
+            yield wide_batch(table, {**{name: column.take(where) for name, column in place.items()}, **own})
 
 
-def _conversions(columns: T.StructType) -> list[tuple[str, Put]]:
-    """Columns whose Python value Arrow takes in another form."""
-    kinds: list[tuple[type[T.DataType], Put]] = [(T.TimestampType, _microseconds), (T.MapType, _items)]
-    return [(f.name, convert) for f in columns for kind, convert in kinds if isinstance(f.dataType, kind)]
-
-
-def _microseconds(epoch_ms: float) -> int:
-    return round(epoch_ms * 1000)
-
-
-def _items(mapping: dict[Any, Any]) -> list[tuple[Any, Any]]:
-    return list(mapping.items())
+def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """Build a column; times come in milliseconds, and Arrow takes a map as a list of pairs."""
+    if pa.types.is_timestamp(kind):
+        values = [None if value is None else round(value * 1000) for value in values]
+    elif pa.types.is_map(kind):
+        values = [None if value is None else list(value.items()) for value in values]
+    return pa.array(values, kind)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import gzip
+import hashlib
+import io
 import os
 import re
 import time
@@ -11,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from transforms.errors import SourceError
 from transforms.loglines.entries import Entry, entries, first_stamp
@@ -37,17 +39,32 @@ _TRACE_S = 5
 
 @dataclass(frozen=True)
 class LogFile:
-    """A log file.
+    """A log file as it was found.
 
     Attributes:
         path: where it lies.
         name: its path below the root.
         broker: name of the broker that wrote it.
+        lasting_name: `name` without what rotation adds, and the time stamp that the file begins with: the same lines
+            have the same name when the file has moved on and been compressed, and another file that takes over its
+            name has another.
+        size: its bytes.
+        modified_ns: when it changed, in nanoseconds of the epoch.
+        is_whole: nobody writes it any more, as far as one can tell, so nothing of it is held back.
     """
 
     path: str
     name: str
     broker: str
+    lasting_name: str
+    size: int
+    modified_ns: int
+    is_whole: bool
+
+    def mark(self, *how: str) -> str:
+        """Return what changes with the file and with how it is read."""
+        seen = (self.lasting_name, self.broker, self.size, self.modified_ns, *how)
+        return hashlib.blake2b(repr(seen).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -65,15 +82,17 @@ class Problem:
     detail: str
 
 
-def find_log_files(path: str, broker: str) -> list[LogFile]:
+def find_log_files(path: str, broker: str, layout: str = AUTO) -> list[LogFile]:
     """List log files in a stable order.
 
     Args:
         path: a folder, read at any depth, a file, or a glob of these.
         broker: name of the broker, in which `{dir}` stands for the name of the folder that holds the file.
+        layout: log4j's pattern of the lines, or `auto`.
 
     Raises:
         SourceError: nothing is there, or a file may not be read.
+        LayoutError: lines cannot be read by such a pattern.
     """
     if "://" in path and not path.startswith("file://"):
         raise SourceError(f"logs.path {path} is not a path that the executors can open: mount or copy the logs first.")
@@ -86,10 +105,29 @@ def find_log_files(path: str, broker: str) -> list[LogFile]:
         if not os.access(file, os.R_OK):
             raise SourceError(f"{file} may not be read: give this user read access to it.")
     root = _root(path)
-    return [
-        LogFile(str(file), file.relative_to(root).as_posix(), broker.replace("{dir}", file.parent.name))
-        for file in files
-    ]
+    return [found for file in files if (found := _found(file, root, broker, layout)) is not None]
+
+
+def _found(file: Path, root: Path, broker: str, layout: str) -> LogFile | None:
+    """Return what a file is now; None if it is gone."""
+    name = file.relative_to(root).as_posix()
+    try:
+        status = file.stat()  # before it is opened: if it grows, it is another one next time
+        with file.open("rb") as opened:
+            begins = _begins(_head(opened, name), layout)
+    except FileNotFoundError:
+        return None
+    except _UNREADABLE:
+        begins = None
+    return LogFile(
+        path=str(file),
+        name=name,
+        broker=broker.replace("{dir}", file.parent.name),
+        lasting_name=lasting_name(name, begins),
+        size=status.st_size,
+        modified_ns=status.st_mtime_ns,
+        is_whole=_is_whole(name, status),
+    )
 
 
 def _files(place: Path) -> Iterator[Path]:
@@ -110,46 +148,45 @@ def _root(path: str) -> Path:
     return fixed if fixed.is_dir() else fixed.parent
 
 
-def read_log_file(file: LogFile, time_zone: str, layout: str = AUTO) -> Iterator[tuple[str, Entry | Problem]]:
-    """Yield the entries of a file, each with the file's lasting name; where reading ends early, a `Problem`.
-
-    The lasting name is the file's without what rotation adds, and the time stamp that the file begins with: the same
-    lines have the same name when the file has moved on and been compressed, and another file that takes over its name
-    has another.
+def read_log_file(file: LogFile, time_zone: str, layout: str = AUTO) -> Iterator[Entry | Problem]:
+    """Yield the entries of a file; where reading ends early, a `Problem`.
 
     The last entry of a file that is still written is held back while more of it may come: where its last line has no
-    end, its message is not closed, or a stack trace may follow. It is read another time, under the same name and
-    number.
+    end, its message is not closed, or a stack trace may follow. It is read another time, under the same number.
+
+    A file that is another one by now, because its broker has just rotated it, is left for another time.
 
     Args:
-        file: where it lies.
+        file: what was found.
         time_zone: time zone that its lines are written in, by name.
         layout: log4j's pattern of its lines, or `auto`.
     """
-    line_number = 0
-    name = file.name
     last: Entry | None = None
     try:
-        head = _head(file)
-        begins = first_stamp(head.decode("utf-8", "replace").split("\n"), layout)
-        name = lasting_name(file.name, begins)
-        if not begins and b"\0" in head.strip(b"\0"):
-            yield name, Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
-            return
-        with _open(file) as opened:
-            lines = _Lines(opened)
+        with Path(file.path).open("rb") as opened:
+            head = _head(opened, file.name)
+            begins = _begins(head, layout)
+            if lasting_name(file.name, begins) != file.lasting_name:
+                return
+            if not begins and b"\0" in head.strip(b"\0"):
+                yield Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
+                return
+            lines = _Lines(_text(opened, file.name))
             for entry in entries(lines, time_zone, layout):
                 if last is not None:
-                    yield name, last
+                    yield last
                 last = entry
-                line_number = entry.line_number
-        if last is not None and not (_is_written(file) and lines.may_go_on(last)):
-            yield name, last
+            status = os.fstat(opened.fileno())
+            if last is not None and (_is_whole(file.name, status) or not lines.may_go_on(last, _age_s(status))):
+                yield last
+    except FileNotFoundError:
+        return
     except _UNREADABLE as problem:
         if last is not None:
-            yield name, last
+            yield last
         # One line further than any entry that was read, so that the place is its own.
-        yield name, Problem(line_number + 1, "unreadable_file", f"{type(problem).__name__}: {problem}")
+        number = 1 if last is None else last.line_number + 1
+        yield Problem(number, "unreadable_file", f"{type(problem).__name__}: {problem}")
 
 
 def lasting_name(name: str, begins: str | None) -> str:
@@ -171,37 +208,33 @@ class _Lines:
             yield line
         self._last = line
 
-    def may_go_on(self, last: Entry) -> bool:
+    def may_go_on(self, last: Entry, age_s: float) -> bool:
         """Tell whether more of the last entry may come."""
-        if not self._last.endswith("\n"):
-            return True
-        return may_grow(last.text, is_fresh=_age_s(self._opened.name) < _TRACE_S)
+        return not self._last.endswith("\n") or may_grow(last.text, is_fresh=age_s < _TRACE_S)
 
 
-def _is_written(file: LogFile) -> bool:
-    """Tell whether a broker may still be writing a file."""
-    if file.path.endswith(".gz") or _ROTATION.search(file.name):
-        return False
-    return _age_s(file.path) < _SETTLED_S
+def _is_whole(name: str, status: os.stat_result) -> bool:
+    """Tell whether nobody writes a file any more: it was rotated or compressed, or has not changed for long."""
+    return name.endswith(".gz") or _ROTATION.search(name) is not None or _age_s(status) > _SETTLED_S
 
 
-def _age_s(path: str) -> float:
-    """Return the seconds since a file changed; 0 for one that has just been renamed."""
-    try:
-        return time.time() - Path(path).stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
+def _age_s(status: os.stat_result) -> float:
+    """Return the seconds since a file changed."""
+    return time.time() - status.st_mtime
 
 
-def _open(file: LogFile) -> IO[str]:
-    """Open a file as text; bytes that are not UTF-8 stay visible as their hexadecimal escapes."""
-    if file.path.endswith(".gz"):
-        return gzip.open(file.path, "rt", encoding="utf-8", errors="backslashreplace", newline="\n")
-    return Path(file.path).open(encoding="utf-8", errors="backslashreplace", newline="\n", buffering=1 << 20)
+def _text(opened: IO[bytes], name: str) -> IO[str]:
+    """Return a file's text; bytes that are not UTF-8 stay visible as their hexadecimal escapes."""
+    plain: Any = gzip.GzipFile(fileobj=opened) if name.endswith(".gz") else opened
+    return io.TextIOWrapper(plain, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def _head(file: LogFile) -> bytes:
-    """Return the beginning of a file's text; of a compressed file that is cut, as much as there is."""
-    with Path(file.path).open("rb") as opened:
-        head = opened.read(_HEAD_BYTES)
-    return zlib.decompressobj(_GZIP_BITS).decompress(head, _HEAD_BYTES) if file.path.endswith(".gz") else head
+def _head(opened: IO[bytes], name: str) -> bytes:
+    """Return the beginning of a file's text, and go back to it; of a compressed file that is cut, what there is."""
+    head = opened.read(_HEAD_BYTES)
+    opened.seek(0)
+    return zlib.decompressobj(_GZIP_BITS).decompress(head, _HEAD_BYTES) if name.endswith(".gz") else head
+
+
+def _begins(head: bytes, layout: str) -> str | None:
+    return first_stamp(io.StringIO(head.decode("utf-8", "replace")), layout)

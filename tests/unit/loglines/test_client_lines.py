@@ -163,6 +163,37 @@ def test_why_a_client_left_is_kept() -> None:
     assert (row["member_id"], row["reason"]) == ("c1-7d1e", "consumer poll timeout has expired.")
 
 
+def test_why_a_client_joins_again_is_kept_whole() -> None:
+    row = one("Request joining group due to: group is already rebalancing")
+    assert (row["reason"], row["client_state"]) == ("group is already rebalancing", "STABLE")
+    row = one("Attempt to heartbeat failed since group is rebalancing")
+    assert (row["reason"], row["client_state"]) == ("group is rebalancing", "STABLE")
+    row = one("Request joining group due to: need to re-join with the given member-id: c1-7d1e")
+    assert (row["reason"], row["member_id"]) == ("need to re-join with the given member-id: c1-7d1e", "c1-7d1e")
+
+
+def test_the_epoch_of_an_assignment_is_not_that_of_the_member() -> None:
+    row = one(
+        "Reconciling assignment with local epoch 0\n\tMember:                   c1-7d1e\n"
+        "\tAssigned partitions:                       [orders-0]\n\tCurrent owned partitions:                  []\n"
+    )
+    assert (row["event"], row["generation"], row["member_id"]) == ("reconciling", None, "c1-7d1e")
+
+
+def test_a_cause_without_a_text_is_not_known() -> None:
+    line = "Group coordinator b:9092 (id: 2147483646 rack: null) is unavailable or invalid due to cause: null. "
+    assert one(line + "Rediscovery will be attempted.")["reason"] is None
+
+
+def test_a_coordinator_is_lost_once() -> None:
+    lines = (
+        "Group coordinator b:9092 (id: 2147483646 rack: null) is unavailable or invalid due to cause: "
+        "error response NOT_COORDINATOR. isDisconnected: false. Rediscovery will be attempted.",
+        "Requesting disconnect from last known coordinator b:9092 (id: 2147483646 rack: null)",
+    )
+    assert [row["event"] for line in lines for row in read(line)] == ["coordinator_lost"]
+
+
 def test_unknown_lines_of_the_coordinator_are_kept_and_others_are_not() -> None:
     row = one("Something new happened to the group")
     assert (row["event"], row["reason"]) == ("unrecognised", "Something new happened to the group")

@@ -170,13 +170,16 @@ def test_a_reason_not_provided_is_not_known_and_an_empty_one_is_empty() -> None:
     assert one(line, JAVA)["client_reason"] == ""
 
 
-def test_epochs_are_read_with_and_without_their_wrapping() -> None:
-    assert one("Resigned as the group coordinator for partition 13 in epoch OptionalInt[7]", SCALA)["attributes"] == {
-        "epoch": "7"
-    }
-    assert (
-        one("Resigned as the group coordinator for partition 13 in epoch OptionalInt.empty", SCALA)["attributes"] == {}
-    )
+@pytest.mark.parametrize("epoch", ["7", "OptionalInt[7]", "Some(7)"])
+def test_epochs_are_read_with_and_without_their_wrapping(epoch: str) -> None:
+    row = one(f"Resigned as the group coordinator for partition 13 in epoch {epoch}", SCALA)
+    assert row["attributes"] == {"epoch": "7"}
+
+
+@pytest.mark.parametrize("epoch", ["OptionalInt.empty", "None"])
+def test_a_coordinator_can_resign_without_an_epoch(epoch: str) -> None:
+    row = one(f"Resigned as the group coordinator for partition 13 in epoch {epoch}", SCALA)
+    assert (row["event"], row["attributes"]) == ("coordinator_resigned", {})
 
 
 def test_the_dialect_is_the_loggers_even_where_the_text_is_the_same() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs._runtime.sources.log_files import LogFile, Problem, find_log_files, read_log_file
+from jobs._runtime.sources.log_files import Problem, find_log_files, read_log_file
 from transforms.loglines.entries import Entry
 
 INFO = "[2026-11-20 10:00:0{0},00{0}] INFO line {0} (x)\n"
@@ -27,9 +27,9 @@ def read(folder: Path) -> dict[tuple[str, int], str]:
     """Entries of all files, by their key."""
     found: dict[tuple[str, int], str] = {}
     for file in find_log_files(str(folder), "1"):
-        for name, item in read_log_file(file, "UTC"):
+        for item in read_log_file(file, "UTC"):
             assert isinstance(item, Entry), item
-            assert found.setdefault((name, item.line_number), item.text) == item.text
+            assert found.setdefault((file.lasting_name, item.line_number), item.text) == item.text
     return found
 
 
@@ -109,9 +109,10 @@ def test_a_file_that_is_being_compressed_gives_what_it_holds(tmp_path: Path) -> 
     packed = gzip.compress("".join(INFO.format(i % 10) + os.urandom(60).hex() + "\n" for i in range(2000)).encode())
     path = tmp_path / "server.log.1.gz"
     path.write_bytes(packed)
-    whole = {item.line_number: item for _, item in read_log_file(LogFile(str(path), path.name, "1"), "UTC")}
+    (file,) = find_log_files(str(path), "1")
+    whole = {item.line_number: item for item in read_log_file(file, "UTC")}
     path.write_bytes(packed[: len(packed) // 2])
-    *some, problem = [item for _, item in read_log_file(LogFile(str(path), path.name, "1"), "UTC")]
+    *some, problem = read_log_file(file, "UTC")
     assert isinstance(problem, Problem)
     assert len(some) > 100
     assert all(whole[item.line_number] == item for item in some)

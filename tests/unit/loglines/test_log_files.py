@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,15 @@ def names(path: Path | str, broker: str = "{dir}") -> list[tuple[str, str]]:
     return [(file.name, file.broker) for file in find_log_files(str(path), broker)]
 
 
-def read(path: Path, name: str | None = None) -> list[tuple[str, Entry | Problem]]:
-    return list(read_log_file(LogFile(str(path), name or path.name, "1"), "UTC"))
+def found(path: Path) -> LogFile:
+    (file,) = find_log_files(str(path), "1")
+    return file
+
+
+def read(path: Path) -> list[tuple[str, Entry | Problem]]:
+    """Entries of a file, with its lasting name."""
+    file = found(path)
+    return [(file.lasting_name, item) for item in read_log_file(file, "UTC")]
 
 
 def test_a_folder_is_read_at_any_depth_and_names_the_broker(tmp_path: Path) -> None:
@@ -94,9 +102,9 @@ def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_keeps_its_name_when_it_is_rotated(tmp_path: Path, rotated: str) -> None:
-    found = read(write(tmp_path / rotated))
-    assert {name for name, _ in found} == {NAME}
-    assert [item.line_number for _, item in found] == [1, 2, 3]
+    entries = read(write(tmp_path / rotated))
+    assert {name for name, _ in entries} == {NAME}
+    assert [item.line_number for _, item in entries] == [1, 2, 3]
 
 
 def test_another_file_of_the_same_name_has_another_name(tmp_path: Path) -> None:
@@ -106,7 +114,40 @@ def test_another_file_of_the_same_name_has_another_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["kafka-request.log", "kafka_2.13-3.9.log", "b-1/server.log"])
 def test_other_names_stay_whole(tmp_path: Path, name: str) -> None:
-    assert read(write(tmp_path / name), name)[0][0].partition("@")[0] == name
+    write(tmp_path / name)
+    assert found(tmp_path).lasting_name.partition("@")[0] == name
+
+
+def test_a_file_that_was_rotated_since_it_was_found_is_left_for_another_time(tmp_path: Path) -> None:
+    log = write(tmp_path / "server.log")
+    before = found(log)
+    log.rename(tmp_path / "server.log.1")
+    assert list(read_log_file(before, "UTC")) == []
+    write(log, TEXT.replace("2024-06-15", "2024-06-16"))
+    assert list(read_log_file(before, "UTC")) == []
+
+
+def test_a_file_keeps_its_mark_until_it_changes(tmp_path: Path) -> None:
+    log = write(tmp_path / "server.log")
+    os.utime(log, ns=(1, 1))
+    mark = found(log).mark("UTC", "auto")
+    assert found(log.rename(tmp_path / "server.log.1")).mark("UTC", "auto") == mark
+    assert found(tmp_path / "server.log.1").mark("Europe/Berlin", "auto") != mark
+    grown = write(log, TEXT + LINE.format(9, 9))
+    os.utime(grown, ns=(1, 1))
+    assert found(grown).mark("UTC", "auto") != mark
+    os.utime(write(log), ns=(1, 2))
+    assert found(log).mark("UTC", "auto") != mark
+
+
+@pytest.mark.parametrize(
+    ("name", "age", "is_whole"), [("server.log", 0, False), ("server.log", 4000, True), ("server.log.1", 0, True)]
+)
+def test_a_file_that_may_be_written_is_not_whole(tmp_path: Path, name: str, age: float, is_whole: bool) -> None:
+    log = write(tmp_path / name)
+    then = time.time() - age
+    os.utime(log, (then, then))
+    assert found(log).is_whole is is_whole
 
 
 def test_a_compressed_file_that_was_cut_gives_what_it_holds(tmp_path: Path) -> None:
