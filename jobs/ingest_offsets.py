@@ -14,17 +14,19 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs._runtime.increments import increment, split_rejected, stamped
+from jobs._runtime import live_topic
+from jobs._runtime.increments import Increment, good_rows, increment, rejected_rows, stamped
 from jobs._runtime.job import Job, execute
 from schemas.tables.bronze import OFFSETS_RECORDS
-from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED
-from transforms.silver import offsets, transactions
+from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED, TOPIC_NAMES
+from transforms.silver import offsets, topic_names, transactions
 
 STEP = "decode_offsets"
 SOURCES = {kind: f"jobs._runtime.sources.{kind}" for kind in ("segments", "records")}
-"""Modules that read one kind of source each, by `offsets.kind`."""
+"""Modules that read files of one kind each, by `offsets.kind`."""
 
-_SILVER = (REJECTED, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS)
+_DECODED = (REJECTED, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS)
+_SILVER = (TOPIC_NAMES, *_DECODED)
 
 
 def run(job: Job) -> None:
@@ -40,14 +42,15 @@ def run(job: Job) -> None:
 
 def _load(job: Job, at: datetime) -> None:
     """Source → bronze."""
+    if job.settings.offsets.kind == "kafka":
+        live_topic.load(job, at)
+        return
     source = importlib.import_module(SOURCES[job.settings.offsets.kind])
     job.report.activity(f"reading {job.settings.offsets.path}")
-    read = source.read(job.spark, job.settings.offsets.path).persist()
-    try:
-        good, bad = split_rejected(read, OFFSETS_RECORDS)
-        job.append([(OFFSETS_RECORDS, good), (REJECTED, bad)], at)
-    finally:
-        read.unpersist()
+    path = job.settings.offsets.path
+    good = good_rows(source.read(job.spark, path), OFFSETS_RECORDS, is_unique=source.is_unique(path))
+    bad = rejected_rows(source.read_rejected(job.spark, path))
+    job.append([(OFFSETS_RECORDS, good), (REJECTED, bad)], at)
 
 
 def _decode(job: Job, at: datetime) -> None:
@@ -57,11 +60,17 @@ def _decode(job: Job, at: datetime) -> None:
         return
     new = found.new(job.lake, OFFSETS_RECORDS)
     control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
-    decoded = offsets.decode(new)
-    decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], control_records)
     job.report.activity("decoding")
-    job.append([(spec, decoded[spec.name]) for spec in _SILVER], at)
+    rest = offsets.not_plain(new).persist()
+    try:
+        decoded = offsets.decode(new, rest)
+        if new.where("is_transactional").take(1):  # mostly none, and to resolve is to decode twice
+            decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], control_records)
+        job.append([(spec, decoded[spec.name]) for spec in _DECODED], at)
+    finally:
+        rest.unpersist()
     _settle(job, control_records, at)
+    _name_topics(job, found, at)
     job.lake.note_progress(STEP, _SILVER, found.now)
 
 
@@ -75,6 +84,14 @@ def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
     if count:
         job.lake.note_load(OFFSET_COMMITS, at)
         job.report.wrote(OFFSET_COMMITS, count)
+
+
+def _name_topics(job: Job, found: Increment, at: datetime) -> None:
+    """Note the names of the topic ids that this run has brought; of a step that begins anew, of all there are."""
+    read = [job.lake.read(spec) for spec in (OFFSET_COMMITS, MODERN_GROUP_RECORDS)]
+    if found.before is not None:
+        read = [rows.where(F.col("loaded_at") == F.lit(at.isoformat()).cast("timestamp")) for rows in read]
+    job.append([(TOPIC_NAMES, topic_names.named(*read))], at)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -53,16 +53,20 @@ def stamped(spec: TableSpec, rows: DataFrame, at: datetime) -> DataFrame:
     return rows.withColumn(name, F.lit(at.isoformat()).cast("timestamp"))
 
 
-def split_rejected(read: DataFrame, spec: TableSpec) -> tuple[DataFrame, DataFrame]:
-    """Part what a source read into rows of a bronze table and rows of `rejected`, both unique by key.
+def good_rows(read: DataFrame, spec: TableSpec, *, is_unique: bool = False) -> DataFrame:
+    """Return the rows of a bronze table, unique by key.
 
     Args:
-        read: columns of the bronze table, and of `rejected`; `reason_code` is null for a good row.
+        read: columns of the bronze table, and `reason_code`, null for a good row.
         spec: the bronze table.
+        is_unique: the source gives no row twice, so they need not be compared.
     """
-    is_good = F.col("reason_code").isNull()
     given = [name for name in spec.columns if name in read.columns]
-    key = [name for name in spec.key if name in read.columns]
-    good = read.where(is_good).select(*given).dropDuplicates(key)
-    bad = read.where(~is_good).select("source", "position", "reason_code", "detail", "raw")
-    return good, bad.dropDuplicates(["source", "position"])
+    good = read.where(F.col("reason_code").isNull()).select(*given)
+    return good if is_unique else good.dropDuplicates([name for name in spec.key if name in given])
+
+
+def rejected_rows(read: DataFrame) -> DataFrame:
+    """Return the rows of `rejected` among what a source read, unique by key."""
+    bad = read.where(F.col("reason_code").isNotNull()).select("source", "position", "reason_code", "detail", "raw")
+    return bad.dropDuplicates(["source", "position"])

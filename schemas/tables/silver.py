@@ -181,6 +181,15 @@ CLIENT_EVENTS = TableSpec(
     required=("event", "loaded_at"),
 )
 
+TOPIC_NAMES = TableSpec(
+    Layer.SILVER,
+    "topic_names",
+    grain="one topic id that a record names",
+    key=("cluster", "topic_id"),
+    columns=("cluster", "topic_id", "topic", "loaded_at"),
+    required=("topic", "loaded_at"),
+)
+
 REJECTED = TableSpec(
     Layer.SILVER,
     "rejected",
@@ -197,5 +206,6 @@ TABLES = (
     COORDINATOR_EVENTS,
     GROUP_REQUESTS,
     CLIENT_EVENTS,
+    TOPIC_NAMES,
     REJECTED,
 )

@@ -16,7 +16,7 @@ from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
 from tests.support.pure_pipeline import evidence_by_group, read_silver
 from transforms.coordinator.brokers import Brokers
-from transforms.coordinator.evidence import Kind, in_order
+from transforms.coordinator.evidence import CLASSIC_APIS, Kind, in_order
 from transforms.coordinator.machine import Machine
 from transforms.coordinator.replay import replay_group
 
@@ -31,7 +31,7 @@ def main(name: str) -> None:
         group: [
             (item.exchange.request, item.exchange.handled_at)
             for item in in_order(*evidence)
-            if item.kind is Kind.REQUEST and item.exchange is not None
+            if item.kind is Kind.REQUEST and item.exchange is not None and item.exchange.request.api in CLASSIC_APIS
         ]
         for group, evidence in groups.items()
     }
@@ -40,7 +40,7 @@ def main(name: str) -> None:
         for group, requests in exchanges.items():
             machine = Machine(group, settings[group])
             for request, at in requests:
-                while (timer := machine.next_timer()) is not None and timer[0] <= at:
+                while (timer := machine.next_timer(at)) is not None:
                     machine.fire(timer[1])
                 machine.handle(request, at)
             machine.drain()

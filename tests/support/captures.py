@@ -14,7 +14,9 @@ ARCHIVES = Path(__file__).resolve().parents[1] / "data" / "captures"
 
 CALM = ("kafka-3.9.1", "kafka-4.2.0")
 CHAOTIC = ("chaos-3.9.1", "chaos-4.2.0")
-CAPTURES = (*CALM, *CHAOTIC)
+FAILOVER = ("failover-3.9.1", "failover-4.2.0")
+"""Two brokers, of which the second was killed and came back; chaotic clients, `broker_logs` with a folder for each."""
+CAPTURES = (*CALM, *CHAOTIC, *FAILOVER)
 
 
 def capture(name: str, into: Path) -> Path:

@@ -18,13 +18,14 @@ CLUSTER = "test"
 
 def arguments(root: Path, capture: Path) -> list[str]:
     """Return the command line of a job for one capture, with the demonstration's thresholds."""
+    logs = capture / "broker_logs"
     return [
         f"--cluster={CLUSTER}",
         f"--lake.root={root}",
         "--offsets.kind=segments",
         f"--offsets.path={capture / 'consumer_offsets'}",
-        f"--logs.path={capture / 'broker_logs'}",
-        "--logs.broker=1",
+        f"--logs.path={logs}",
+        "--logs.broker=1" if (logs / "server.log").exists() else "--logs.broker={dir}",
         "--storms.window_ms=60000",
         "--storms.min_rebalances=5",
         "--bursts.gap_ms=5000",

@@ -36,6 +36,7 @@ SILVER = (
     "modern_group_records",
     "coordinator_events",
     "group_requests",
+    "client_events",
     "rejected",
 )
 
@@ -77,6 +78,7 @@ def _record(partition: int, record: Any) -> tuple[str, Row]:
 def _lines(folder: Path) -> Iterator[tuple[str, Row]]:
     for path in sorted(folder.rglob("*.log")):
         name = path.relative_to(folder).as_posix()
+        broker = BROKER if path.parent == folder else path.parent.name
         with path.open(encoding="utf-8") as lines:
             for entry in entries(lines):
                 for table, row in map(_pair, parse_entry(entry.text, entry.logged_at)):
@@ -85,7 +87,7 @@ def _lines(folder: Path) -> Iterator[tuple[str, Row]]:
                         continue
                     place = {
                         "cluster": CLUSTER,
-                        "broker": BROKER,
+                        "broker": broker,
                         "source_file": name,
                         "line_number": entry.line_number,
                     }
@@ -138,8 +140,13 @@ def replay(silver: Tables) -> Tables:
     """Replay every group of some silver tables."""
     gold: Tables = {spec.name: [] for spec in REPLAYED}
     places = partitions_by_group(silver)
+    clients: dict[str, list[Row]] = defaultdict(list)
+    for row in silver["client_events"]:
+        clients[row["group_id"]].append(row)
     for group, (records, events, requests) in sorted(evidence_by_group(silver).items()):
-        replayed = replay_group(CLUSTER, group, records, events, requests, PARTITION_COUNT, places.get(group, ()))
+        replayed = replay_group(
+            CLUSTER, group, records, events, requests, PARTITION_COUNT, places.get(group, ()), clients[group]
+        )
         for table, rows in replayed.items():
             gold[table] += [_complete(table, row) for row in rows]
     return gold

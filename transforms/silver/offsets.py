@@ -1,8 +1,9 @@
 """Bronze records of `__consumer_offsets` → the silver tables of commits, groups and what could not be read.
 
 Offset commits are nearly all of the topic, so those of an ordinary shape are decoded by Spark's own expressions
-(`transforms.silver.plain_commits`), at the speed of reading. Whatever is rare or odd takes the careful way, record by
-record through `transforms.wire.records`. Both ways give the same rows; a test holds them equal.
+(`transforms.silver.plain_commits`). Whatever is rare or odd takes the careful way through Python: commits by the many
+(`transforms.wire.commit_columns`), all else record by record (`transforms.wire.records`). Both ways give the same rows;
+a test holds them equal.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from schemas.records.record_types import RECORD_TYPES
 from schemas.spark import struct_type
 from transforms.silver import plain_commits
 from transforms.wire import records
+from transforms.wire.commit_columns import CommitColumns
 
 TABLES = ("offset_commits", "group_metadata", "modern_group_records", "rejected")
 
@@ -38,31 +40,37 @@ _CARRIED = ("cluster", "topic_partition", "record_offset", "recorded_at", "produ
 _ROWS_PER_BATCH = 512
 
 
-def decode(bronze: DataFrame) -> dict[str, DataFrame]:
+def not_plain(bronze: DataFrame) -> DataFrame:
+    """Return the data records that are no plain commits: few, and read for each table, so worth keeping.
+
+    Args:
+        bronze: records, control records among them.
+    """
+    data = _data(bronze)
+    return plain_commits.with_parts(data).where(plain_commits.is_other()).select(data.columns)
+
+
+def decode(bronze: DataFrame, rest: DataFrame | None = None) -> dict[str, DataFrame]:
     """Decode records of `bronze.offsets_records`.
 
     Args:
         bronze: records, control records among them (they are left out: they say nothing of groups).
+        rest: what `not_plain` gives for them, where the caller keeps it.
 
     Returns:
         The silver tables by name, without `loaded_at` and `seen_at`, which the job adds. Grain: one row for each data
-        record, in exactly one of the tables. Each is a plan of its own over `bronze`.
+        record, in exactly one of the tables. Each is a plan of its own: that of commits over `bronze`, for the plain
+        ones, and all of them over `rest`.
     """
-    data = _data(bronze)
-    measured = plain_commits.with_parts(data)
-    plain = measured.where(plain_commits.is_plain()).select(*_CARRIED, *plain_commits.columns())
-    rare = measured.where(plain_commits.is_other()).select(data.columns)
-    careful = {
-        # A group's record is never a plain commit: its key alone says so, and sooner.
-        table: _carefully(rare if table in ("offset_commits", "rejected") else data, table)
-        for table in TABLES
-    }
-    return careful | {"offset_commits": _completed(plain, "offset_commits").unionByName(careful["offset_commits"])}
+    careful = _all_carefully(not_plain(bronze) if rest is None else rest)
+    plain = plain_commits.with_parts(_data(bronze)).where(plain_commits.is_plain())
+    commits = _completed(plain.select(*_CARRIED, *plain_commits.columns()), "offset_commits")
+    return careful | {"offset_commits": commits.unionByName(careful["offset_commits"])}
 
 
 def decode_carefully(bronze: DataFrame) -> dict[str, DataFrame]:
     """Decode as `decode` does, all records by the careful way: the measure of the fast one."""
-    return {table: _carefully(_data(bronze), table) for table in TABLES}
+    return _all_carefully(_data(bronze))
 
 
 def silver_type(table: str) -> T.StructType:
@@ -72,6 +80,10 @@ def silver_type(table: str) -> T.StructType:
 
 def _data(bronze: DataFrame) -> DataFrame:
     return bronze.where(F.col("control_type").isNull()).select(*_CARRIED, "key", "value")
+
+
+def _all_carefully(data: DataFrame) -> dict[str, DataFrame]:
+    return {table: _carefully(data, table) for table in TABLES}
 
 
 def _carefully(data: DataFrame, table: str) -> DataFrame:
@@ -94,29 +106,37 @@ def _kernel(table: str, names: tuple[str, ...], schema: pa.Schema) -> Any:
     """Build the function that decodes Arrow batches into the rows of one table."""
 
     def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        commits = CommitColumns()
         for batch in batches:
             for start in range(0, batch.num_rows, _ROWS_PER_BATCH):
-                yield from _decode_rows(batch.slice(start, _ROWS_PER_BATCH), table, names, schema)
+                part = batch.slice(start, _ROWS_PER_BATCH)
+                at, columns = _decoded(part, table, names, commits)
+                if at:
+                    yield _rows(part.take(pa.array(at, pa.int64())), columns, schema)
 
     return decode_batches
 
 
-def _decode_rows(
-    batch: pa.RecordBatch, table: str, names: tuple[str, ...], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
+def _decoded(
+    batch: pa.RecordBatch, table: str, names: tuple[str, ...], commits: CommitColumns
+) -> tuple[list[int], dict[str, list[Any]]]:
+    """Decode records; return which of them belong to a table, and its columns."""
     keys, values = batch.column("key").to_pylist(), batch.column("value").to_pylist()
-    decoded = [records.decode(key, value) for key, value in zip(keys, values, strict=True)]
-    wanted = [index for index, each in enumerate(decoded) if each.table == table]
-    if not wanted:
-        return
-    kept = batch.take(pa.array(wanted, pa.int64()))
-    columns = [
-        pa.array([decoded[index].row[field.name] for index in wanted], field.type)
-        if field.name in names
-        else kept.column(field.name).cast(field.type)
+    columns, others = commits.decode(keys, values)
+    decoded = {at: records.decode(keys[at], values[at]) for at in others}
+    wanted = [at for at in others if decoded[at].table == table]
+    many = columns if table == "offset_commits" else {}
+    return [*many.get("at", ()), *wanted], {
+        name: [*many.get(name, ()), *(decoded[at].row[name] for at in wanted)] for name in names
+    }
+
+
+def _rows(kept: pa.RecordBatch, columns: dict[str, list[Any]], schema: pa.Schema) -> pa.RecordBatch:
+    arrays = [
+        pa.array(columns[field.name], field.type) if field.name in columns else kept.column(field.name).cast(field.type)
         for field in schema
     ]
-    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _as_carried(field: T.StructField) -> T.StructField:
@@ -133,8 +153,8 @@ def _completed(decoded: DataFrame, table: str) -> DataFrame:
 def _column(field: T.StructField) -> Column:
     if field.name == "txn_state":
         return (
-            F.when(F.col("is_transactional").isNull(), "unknown")
-            .when(F.col("is_transactional"), "open")
+            F.when(F.col("is_transactional"), "open")
+            .when(F.col("is_transactional").isNull(), "unknown")
             .otherwise("none")
         )
     if field.name == "position":

@@ -22,10 +22,10 @@ def resolve(commits: DataFrame, control_records: DataFrame) -> DataFrame:
         control_records: rows of `bronze.offsets_records` that are control records.
 
     Returns:
-        The same rows and columns; `txn_state` of a transactional commit is committed or aborted where its marker is
-        there, else open. Commits that are not transactional ("none") or not known to be ("unknown") stay so.
+        The same rows and columns; an open commit is committed or aborted where its marker is there. All others stay
+        as they are, settled ones and those that are not transactional ("none") or not known to be ("unknown").
     """
-    is_transactional = ~F.col("txn_state").isin("none", "unknown")
+    is_open = F.col("txn_state") == "open"
     fate = F.create_map(*(F.lit(word) for pair in _FATES.items() for word in pair))[F.col("control_type")]
     markers = control_records.where(F.col("control_type").isin(*_FATES)).select(
         "cluster",
@@ -38,9 +38,9 @@ def resolve(commits: DataFrame, control_records: DataFrame) -> DataFrame:
     backwards = Window.partitionBy(*_PRODUCER).orderBy(F.col("record_offset").desc())
     later = backwards.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     resolved = (
-        commits.where(is_transactional)
+        commits.where(is_open)
         .unionByName(markers, allowMissingColumns=True)
         .withColumn("txn_state", F.coalesce(F.last("_fate", ignorenulls=True).over(later), F.lit("open")))
         .where(F.col("group_id").isNotNull())
     )
-    return resolved.select(commits.columns).unionByName(commits.where(~is_transactional))
+    return resolved.select(commits.columns).unionByName(commits.where(~is_open))

@@ -7,12 +7,12 @@ are read by `transforms.wire.legacy`.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from aiokafka.record.memory_records import MemoryRecords
 
-from transforms.errors import BatchError, ChecksumMismatch, DecodeError, UnknownControlType
+from transforms.errors import BatchError, ChecksumMismatch, UnknownControlType
 from transforms.wire import inflation, legacy
 
 OVERHEAD = 12
@@ -39,28 +39,28 @@ class Peek(NamedTuple):
     magic: int
 
 
-class Record(NamedTuple):
-    """One record of a segment file.
+class Records(NamedTuple):
+    """The records of one batch, column by column: a list has an item for each record.
 
     Attributes:
-        offset: its offset in the partition.
-        timestamp: epoch milliseconds; None where the format has none (magic 0, or -1).
-        key: key, or None.
-        value: value; None is a tombstone.
-        producer_id: of its batch; -1 = no producer id.
-        producer_epoch: of its batch; -1 = none.
-        is_transactional: its batch is part of a transaction.
-        control_type: commit or abort for a transaction marker; None for data.
+        offsets: in the partition.
+        timestamps: epoch milliseconds; None where the format has none (magic 0, or -1).
+        keys: key, or None.
+        values: value; None is a tombstone.
+        control_types: commit or abort for transaction markers; None for a batch of data.
+        producer_id: -1 = no producer id.
+        producer_epoch: -1 = none.
+        is_transactional: the batch is part of a transaction.
     """
 
-    offset: int
-    timestamp: int | None
-    key: bytes | None
-    value: bytes | None
-    producer_id: int
-    producer_epoch: int
-    is_transactional: bool
-    control_type: str | None
+    offsets: list[int]
+    timestamps: list[int | None]
+    keys: list[bytes | None]
+    values: list[bytes | None]
+    control_types: list[str] | None = None
+    producer_id: int = _NONE
+    producer_epoch: int = _NONE
+    is_transactional: bool = False
 
 
 def peek(head: bytes) -> Peek | None:
@@ -73,20 +73,17 @@ def peek(head: bytes) -> Peek | None:
     return Peek(base_offset, OVERHEAD + length, magic)
 
 
-def records(raw: bytes, max_inflated_bytes: int) -> Iterator[Record]:
+def read(raw: bytes, max_inflated_bytes: int) -> tuple[Records, BatchError | None]:
     """Read the records of one batch.
 
     Args:
         raw: the whole batch.
         max_inflated_bytes: limit of what its compressed part may become.
 
-    Yields:
-        Its records in order. Those before a damaged one are yielded first.
-
-    Raises:
-        BatchError: the batch, or the rest of it, cannot be read.
+    Returns:
+        Its records in order, and why the batch, or the rest of it, cannot be read (None: it is read to its end).
     """
-    return _batch_records(raw, max_inflated_bytes) if _is_batch(raw) else _message_records(raw, max_inflated_bytes)
+    return _read_batch(raw, max_inflated_bytes) if _is_batch(raw) else _read_messages(raw, max_inflated_bytes)
 
 
 def has_valid_checksum(raw: bytes) -> bool:
@@ -102,54 +99,73 @@ def _is_batch(raw: bytes) -> bool:
     return raw[PEEK - 1] == 2
 
 
-def _message_records(raw: bytes, max_inflated_bytes: int) -> Iterator[Record]:
+def _read_messages(raw: bytes, max_inflated_bytes: int) -> tuple[Records, BatchError | None]:
+    found: list[legacy.Message] = []
+    error = _gather(legacy.messages(raw, max_inflated_bytes), found)
+    timestamps = _moments([each.timestamp for each in found])
+    keys, values = [each.key for each in found], [each.value for each in found]
+    return Records([each.offset for each in found], timestamps, keys, values), error
+
+
+def _read_batch(raw: bytes, max_inflated_bytes: int) -> tuple[Records, BatchError | None]:
     try:
-        for each in legacy.messages(raw, max_inflated_bytes):
-            yield Record(each.offset, _moment(each.timestamp), each.key, each.value, _NONE, _NONE, False, None)
+        batch = _parse(raw)
+        if not batch.validate_crc():
+            raise ChecksumMismatch("checksum of the batch does not match")
+        codec = raw[_ATTRIBUTES_AT + 1] & _CODEC_MASK
+        if codec != inflation.NONE:
+            inflation.check(codec, raw[_HEADER_SIZE:], max_inflated_bytes)
+    except BatchError as refused:
+        return Records([], [], [], []), refused
+    found: list[Any] = []
+    error = _gather(batch, found)
+    types: list[str] | None = None
+    if batch.is_control_batch:
+        types = []
+        error = _gather((_control_type(each.key) for each in found), types) or error
+        found = found[: len(types)]
+    return (
+        Records(
+            [each.offset for each in found],
+            _moments([each.timestamp for each in found]),
+            [each.key for each in found],
+            [each.value for each in found],
+            types,
+            batch.producer_id,
+            batch.producer_epoch,
+            batch.is_transactional,
+        ),
+        error,
+    )
+
+
+def _gather(items: Iterable[Any], into: list[Any]) -> BatchError | None:
+    """Append items up to the first that cannot be read; return why it cannot."""
+    try:
+        _append_all(items, into)
+    except BatchError as error:
+        return error
+    return None
+
+
+def _append_all(items: Iterable[Any], into: list[Any]) -> None:
+    try:
+        for item in items:
+            into.append(item)
     except BatchError:
         raise
-    except DecodeError as error:
-        raise BatchError(str(error)) from error
+    except Exception as error:  # a foreign parser on damaged bytes: any exception means the same
+        raise BatchError(f"{type(error).__name__}: {error}") from error
 
 
-def _batch_records(raw: bytes, max_inflated_bytes: int) -> Iterator[Record]:
-    batch = _parse(raw)
-    if not batch.validate_crc():
-        raise ChecksumMismatch("checksum of the batch does not match")
-    codec = raw[_ATTRIBUTES_AT + 1] & _CODEC_MASK
-    if codec != inflation.NONE:
-        inflation.check(codec, raw[_HEADER_SIZE:], max_inflated_bytes)
-    producer_id, producer_epoch = batch.producer_id, batch.producer_epoch
-    is_transactional, is_control = batch.is_transactional, batch.is_control_batch
-    for record in _parsed(batch):
-        key = record.key
-        yield Record(
-            record.offset,
-            _moment(record.timestamp),
-            key,
-            record.value,
-            producer_id,
-            producer_epoch,
-            is_transactional,
-            _control_type(key) if is_control else None,
-        )
-
-
-def _moment(timestamp: int | None) -> int | None:
-    return None if timestamp == _NONE else timestamp
+def _moments(timestamps: list[int | None]) -> list[int | None]:
+    return [None if each == _NONE else each for each in timestamps] if _NONE in timestamps else timestamps
 
 
 def _parse(raw: bytes) -> Any:
     """Hand one batch of magic 2 to aiokafka's parser."""
     try:
         return MemoryRecords(raw).next_batch()
-    except Exception as error:  # a foreign parser on damaged bytes: any exception means the same
-        raise BatchError(f"{type(error).__name__}: {error}") from error
-
-
-def _parsed(batch: Any) -> Iterator[Any]:
-    try:
-        yield from batch
     except Exception as error:  # as above
         raise BatchError(f"{type(error).__name__}: {error}") from error
 

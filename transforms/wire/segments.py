@@ -11,11 +11,12 @@ import os
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import BinaryIO, NamedTuple
 
 from transforms.errors import BatchError, ChecksumMismatch, DecodeError, OversizedBatch, TruncatedBatch
 from transforms.wire import batches
-from transforms.wire.batches import PEEK, Record
+from transforms.wire.batches import PEEK, Records
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,19 @@ DEFAULT_LIMITS = Limits()
 _STEP = 1 << 20
 _BATCH_START = re.compile(rb"(?=\x00\x00.{6}(?!\x00{4})[\x00-\x03].{7}[\x00-\x02])", re.DOTALL)
 """Where a batch can begin: an offset below 2^48, a length above 0 and below 2^26, a known magic."""
+
+
+class Record(NamedTuple):
+    """One record of a segment file; the columns of `transforms.wire.batches.Records`, for one of them."""
+
+    offset: int
+    timestamp: int | None
+    key: bytes | None
+    value: bytes | None
+    producer_id: int
+    producer_epoch: int
+    is_transactional: bool
+    control_type: str | None
 
 
 class RejectedBatch(NamedTuple):
@@ -56,6 +70,19 @@ class RejectedBatch(NamedTuple):
 def read(
     file: BinaryIO, *, start: int = 0, end: int | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Record | RejectedBatch]:
+    """Read a range of a segment file record by record; see `read_batches`."""
+    for item in read_batches(file, start=start, end=end, limits=limits):
+        if isinstance(item, RejectedBatch):
+            yield item
+        else:
+            of_batch = (repeat(each) for each in (item.producer_id, item.producer_epoch, item.is_transactional))
+            types = item.control_types or repeat(None)
+            yield from map(Record, item.offsets, item.timestamps, item.keys, item.values, *of_batch, types)
+
+
+def read_batches(
+    file: BinaryIO, *, start: int = 0, end: int | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Records | RejectedBatch]:
     """Read the batches that begin in a range of a segment file.
 
     Args:
@@ -65,7 +92,8 @@ def read(
         limits: what may be held in memory.
 
     Yields:
-        Records and rejected batches, in the order of the file.
+        The records of each batch, and rejected batches, in the order of the file. A batch that can be read in part
+        gives both.
     """
     size = file.seek(0, os.SEEK_END)
     end = size if end is None else min(end, size)
@@ -102,14 +130,17 @@ def split_points(file: BinaryIO, target_bytes: int) -> list[int]:
 
 def _batch(
     file: BinaryIO, position: int, size: int, head: batches.Peek, limits: Limits
-) -> Generator[Record | RejectedBatch, None, int]:
+) -> Generator[Records | RejectedBatch, None, int]:
     """Read the batch at a position; returns where to go on."""
     following = position + head.size
-    try:
-        if head.size > limits.batch_bytes:
-            raise OversizedBatch(f"batch of {head.size} bytes, the limit is {limits.batch_bytes}")
-        yield from batches.records(_bytes_at(file, position, head.size), limits.batch_bytes)
-    except BatchError as error:
+    error: DecodeError | None
+    if head.size > limits.batch_bytes:
+        error = OversizedBatch(f"batch of {head.size} bytes, the limit is {limits.batch_bytes}")
+    else:
+        found, error = batches.read(_bytes_at(file, position, head.size), limits.batch_bytes)
+        if found.offsets:
+            yield found
+    if error is not None:
         is_length_doubtful = isinstance(error, ChecksumMismatch) or head.size > limits.batch_bytes
         if is_length_doubtful and not _can_follow(file, following, size, limits):
             return (yield from _damaged(file, position, size, head, limits, error))

@@ -1,19 +1,23 @@
 """Segment files of `__consumer_offsets`, as a broker left them on disk.
 
 A Python data source: the driver lists the files and cuts them into shares of about equal size at batches, small files
-together, and each task reads its share batch by batch. The folder must be seen under the same path by all executors.
+together, and each task reads its share batch by batch, column by column. The folder must be seen under the same path by
+all executors.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -21,14 +25,15 @@ from pyspark.sql.types import StructType
 
 from jobs._runtime.sources.columns import RECORD_TYPE
 from transforms.errors import SourceError
-from transforms.wire.rows import moment
-from transforms.wire.segments import RejectedBatch, split_points
-from transforms.wire.segments import read as read_segment
+from transforms.wire.batches import Records
+from transforms.wire.rows import LAST_MOMENT_MS
+from transforms.wire.segments import RejectedBatch, read_batches, split_points
 
 FORMAT = "consumer_offsets_segments"
 SHARE_BYTES = 64 << 20
 """Bytes of segment files that one task reads, about."""
 
+_REJECTED_ONLY = "rejectedOnly"
 _FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 _ROWS_PER_BATCH = 8192
 _BYTES_PER_BATCH = 16 << 20
@@ -65,9 +70,27 @@ def read(spark: SparkSession, path: str) -> DataFrame:
     Raises:
         SourceError: there is no such folder, or no segment in it.
     """
+    return _load(spark, path, rejected_only=False)
+
+
+def read_rejected(spark: SparkSession, path: str) -> DataFrame:
+    """Read what `read` gives without its records, in a third of the time.
+
+    That is less than it takes to keep all records for a second look at them.
+    """
+    return _load(spark, path, rejected_only=True)
+
+
+def _load(spark: SparkSession, path: str, rejected_only: bool) -> DataFrame:
     find_segments(path)  # here, where an error keeps its type
     spark.dataSource.register(SegmentSource)
-    return spark.read.format(FORMAT).load(path)
+    return spark.read.format(FORMAT).option(_REJECTED_ONLY, rejected_only).load(path)
+
+
+def is_unique(path: str) -> bool:
+    """Say whether no record can come twice: one folder for each partition, not copies of several brokers."""
+    folders = {(partition, file.parent) for partition, file in find_segments(path)}
+    return max(Counter(partition for partition, _ in folders).values()) == 1
 
 
 def find_segments(path: str) -> list[tuple[int, Path]]:
@@ -121,7 +144,7 @@ def _ranges(root: Path, share_bytes: int) -> Iterator[Range]:
 
 
 class SegmentSource(DataSource):
-    """Data source of segment files; `path` is its one option."""
+    """Data source of segment files in the folder `path`; `rejectedOnly` leaves the records out."""
 
     @classmethod
     def name(cls) -> str:
@@ -134,15 +157,16 @@ class SegmentSource(DataSource):
 
     def reader(self, schema: StructType) -> SegmentReader:
         """Build the reader."""
-        return SegmentReader(self.options["path"], schema)
+        return SegmentReader(self.options["path"], schema, self.options.get(_REJECTED_ONLY, "false").lower() == "true")
 
 
 class SegmentReader(DataSourceReader):
     """Reads shares of segment files as Arrow batches."""
 
-    def __init__(self, path: str, schema: StructType) -> None:
+    def __init__(self, path: str, schema: StructType, rejected_only: bool = False) -> None:
         self._path = path
         self._schema = schema
+        self._rejected_only = rejected_only
 
     def partitions(self) -> Sequence[InputPartition]:
         """Plan one input partition for each share."""
@@ -151,47 +175,104 @@ class SegmentReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one share."""
         assert isinstance(partition, Share)
-        return _arrow_batches(partition, to_arrow_schema(self._schema))
+        schema = to_arrow_schema(self._schema)
+        for part in partition.ranges:
+            for columns in self._read_range(part):
+                yield _arrow_batch(columns, schema)
+
+    def _read_range(self, part: Range) -> Iterator[dict[str, Any]]:
+        """Read one range into columns by name, bounded in rows and in bytes."""
+        rows = _Rows()
+        with Path(part.path).open("rb", buffering=1 << 20) as file:
+            for item in read_batches(file, start=part.start, end=part.end):
+                if isinstance(item, RejectedBatch):
+                    yield _rejected(item, part)
+                elif not self._rejected_only:
+                    rows.add(item)
+                    if rows.is_full():
+                        yield _columns(rows, part)
+                        rows = _Rows()
+        if rows.offsets:
+            yield _columns(rows, part)
 
 
-def _arrow_batches(share: Share, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Gather rows into Arrow batches that are bounded in rows and in bytes."""
-    rows: list[tuple[Any, ...]] = []
-    size = 0
-    for each in share.ranges:
-        for row in _rows(each):
-            rows.append(row)
-            size += len(row[3] or b"") + len(row[4] or b"") + len(row[12] or b"")
-            if len(rows) >= _ROWS_PER_BATCH or size >= _BYTES_PER_BATCH:
-                yield _arrow_batch(rows, schema)
-                rows, size = [], 0
-    if rows:
-        yield _arrow_batch(rows, schema)
+@dataclass
+class _Rows:
+    """Records of several batches, column by column; what is the same in a whole batch is held once for each."""
+
+    offsets: list[int] = field(default_factory=list)
+    timestamps: list[int | None] = field(default_factory=list)
+    keys: list[bytes | None] = field(default_factory=list)
+    values: list[bytes | None] = field(default_factory=list)
+    control_types: list[str | None] = field(default_factory=list)
+    of_batches: list[tuple[int, int, bool]] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, batch: Records) -> None:
+        count = len(batch.offsets)
+        self.offsets += batch.offsets
+        self.timestamps += batch.timestamps
+        self.keys += batch.keys
+        self.values += batch.values
+        self.control_types += batch.control_types or [None] * count
+        self.of_batches.append((batch.producer_id, batch.producer_epoch, batch.is_transactional))
+        self.counts.append(count)
+        self.size += sum(map(len, filter(None, batch.keys))) + sum(map(len, filter(None, batch.values)))
+
+    def is_full(self) -> bool:
+        return len(self.offsets) >= _ROWS_PER_BATCH or self.size >= _BYTES_PER_BATCH
 
 
-def _arrow_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True)
+def _arrow_batch(columns: dict[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+    """Build a batch of columns by name: one value for all rows, or an Arrow array or list; null where none is named."""
+    count = next(len(column) for column in columns.values() if isinstance(column, (list, pa.Array)))
     return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+        [_array(columns.get(each.name), each.type, count) for each in schema], schema=schema
     )
 
 
-def _rows(part: Range) -> Iterator[tuple[Any, ...]]:
-    """Rows of one range, in the order of `RECORD_COLUMNS`; timestamps in microseconds, as Arrow counts them."""
-    with Path(part.path).open("rb", buffering=1 << 20) as file:
-        for item in read_segment(file, start=part.start, end=part.end):
-            if isinstance(item, RejectedBatch):
-                offset = "?" if item.base_offset is None else item.base_offset
-                position = f"{part.topic_partition}/{offset}@{item.byte_position}"
-                why = (item.reason_code, item.detail, item.raw, position)
-                yield (part.topic_partition, item.base_offset, *(None,) * 7, part.source, *why)
-            else:
-                at = moment(item.timestamp)
-                yield (
-                    part.topic_partition,
-                    item.offset,
-                    None if at is None else at * 1000,
-                    *item[2:],
-                    part.source,
-                    *(None,) * 4,
-                )
+def _array(column: Any, kind: pa.DataType, count: int) -> pa.Array:
+    if column is None:
+        return pa.nulls(count, kind)
+    if isinstance(column, pa.Array):
+        return column.cast(kind)
+    return pa.array(column, kind) if isinstance(column, list) else pa.repeat(pa.scalar(column, kind), count)
+
+
+def _columns(rows: _Rows, part: Range) -> dict[str, Any]:
+    producer_ids, producer_epochs, transactional = (
+        pa.array(np.repeat(each, rows.counts)) for each in zip(*rows.of_batches, strict=True)
+    )
+    return {
+        "topic_partition": part.topic_partition,
+        "record_offset": rows.offsets,
+        "recorded_at": _moments(rows.timestamps),
+        "key": rows.keys,
+        "value": rows.values,
+        "producer_id": producer_ids,
+        "producer_epoch": producer_epochs,
+        "is_transactional": transactional,
+        "control_type": rows.control_types,
+        "source": part.source,
+    }
+
+
+def _moments(timestamps: list[int | None]) -> pa.Array:
+    """Turn epoch milliseconds into microseconds, as Spark counts; null for what is no moment."""
+    at = pa.array(timestamps, pa.int64())
+    is_moment = pc.and_(pc.greater_equal(at, 0), pc.less_equal(at, LAST_MOMENT_MS))
+    return pc.multiply(pc.if_else(is_moment, at, pa.scalar(None, pa.int64())), 1000)
+
+
+def _rejected(batch: RejectedBatch, part: Range) -> dict[str, Any]:
+    offset = "?" if batch.base_offset is None else batch.base_offset
+    return {
+        "topic_partition": part.topic_partition,
+        "record_offset": [batch.base_offset],
+        "source": part.source,
+        "reason_code": batch.reason_code,
+        "detail": batch.detail,
+        "raw": batch.raw,
+        "position": f"{part.topic_partition}/{offset}@{batch.byte_position}",
+    }
