@@ -16,13 +16,14 @@ from pyspark.sql import functions as F
 from jobs._runtime.increments import Increment, increment
 from jobs._runtime.job import Job, execute
 from schemas.tables.gold import REPLAYED
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.coordinator.brokers import BROKER_EVENTS, LOAD_EVENTS
+from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS
+from transforms.coordinator.brokers import BROKER_EVENTS
+from transforms.coordinator.ownership import LOAD_EVENTS
 from transforms.gold.timelines import BUCKETS, bucket, rebuild, table_of
 
 STEP = "rebuild_timelines"
 
-_INPUTS = (GROUP_METADATA, OFFSET_COMMITS, COORDINATOR_EVENTS, GROUP_REQUESTS)
+_INPUTS = (GROUP_METADATA, OFFSET_COMMITS, COORDINATOR_EVENTS, GROUP_REQUESTS, CLIENT_EVENTS)
 _BUCKET = f"pmod(crc32(cast(group_id AS BINARY)), {BUCKETS})"
 """`timelines.bucket` in SQL, as Delta's replace-where wants it; Delta refuses rows that do not fulfil it."""
 
@@ -51,6 +52,8 @@ def touched_buckets(job: Job, found: Increment) -> list[int] | None:
         rows = found.new(job.lake, spec)
         if spec is COORDINATOR_EVENTS:
             rows = rows.where(F.col("group_id").isNotNull() | F.col("event").isin(*LOAD_EVENTS, *BROKER_EVENTS))
+        elif spec is CLIENT_EVENTS:
+            rows = rows.where(F.col("group_id").isNotNull())
         buckets.append(rows.select(bucket(F.col("group_id")).alias("bucket")).distinct())
     touched = {row.bucket for row in reduce(DataFrame.unionAll, buckets).distinct().collect()}
     return None if None in touched else sorted(touched)

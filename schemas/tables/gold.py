@@ -183,7 +183,47 @@ COORDINATORS = TableSpec(
         "to_at",
     ),
     required=("cluster", "group_id", "computed_partition"),
-    notes={"agrees": "observed and computed partition are the same; false = the offsets topic was expanded"},
+    notes={
+        "agrees": "observed and computed partition are the same; false = the offsets topic was expanded: what the "
+        "group committed there its coordinator does not see"
+    },
+)
+
+CLIENT_TIMELINE = TableSpec(
+    Layer.GOLD,
+    "client_timeline",
+    grain="one fact in a consumer's own log, beside what the coordinator knows of the generation and member it names",
+    key=("cluster", "source_file", "line_number"),
+    columns=(
+        "cluster",
+        "source_file",
+        "line_number",
+        "host",
+        "logged_at",
+        "client_id",
+        "group_id",
+        "group_instance_id",
+        "life",
+        "generation",
+        "member_id",
+        "event",
+        "client_state",
+        "reason",
+        "partitions",
+        "broker_state",
+        "told_at",
+        "end_cause",
+    ),
+    required=("group_id", "event"),
+    notes={
+        "logged_at": "time printed in the line: the client's clock, never compared with the broker's",
+        "life": "life that has the generation and member; null where the line names neither, or several lives fit",
+        "generation": "generation that the line names; null where it names none",
+        "member_id": "member that the line names; null where it names none",
+        "reason": "reason as the client logged it",
+        "told_at": "when the broker first answered the member's SyncGroup of the generation, by the broker's clock",
+        "end_cause": "why the coordinator ended the member's stay; null = still in, or not known",
+    },
 )
 
 REBALANCE_STORMS = TableSpec(
@@ -245,6 +285,7 @@ REPLAYED = (
     MEMBER_SESSIONS,
     REPLAY_AUDIT,
     COORDINATORS,
+    CLIENT_TIMELINE,
 )
 """Tables that one replay of a group's evidence yields."""
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cache
@@ -35,6 +36,7 @@ CAUSES: tuple[tuple[str, str], ...] = (
     (r"Removing member .* on LeaveGroup", "member_left"),
     (r"removing member .* on heartbeat expiration", "session_expired"),
     (r"Removing .* on pending sync request expiration", "sync_timeout"),
+    (r"Error \w+ when storing group assignment", "assignment_store_failed"),
 )
 """Reason, as both coordinators print it from 3.2 on, and the trigger it stands for; the first match counts."""
 
@@ -95,6 +97,12 @@ def _cause(reason: str, leaves: list[tuple[str, str, str]]) -> tuple[str, tuple[
     return ("poll_timeout" if client_reason == "consumer poll timeout has expired." else "member_left"), culprits
 
 
+def _server_lines(logs: Path) -> Iterator[str]:
+    """Lines of one broker's log, or of each broker's in turn."""
+    for path in sorted(logs.rglob("server.log")):
+        yield from path.read_text(encoding="utf-8").splitlines()
+
+
 @cache
 def broker_lines(folder: Path) -> BrokerLines:
     """Read the lines of one unpacked capture."""
@@ -102,7 +110,7 @@ def broker_lines(folder: Path) -> BrokerLines:
     stabilized: list[Reached] = []
     emptied: list[Reached] = []
     leaves: dict[str, list[tuple[int, str, str, str]]] = {}
-    for line in (folder / "broker_logs" / "server.log").read_text(encoding="utf-8").splitlines():
+    for line in _server_lines(folder / "broker_logs"):
         at = _moment(line)
         if at is None:
             continue
@@ -117,4 +125,21 @@ def broker_lines(folder: Path) -> BrokerLines:
             stabilized.append(Reached(match[1], int(match[2]), at, int(match[3])))
         elif match := _EMPTY.search(line):
             emptied.append(Reached(match[1], int(match[2]), at, 0))
-    return BrokerLines(tuple(prepared), tuple(stabilized), tuple(emptied))
+    return BrokerLines(_begun_once(prepared, (*stabilized, *emptied)), tuple(stabilized), tuple(emptied))
+
+
+def _begun_once(prepared: list[Prepared], reached: tuple[Reached, ...]) -> tuple[Prepared, ...]:
+    """Leave out what was begun again because the coordinator had changed and knew nothing of it."""
+    ends: dict[tuple[str, int], list[int]] = {}
+    for line in reached:
+        ends.setdefault((line.group_id, line.generation), []).append(line.at)
+    following: dict[str, Prepared] = {}
+    kept = []
+    for line in sorted(prepared, key=lambda line: line.at, reverse=True):
+        again = following.get(line.group_id)
+        following[line.group_id] = line
+        is_same = again is not None and again.generation == line.generation
+        reached_at = ends.get((line.group_id, line.generation), ())
+        if again is None or not is_same or any(line.at <= at <= again.at for at in reached_at):
+            kept.append(line)
+    return tuple(reversed(kept))

@@ -64,7 +64,7 @@ def expected_storms(generations: list[Row]) -> dict[str, list[Run]]:
     """Group to its storms, from gold's generations."""
     moments: dict[str, list[float]] = defaultdict(list)
     for row in generations:
-        begin = begin_of(row)
+        begin = None if row["trigger"] == "coordinator_failover" else begin_of(row)
         if begin is not None:
             moments[row["group_id"]].append(begin)
     storms = {group: storms_of(of_group, WINDOW_MS, MIN_REBALANCES) for group, of_group in moments.items()}

@@ -6,15 +6,46 @@ neighbours, "Preparing to rebalance" lines.
 
 from __future__ import annotations
 
-from tests.support.captures import CALM, CHAOTIC
-
-CAPTURES = (*CALM, *CHAOTIC)
-
-TOLD_ASSIGNMENTS = {"kafka-3.9.1": 118, "kafka-4.2.0": 132, "chaos-3.9.1": 375, "chaos-4.2.0": 292}
-TOLD_MEMBERS = {"kafka-3.9.1": 42, "kafka-4.2.0": 50, "chaos-3.9.1": 175, "chaos-4.2.0": 140}
-SNAPSHOTS = {"kafka-3.9.1": 407, "kafka-4.2.0": 399, "chaos-3.9.1": 46, "chaos-4.2.0": 70}
-PREPARED = {"kafka-3.9.1": 70, "kafka-4.2.0": 77, "chaos-3.9.1": 196, "chaos-4.2.0": 165}
-REQUESTS = {"kafka-3.9.1": 3505, "kafka-4.2.0": 3574, "chaos-3.9.1": 2996, "chaos-4.2.0": 2511}
+TOLD_ASSIGNMENTS = {
+    "kafka-3.9.1": 118,
+    "kafka-4.2.0": 132,
+    "chaos-3.9.1": 375,
+    "chaos-4.2.0": 292,
+    "failover-3.9.1": 141,
+    "failover-4.2.0": 107,
+}
+TOLD_MEMBERS = {
+    "kafka-3.9.1": 42,
+    "kafka-4.2.0": 50,
+    "chaos-3.9.1": 175,
+    "chaos-4.2.0": 140,
+    "failover-3.9.1": 86,
+    "failover-4.2.0": 57,
+}
+SNAPSHOTS = {
+    "kafka-3.9.1": 407,
+    "kafka-4.2.0": 399,
+    "chaos-3.9.1": 46,
+    "chaos-4.2.0": 70,
+    "failover-3.9.1": 22,
+    "failover-4.2.0": 20,
+}
+PREPARED = {
+    "kafka-3.9.1": 70,
+    "kafka-4.2.0": 77,
+    "chaos-3.9.1": 196,
+    "chaos-4.2.0": 165,
+    "failover-3.9.1": 120,
+    "failover-4.2.0": 76,
+}
+REQUESTS = {
+    "kafka-3.9.1": 3505,
+    "kafka-4.2.0": 3574,
+    "chaos-3.9.1": 2996,
+    "chaos-4.2.0": 2511,
+    "failover-3.9.1": 1987,
+    "failover-4.2.0": 1510,
+}
 
 LEAST_COMPARED: dict[str, dict[str, int]] = {
     "assignments_told": {name: 4 * count for name, count in TOLD_ASSIGNMENTS.items()},

@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.support.captures import CAPTURES
+from schemas.catalog import BY_NAME
+from tests.support.captures import CALM, CHAOTIC
 from tests.support.pure_pipeline import evidence_by_group, read_silver, replay
 from transforms.coordinator.replay import replay_group
 
 Row = dict[str, Any]
+
+CAPTURES = (*CALM, *CHAOTIC)
+"""Without failovers: of the lives that these cut short, less evidence knows less."""
 
 DEPTHS = {
     "records only": ("coordinator_events", "group_requests"),
@@ -93,6 +97,40 @@ def test_where_compaction_took_the_records_the_request_log_has_the_assignments(n
         for tables in (replay(silver), replay({**silver, "group_metadata": compacted}))
     ]
     assert owned[0] == owned[1] != set()
+
+
+def _said(requests: list[Row]) -> list[Row]:
+    """What the clients' own logs would have said of their requests, by clocks that are an hour off."""
+    words = {"JoinGroup": "joined", "SyncGroup": "synced", "LeaveGroup": "leaving"}
+    lines = []
+    for number, row in enumerate(row for row in requests if row["api"] in words and not row["error_code"]):
+        line = dict.fromkeys(BY_NAME["client_events"].columns)
+        generation = row["answered_generation"] if row["api"] == "JoinGroup" else row["generation"]
+        member_id = row["answered_member_id"] if row["api"] == "JoinGroup" else row["member_id"]
+        place = {"source_file": row["client_id"], "line_number": number, "logged_at": row["answered_at"] + 3_600_000}
+        named = {"group_id": row["group_id"], "generation": generation, "member_id": member_id}
+        lines.append({**line, **place, **named, "event": words[row["api"]]})
+    return lines
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_what_clients_say_is_laid_beside_and_contradicts_nothing(name, silver_of):
+    silver = silver_of(name)
+    without = replay(silver)
+    heard = replay({**silver, "client_events": _said(silver["group_requests"])})
+    told = {(*key(row), row["member_id"]): row["told_at"] for row in without["generation_members"]}
+    witnessed = set()
+    for row in heard.pop("client_timeline"):
+        if row["event"] == "synced":
+            assert told[(*key(row), row["member_id"])] == row["told_at"] is not None
+            assert row["broker_state"] == "Stable"
+        if row["event"] in ("joined", "synced"):
+            witnessed.add(key(row))
+    assert witnessed
+    for row in heard["generations"]:
+        assert (row["evidence"][-1:] == ["client_log"]) == (key(row) in witnessed)
+        row["evidence"] = [source for source in row["evidence"] if source != "client_log"]
+    assert heard == {table: rows for table, rows in without.items() if table != "client_timeline"}
 
 
 @pytest.mark.parametrize("name", CAPTURES)

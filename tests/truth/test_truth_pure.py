@@ -4,9 +4,10 @@ import random
 
 import pytest
 
+from tests.support.captures import CAPTURES
 from tests.support.pure_pipeline import SILVER, replay
 from tests.truth.checks import CHECKS
-from tests.truth.expected import CAPTURES, LEAST_COMPARED
+from tests.truth.expected import LEAST_COMPARED
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -84,6 +84,28 @@ class Timelines:
         members = self.members[generation_key(row)]
         return frozenset(member for member, found in members.items() if found["replaces_member_id"] is None)
 
+    def members_at(self, row: Row, moment: float) -> frozenset[str]:
+        """Members of a generation at a moment: its founders, or who had replaced them by then."""
+        followers = {
+            found["replaces_member_id"]: member
+            for member, found in self.members[generation_key(row)].items()
+            if found["joined_at"] is not None and found["joined_at"] <= moment
+        }
+        present = set()
+        for founder in self.founding_members(row):
+            member = founder
+            while member in followers:
+                member = followers[member]
+            present.add(member)
+        return frozenset(present)
+
+    def founder(self, row: Row, member: str) -> str:
+        """The member of a generation's beginning whose place a member took."""
+        members = self.members[generation_key(row)]
+        while (replaced := members.get(member, {}).get("replaces_member_id")) is not None:
+            member = replaced
+        return member
+
     def final_members(self, row: Row) -> frozenset[str]:
         """Members of a generation at its end: without those that were replaced."""
         members = self.members[generation_key(row)]

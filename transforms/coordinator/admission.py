@@ -73,6 +73,8 @@ def _join_unknown(group: Group, request: Request) -> Verdict:
             return Event.MEMBER_ADDED
         if group.state is GroupState.STABLE and _vote_with(group, old_id, request) != group.protocol:
             return Event.STATIC_MEMBER_CHANGED_PROTOCOL
+        if group.state is GroupState.STABLE and request.is_unstored:
+            return Event.STATIC_MEMBER_UNSTORED
         return Event.STATIC_MEMBER_REPLACED
     return Event.MEMBER_ID_GIVEN if request.requires_known_member_id else Event.MEMBER_ADDED
 
@@ -134,7 +136,8 @@ def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) 
         return Error.INCONSISTENT_GROUP_PROTOCOL
     if group.state is GroupState.EMPTY:
         return Error.UNKNOWN_MEMBER_ID
-    return Event.LEADER_SYNCED if group.leader == request.member_id else Event.FOLLOWER_SYNCED
+    is_assigning = group.leader == request.member_id and not request.is_unstored
+    return Event.LEADER_SYNCED if is_assigning else Event.FOLLOWER_SYNCED
 
 
 def _heartbeat(group: Group | None, request: Request, settings: CoordinatorSettings) -> Verdict:

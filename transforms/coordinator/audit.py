@@ -21,11 +21,23 @@ RACE_WINDOW_MS = 1.0
 RACING_APIS = frozenset({"Heartbeat", "OffsetCommit", "SyncGroup"})
 """Requests whose answer is a function of the state alone, so that it can be asked of the state before and after."""
 
+REFUSALS_OF_JOIN = frozenset(
+    {
+        Error.GROUP_MAX_SIZE_REACHED,
+        Error.UNKNOWN_MEMBER_ID,
+        Error.INCONSISTENT_GROUP_PROTOCOL,
+        Error.FENCED_INSTANCE_ID,
+    }
+)
+"""Answers to a JoinGroup that depend on who is in the group."""
+
 WHY_RACE = "race"
 WHY_OWN_ANSWER = "own answer ended the wait"
 WHY_HELD = "held for the rebalance that its answer shows"
 WHY_UNKNOWN = "state not known yet"
 WHY_NOT_COORDINATOR = "not the coordinator, and no line shows when"
+WHY_OTHER_COPY = "answered by a broker while another coordinates the group already"
+WHY_MODERN = "the group speaks a newer protocol"
 WHY_BROKER = "refused by the broker before the coordinator"
 WHY_NEVER = "still parked when the evidence ends"
 WHY_SETTING = "own answer shows the broker's setting"
@@ -61,14 +73,14 @@ class Verdict:
 
     def row(self) -> dict[str, Any]:
         """Row of `gold.replay_audit`, without cluster and group."""
-        exchange = self.exchange
+        exchange, row, agrees = self.exchange, self.exchange.row, self.agrees
         return {
-            "source_file": exchange.row["source_file"],
-            "line_number": exchange.row["line_number"],
-            "seq": exchange.row["seq"],
+            "source_file": row["source_file"],
+            "line_number": row["line_number"],
+            "seq": row["seq"],
             "at": exchange.answered_at,
             "handled_at": exchange.handled_at,
-            "broker": exchange.row["broker"],
+            "broker": row["broker"],
             "api": exchange.request.api,
             "member_id": exchange.request.member_id,
             "state_before": None if self.state_before is None else self.state_before.value,
@@ -76,15 +88,13 @@ class Verdict:
             "predicted_error": self.predicted_error,
             "observed_generation": exchange.observed_generation,
             "predicted_generation": self.predicted_generation,
-            "agrees": self.agrees,
-            "why": self.why or self._why_not(),
+            "agrees": agrees,
+            "why": self.why if self.why or agrees else self._why_not(),
         }
 
-    def _why_not(self) -> str | None:
-        if self.agrees is None:
+    def _why_not(self) -> str:
+        if self.predicted_error is None:
             return WHY_NEVER
-        if self.agrees:
-            return None
         where = "no group" if self.state_before is None else self.state_before.value
         if self.predicted_error != self.exchange.observed_error:
             return f"in {where} the state machine answers {self.predicted_error}"
@@ -106,24 +116,52 @@ class Audit:
 
     Attributes:
         verdicts: by token.
-        past: states that the group left a moment ago, each with the time it was left.
+        past: states that the group left a moment ago, each with the time by which it was left, and by which request.
         open_races: disagreements that a state to come may still explain.
     """
 
     verdicts: dict[int, Verdict] = field(default_factory=dict)
-    past: deque[tuple[float, Group | None]] = field(default_factory=lambda: deque(maxlen=8))
+    past: deque[tuple[float, Group | None, Exchange | None]] = field(default_factory=lambda: deque(maxlen=8))
     open_races: list[Verdict] = field(default_factory=list)
 
-    def left_state(self, at: float, group: Group | None, machine: Machine) -> None:
-        """The group changed at a moment; `group` is what it was before."""
-        self.past.append((at, group))
+    def left_state(
+        self, at: float, until: float, group: Group | None, machine: Machine, by: Exchange | None = None
+    ) -> None:
+        """The group changed from one moment on, and by the other for sure.
+
+        Args:
+            at: the one moment.
+            until: the other.
+            group: what the group was before.
+            machine: the group's machine, which has what it is now.
+            by: the request that changed it, if it was one.
+        """
+        self.past.append((until, group, by))
         still_open = []
         for verdict in self.open_races:
-            if verdict.exchange.answered_at + RACE_WINDOW_MS < at:
+            if verdict.exchange.answered_at + RACE_WINDOW_MS < at or _is_in_order(verdict.exchange, by):
                 continue
             if not _settles(verdict, machine.present, machine.settings):
                 still_open.append(verdict)
         self.open_races = still_open
+
+    def is_refused_in_a_race(self, verdict: Verdict, machine: Machine) -> bool:
+        """Settle a JoinGroup that only the state of a moment ago would have refused; it changed nothing then."""
+        exchange = verdict.exchange
+        if exchange.observed_error not in REFUSALS_OF_JOIN:
+            return False
+        if foresee(machine.present, exchange, machine.settings) == exchange.observed_error:
+            return False
+        return self._settled_by_past(verdict, machine.settings)
+
+    def _settled_by_past(self, verdict: Verdict, settings: CoordinatorSettings) -> bool:
+        since = verdict.exchange.handled_at - RACE_WINDOW_MS
+        for left_at, group, by in reversed(self.past):
+            if left_at < since or _is_in_order(verdict.exchange, by):
+                return False
+            if _settles(verdict, group, settings):
+                return True
+        return False
 
     def answered(self, token: int, error: int, generation: int | None, machine: Machine) -> None:
         """The machine answered a request."""
@@ -134,10 +172,15 @@ class Audit:
         verdict.predicted_error, verdict.predicted_generation = error, generation
         if verdict.agrees or exchange.request.api not in RACING_APIS:
             return
-        for left_at, group in self.past:
-            if left_at >= exchange.handled_at - RACE_WINDOW_MS and _settles(verdict, group, machine.settings):
-                return
-        self.open_races.append(verdict)
+        if not self._settled_by_past(verdict, machine.settings):
+            self.open_races.append(verdict)
+
+
+def _is_in_order(exchange: Exchange, other: Exchange | None) -> bool:
+    """Whether two requests came on one connection, where nothing races."""
+    if other is None or exchange.row["connection"] is None:
+        return False
+    return all(exchange.row[name] == other.row[name] for name in ("broker", "connection"))
 
 
 def _settles(verdict: Verdict, group: Group | None, settings: CoordinatorSettings) -> bool:

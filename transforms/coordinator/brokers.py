@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,20 +9,10 @@ from typing import Any
 from transforms.coordinator.answers import Error
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.order import offsets_partition
+from transforms.coordinator.ownership import BROKER_LIFE, Ownership
 from transforms.coordinator.settings import CoordinatorSettings
 
-LOAD_EVENTS = {
-    "coordinator_elected": Error.COORDINATOR_LOAD_IN_PROGRESS,
-    "load_scheduled": Error.COORDINATOR_LOAD_IN_PROGRESS,
-    "load_finished": Error.NONE,
-    "load_failed": Error.NOT_COORDINATOR,
-    "coordinator_resigned": Error.NOT_COORDINATOR,
-    "unload_scheduled": Error.NOT_COORDINATOR,
-    "unload_finished": Error.NOT_COORDINATOR,
-}
-"""What a broker answers for the groups of a partition after each event of the partition's coordinator."""
-
-BROKER_EVENTS = frozenset({"broker_settings", "broker_version"})
+BROKER_EVENTS = frozenset({"broker_settings", "broker_version"}) | BROKER_LIFE
 """Events that concern every group of a broker."""
 
 MARKER_GENERATION = 0
@@ -38,13 +27,13 @@ class Brokers:
         settings: settings in force when the evidence begins.
         are_settings_printed: a broker printed its settings; else they are Kafka's defaults, bent to what it let in.
         begins_empty: the group's partition was loaded while the evidence lasts, and the group was not in it.
-        loads: by broker, times and answers of `LOAD_EVENTS`, in order.
+        ownership: which of them coordinated the group's partition when.
     """
 
     settings: CoordinatorSettings
     are_settings_printed: bool = False
     begins_empty: bool = False
-    loads: dict[str, list[tuple[float, Error]]] = field(default_factory=dict)
+    ownership: Ownership = field(default_factory=lambda: Ownership("java"))
 
     @classmethod
     def of(cls, group_id: str, records: list[Row], events: list[Row], requests: list[Row]) -> Brokers:
@@ -60,24 +49,9 @@ class Brokers:
         else:
             settings = _allowing(settings, requests)
         brokers = cls(settings, are_settings_printed=printed is not None)
-        for row in events:
-            answer = LOAD_EVENTS.get(row["event"])
-            if answer is not None:
-                brokers.loads.setdefault(row["broker"], []).append((float(row["logged_at"]), answer))
+        brokers.ownership = Ownership.of(events, settings.dialect)
         brokers.begins_empty = _begins_empty(group_id, records, events, requests)
         return brokers
-
-    def refusal(self, broker: str, at: float) -> Error | None:
-        """Return what a broker answers that does not coordinate the group; None if no line says so."""
-        loads = self.loads.get(broker)
-        if not loads:
-            return None
-        # A line has whole milliseconds, so it may have been written up to one later than it says.
-        index = bisect_right(loads, (at - 1.0, Error.UNKNOWN_MEMBER_ID))
-        if index == 0:
-            return Error.NOT_COORDINATOR
-        answer = loads[index - 1][1]
-        return answer if answer is not Error.NONE else Error.NOT_COORDINATOR if index < len(loads) else None
 
 
 def _moment(row: Row) -> tuple[float, str, int, int]:
@@ -118,11 +92,11 @@ def _allowing(settings: CoordinatorSettings, requests: list[Row]) -> Coordinator
 
 def _begins_empty(group_id: str, records: list[Row], events: list[Row], requests: list[Row]) -> bool:
     """Whether the group is known not to have been there when the evidence begins."""
-    loaded = [row["logged_at"] for row in events if row["event"] == "load_finished"]
-    taken_over = any(row["event"] == "group_loaded" and row["group_id"] == group_id for row in events)
+    loaded = next((row["logged_at"] for row in events if row["event"] == "load_finished"), None)
+    taken_over = next((row["logged_at"] for row in events if row["event"] == "group_loaded"), None)
     first = min((row["answered_at"] for row in requests), default=None)
-    if loaded and not taken_over and first is not None and loaded[0] <= first + 1000:
-        return True
+    if loaded is not None and first is not None and loaded <= first + 1000:
+        return taken_over is None or taken_over > loaded
     joins = [row for row in requests if row["api"] == "JoinGroup" and row["error_code"] == Error.NONE]
     told = min(joins, key=lambda row: row["answered_at"], default=None)
     return told is not None and told["answered_generation"] == 1
@@ -156,7 +130,14 @@ def coordinator_rows(
             "computed_partition": computed,
             "agrees": None if partition is None else partition == computed,
         }
-        reigns = _reigns([row for row in ordered if row["topic_partition_of_group"] in (partition, computed)])
+        reigns = _reigns(
+            [
+                row
+                for row in ordered
+                if row["topic_partition_of_group"] == (computed if partition is None else partition)
+                or row["event"] in BROKER_LIFE
+            ]
+        )
         unknown: list[dict[str, Any]] = [{"broker": None, "epoch": None, "from_at": None, "to_at": None}]
         rows += [{**place, **reign} for reign in reigns or unknown]
     return rows
@@ -171,20 +152,23 @@ def _printed_partition_count(events: list[Row]) -> int | None:
 
 
 def _reigns(events: list[Row]) -> list[dict[str, Any]]:
-    """Stretches of time in which a broker held the partition, from its load until it gave it up."""
+    """Stretches of time in which a broker held the partition, from its load until it gave it up.
+
+    A broker that died says nothing any more: its time is up when the partition is loaded by the next.
+    """
     reigns: list[dict[str, Any]] = []
-    open_reigns: dict[str, dict[str, Any]] = {}
     for row in events:
-        epoch = (row["attributes"] or {}).get("epoch", "")
-        if row["event"] == "load_finished" and row["broker"] not in open_reigns:
-            reign = {
-                "broker": row["broker"],
-                "epoch": int(epoch) if epoch.isdigit() else None,
-                "from_at": row["logged_at"],
-                "to_at": None,
-            }
-            open_reigns[row["broker"]] = reign
-            reigns.append(reign)
-        elif row["event"] in ("coordinator_resigned", "unload_scheduled") and row["broker"] in open_reigns:
-            open_reigns.pop(row["broker"])["to_at"] = row["logged_at"]
+        epoch, event = (row["attributes"] or {}).get("epoch", ""), row["event"]
+        now = reigns[-1] if reigns and reigns[-1]["to_at"] is None else None
+        if event == "load_finished":
+            if now is not None:
+                now["to_at"] = row["logged_at"]
+            number = int(epoch) if epoch.isdigit() else None
+            reigns.append({"broker": row["broker"], "epoch": number, "from_at": row["logged_at"], "to_at": None})
+        elif now is not None and now["broker"] == row["broker"] and event in _GIVES_UP:
+            now["to_at"] = row["logged_at"]
     return reigns
+
+
+_GIVES_UP = frozenset({"coordinator_resigned", "unload_scheduled"}) | BROKER_LIFE
+"""Events by which a broker ends its own time."""

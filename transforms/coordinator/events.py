@@ -19,6 +19,7 @@ class Event(str, Enum):
     MEMBER_ID_GIVEN = "member_id_given"
     MEMBER_ADDED = "member_added"
     STATIC_MEMBER_REPLACED = "static_member_replaced"
+    STATIC_MEMBER_UNSTORED = "static_member_unstored"
     STATIC_MEMBER_CHANGED_PROTOCOL = "static_member_changed_protocol"
     FOLLOWER_REJOINED = "follower_rejoined"
     LEADER_REJOINED = "leader_rejoined"
@@ -47,7 +48,7 @@ class Event(str, Enum):
     GROUP_LOADED = "group_loaded"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cause:
     """Why an event happens, and when.
 
@@ -71,7 +72,7 @@ class Cause:
         return self.member_ids[0] if self.member_ids else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answered:
     """The machine answers a request; `generation`, `leader` and `protocol` only in a JoinGroup's success."""
 
@@ -84,7 +85,7 @@ class Answered:
     assignment: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Moved:
     """The group went from one state to another; `generation` is the one after."""
 
@@ -96,7 +97,7 @@ class Moved:
     cause: Cause
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Joined:
     """A member was added; `replaces` is the id it took the place of."""
 
@@ -109,7 +110,7 @@ class Joined:
     replaces: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Gone:
     """A member was removed, by a cause out of `schemas.words.END_CAUSES`."""
 

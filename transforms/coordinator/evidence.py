@@ -30,10 +30,14 @@ LINE_DELAY_MS = 0.5
 RECORD_DELAY_MS = 10.0
 """How late a record is applied, so that what caused it has been handled by then."""
 
+STORE_MS = 5.0
+"""An answer that was held back longer waited for something: for the leader, or for the log."""
+
 CLASSIC_APIS = frozenset(
     {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", "DeleteGroups"}
 )
 MODERN_HEARTBEATS = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"})
+_REPLAYED_APIS = CLASSIC_APIS | MODERN_HEARTBEATS
 
 
 class Kind(IntEnum):
@@ -126,56 +130,76 @@ def _exchanges(rows: Iterable[Row]) -> list[Exchange]:
     last: dict[tuple[str, str], float] = {}
     exchanges = []
     ordered = sorted(
-        (row for row in rows if row["api"] in CLASSIC_APIS),
+        (row for row in rows if row["api"] in _REPLAYED_APIS),
         key=lambda row: (row["connection"] or "", row["correlation_id"] or 0, _line_order(row), row["seq"]),
     )
     for token, row in enumerate(ordered):
         connection = (row["broker"], row["connection"] or f"{row['source_file']}:{row['line_number']}")
-        handled_at = row["handled_at"] if row["handled_at"] is not None else row["answered_at"]
-        handled_at = max(float(handled_at), last.get(connection, 0.0) + 0.001)
-        last[connection] = handled_at
+        handled_at = row["handled_at"]
+        if handled_at is None:
+            handled_at = row["answered_at"]
+        last[connection] = handled_at = max(float(handled_at), last.get(connection, 0.0) + 0.001)
         exchanges.append(_exchange(token, row, handled_at))
     return exchanges
 
 
 def _exchange(token: int, row: Row, handled_at: float) -> Exchange:
-    partition_errors = {int(code) for code in row["partition_errors"] or ()}
-    error = _group_error(partition_errors) if partition_errors else row["error_code"]
-    is_join = row["api"] == "JoinGroup"
+    api = row["api"]
+    generation, partition_errors = row["generation"], row["partition_errors"]
     request = Request(
-        token=token,
-        api=row["api"],
-        api_version=row["api_version"] or 0,
-        member_id=row["member_id"] or "",
-        group_instance_id=row["group_instance_id"],
-        generation=-1 if row["generation"] is None else row["generation"],
-        client_id=row["client_id"],
-        client_host=row["client_host"],
-        session_timeout_ms=row["session_timeout_ms"] or 0,
-        rebalance_timeout_ms=_rebalance_timeout(row),
-        protocol_type=row["protocol_type"],
-        protocol=row["protocol"],
-        protocols=tuple((entry["name"], bytes(entry["metadata"] or b"")) for entry in row["protocols"] or ()),
-        reason=row["reason"],
-        given_member_id=(row["answered_member_id"] or None) if is_join and not row["member_id"] else None,
-        assignments={entry["member_id"]: bytes(entry["assignment"] or b"") for entry in row["assignments"] or ()},
-        leavers=tuple(
-            Leaver(entry["member_id"] or "", entry["group_instance_id"], entry["reason"])
-            for entry in row["leaving_members"] or ()
-        ),
-        unknown_topics_only=partition_errors == {Error.UNKNOWN_TOPIC_OR_PARTITION},
+        token,
+        api,
+        row["api_version"] or 0,
+        row["member_id"] or "",
+        row["group_instance_id"],
+        -1 if generation is None else generation,
     )
+    error = row["error_code"]
+    if partition_errors:
+        codes = {int(code) for code in partition_errors}
+        error = _group_error(codes)
+        request.unknown_topics_only = codes == _UNKNOWN_TOPICS
+    read_more = _FIELDS_OF_API.get(api)
+    if read_more is not None:
+        read_more(request, row)
     return Exchange(
-        request=request,
-        handled_at=handled_at,
-        answered_at=float(row["answered_at"]),
-        observed_error=error,
-        observed_generation=row["answered_generation"] if is_join and error == Error.NONE else None,
-        parked_ms=row["parked_ms"] or 0.0,
-        row=row,
+        request,
+        handled_at,
+        float(row["answered_at"]),
+        error,
+        row["answered_generation"] if api == "JoinGroup" and error == 0 else None,
+        row["parked_ms"] or 0.0,
+        row,
     )
 
 
+def _join_fields(request: Request, row: Row) -> None:
+    request.client_id, request.client_host = row["client_id"], row["client_host"]
+    request.session_timeout_ms = row["session_timeout_ms"] or 0
+    request.rebalance_timeout_ms = _rebalance_timeout(row)
+    request.protocol_type, request.reason = row["protocol_type"], row["reason"]
+    request.protocols = tuple((entry["name"], bytes(entry["metadata"] or b"")) for entry in row["protocols"] or ())
+    if not request.member_id:
+        request.given_member_id = row["answered_member_id"] or None
+
+
+def _sync_fields(request: Request, row: Row) -> None:
+    request.protocol_type, request.protocol = row["protocol_type"], row["protocol"]
+    request.is_unstored = bool(row["error_code"]) and (row["parked_ms"] or 0.0) > STORE_MS
+    request.assignments = {entry["member_id"]: bytes(entry["assignment"] or b"") for entry in row["assignments"] or ()}
+
+
+def _leave_fields(request: Request, row: Row) -> None:
+    request.leavers = tuple(
+        Leaver(entry["member_id"] or "", entry["group_instance_id"], entry["reason"])
+        for entry in row["leaving_members"] or ()
+    )
+
+
+_FIELDS_OF_API = {"JoinGroup": _join_fields, "SyncGroup": _sync_fields, "LeaveGroup": _leave_fields}
+"""What a request has beside what all have; heartbeats and commits, by far the most, have nothing."""
+
+_UNKNOWN_TOPICS = {int(Error.UNKNOWN_TOPIC_OR_PARTITION)}
 _OF_PARTITIONS = frozenset(
     {Error.UNKNOWN_TOPIC_OR_PARTITION, Error.OFFSET_METADATA_TOO_LARGE, Error.TOPIC_AUTHORIZATION_FAILED}
 )

@@ -16,15 +16,19 @@ from transforms.coordinator.answers import Error
 from transforms.coordinator.audit import (
     WHY_BROKER,
     WHY_HELD,
+    WHY_MODERN,
     WHY_NOT_COORDINATOR,
+    WHY_OTHER_COPY,
     WHY_OWN_ANSWER,
     WHY_SETTING,
     WHY_UNKNOWN,
     Verdict,
+    view,
 )
+from transforms.coordinator.conversion import become_modern
 from transforms.coordinator.events import REFUSALS, Cause, Event
-from transforms.coordinator.evidence import Exchange
-from transforms.coordinator.resync import bring_to, members_of
+from transforms.coordinator.evidence import MODERN_HEARTBEATS, STORE_MS, Exchange
+from transforms.coordinator.resync import bring_to, end_join, members_of
 from transforms.coordinator.states import GroupState
 
 if TYPE_CHECKING:
@@ -39,18 +43,24 @@ UNCHANGING_APIS = frozenset({"Heartbeat", "OffsetCommit", "TxnOffsetCommit"})
 
 def take(replay: Replay, exchange: Exchange, was_held: bool) -> None:
     """Let the machine handle a request, and begin its row of the audit."""
+    if exchange.request.api in MODERN_HEARTBEATS:
+        _take_modern(replay, exchange)
+        return
     group = replay.machine.present
     verdict = Verdict(exchange, None if group is None else group.state)
     replay.audit.verdicts[exchange.request.token] = verdict
-    if _is_refused(replay, verdict):
+    if _is_refused(replay, verdict) or _is_of_other_group(replay, verdict):
         return
-    _note_reasons(replay, exchange)
+    if exchange.request.leavers:
+        _note_reasons(replay, exchange)
     if not replay.is_known:
         verdict.why = WHY_UNKNOWN
         _learn_unpredicted(replay, exchange)
         return
     if was_held and exchange.request.api == "JoinGroup":
         verdict.why = WHY_HELD
+    if exchange.request.api == "JoinGroup" and replay.audit.is_refused_in_a_race(verdict, replay.machine):
+        return
     if exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED and not replay.brokers.are_settings_printed:
         _learn_max_size(replay, verdict)
     _handle(replay, exchange)
@@ -62,12 +72,44 @@ def _is_refused(replay: Replay, verdict: Verdict) -> bool:
     if exchange.observed_error in BROKER_REFUSALS:
         verdict.why = WHY_BROKER
         return True
-    if exchange.observed_error not in REFUSALS:
+    observed, ownership, broker = exchange.observed_error, replay.brokers.ownership, exchange.row["broker"]
+    is_told = observed in REFUSALS
+    if not is_told and ownership.is_settled(broker, exchange.handled_at, exchange.answered_at):
         return False
-    refusal = replay.brokers.refusal(exchange.row["broker"], exchange.handled_at)
-    verdict.predicted_error = refusal
-    verdict.why = WHY_NOT_COORDINATOR if refusal is None else None
+    answers = ownership.answers(broker, exchange.request.api, exchange.handled_at, exchange.answered_at)
+    if is_told and answers[:1] == [None] and observed in answers and exchange.parked_ms and _waits(exchange):
+        return False  # the group took it, and gave it back when it moved
+    if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
+        return False  # the group may have answered itself; or lines are missing, and it did
+    expected = [answer for answer in answers if answer is not None]
+    verdict.predicted_error = observed if observed in expected else next(iter(expected), None)
+    verdict.why = WHY_NOT_COORDINATOR if verdict.predicted_error is None else None
     return True
+
+
+def _waits(exchange: Exchange) -> bool:
+    """Whether a request may wait for the group, rather than the group for it."""
+    return exchange.request.api in ("JoinGroup", "SyncGroup")
+
+
+def _take_modern(replay: Replay, exchange: Exchange) -> None:
+    """A heartbeat of a newer protocol that is let in shows that the group speaks it."""
+    if exchange.observed_error == Error.NONE:
+        become_modern(replay, Cause(exchange.handled_at))
+        replay.take_note(exchange.handled_at, None)
+
+
+def _is_of_other_group(replay: Replay, verdict: Verdict) -> bool:
+    """Whether another group answered than the one that is replayed: of a newer protocol, or the old coordinator's.
+
+    A broker may not have given the group up yet while another coordinates it already.
+    """
+    broker = verdict.exchange.row["broker"]
+    if replay.is_modern:
+        verdict.why = WHY_MODERN
+    elif replay.coordinator not in (None, broker) and broker in replay.brokers.ownership.changes:
+        verdict.why = WHY_OTHER_COPY
+    return verdict.why is not None
 
 
 def _note_reasons(replay: Replay, exchange: Exchange) -> None:
@@ -90,7 +132,15 @@ def _handle(replay: Replay, exchange: Exchange) -> None:
     if request.api == "SyncGroup":
         replay.assigning[request.token] = exchange
     was_absent = replay.machine.present is None
-    replay.step(at, lambda: replay.machine.handle(request, at))
+    group = replay.machine.present
+    if request.api == "JoinGroup" and group is not None and exchange.parked_ms > STORE_MS:
+        told = exchange.observed_generation
+        request.is_unstored = told is None or told > group.generation
+    before = view(group)
+    replay.machine.handle(request, at)
+    # It took effect at the latest when it was answered, or began to wait; a SyncGroup when what it waits for is done.
+    waited = 0.0 if request.api == "SyncGroup" else exchange.parked_ms
+    replay.take_note(at, before, max(at, exchange.answered_at - waited), exchange)
     if was_absent and replay.machine.present is not None:
         replay.born_at = at
 
@@ -118,6 +168,8 @@ def _learn_unpredicted(replay: Replay, exchange: Exchange) -> None:
 
 def learn_from_answer(replay: Replay, exchange: Exchange) -> None:
     """Take what a successful JoinGroup or SyncGroup proves, at the time its answer was sent."""
+    if replay.is_modern:
+        return
     if exchange.request.api == "JoinGroup":
         _join_answered(replay, exchange)
     else:
@@ -131,7 +183,7 @@ def _join_answered(replay: Replay, exchange: Exchange) -> None:
     group = replay.machine.present
     if group is not None and group.state is GroupState.PREPARING and group.generation + 1 == generation:
         _mark_own_answer(replay, exchange)
-        replay.end_join(exchange.answered_at, "answer")
+        end_join(replay.machine, exchange.answered_at, "answer")
     elif exchange.row["answered_members"] and (not replay.has_other_evidence or not replay.is_known):
         _resync_to_answer(replay, exchange, generation)
     life = replay.life_of(generation)

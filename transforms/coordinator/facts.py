@@ -59,6 +59,7 @@ class MemberFacts:
         subscription: the bytes, by which a change is seen even where they cannot be decoded.
         valid_from: when the member took the assignment over, if not with the generation.
         valid_to: when another id took it over.
+        is_stored: a record holds it.
     """
 
     member_id: str
@@ -73,6 +74,7 @@ class MemberFacts:
     replaces: str | None = None
     valid_from: float | None = None
     valid_to: float | None = None
+    is_stored: bool = False
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ class GenerationFacts:
         members_authority: authority of what showed the members.
         told: by member id, when its SyncGroup was first answered without error.
         is_inferred: a step was put in that nothing shows.
+        was_lost: its join phase had begun when another coordinator took over, which knew nothing of it.
     """
 
     life: int
@@ -93,6 +96,11 @@ class GenerationFacts:
     members_authority: int = 0
     told: dict[str, float] = field(default_factory=dict)
     is_inferred: bool = False
+    was_lost: bool = False
+
+    def begin_again(self) -> None:
+        """Forget a join phase that was lost: what is learnt from now on is of the next."""
+        self.facts, self.is_inferred, self.was_lost = Facts(), False, False
 
     def learn_members(self, source: str, members: list[MemberFacts]) -> None:
         """Take the member set from a source; the highest authority wins, its gaps are filled by what was known."""

@@ -30,7 +30,9 @@ class Chain:
         self.next_of = dict(zip((row.generation for row in self.rows), self.rows[1:], strict=False))
         self.last_stable: GenerationFacts | None = None
         self.partition_counts: dict[str, int] = {}
-        self.last_number = 0
+        first = self.rows[0] if self.rows else None
+        is_reloaded = first is not None and first.facts.get("trigger") == "coordinator_failover"
+        self.last_number = first.generation - 1 if first is not None and is_reloaded else 0
 
     def passed(self, row: GenerationFacts) -> None:
         """Go on to the next generation."""

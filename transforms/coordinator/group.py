@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 
 from transforms.coordinator.order import map_order, vote_order
 from transforms.coordinator.states import GroupState
@@ -50,7 +51,7 @@ class Member:
         return next((metadata for name, metadata in self.protocols if name == protocol), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Timer:
     """A deadline: when it is due, and for the initial delay how much longer it may be drawn out."""
 
@@ -61,6 +62,26 @@ class Timer:
 
 TimerKey = tuple[str, str]
 """Kind of timer ("member", "join", "sync") and the member id, or "" where the timer is the group's."""
+
+
+class Timers(dict[TimerKey, Timer]):
+    """Deadlines by key; knows a moment before which none is due, so that most looks at them cost nothing."""
+
+    none_before = -inf
+
+    def __setitem__(self, key: TimerKey, timer: Timer) -> None:
+        """Set a timer, or start it afresh."""
+        if timer.due < self.none_before:
+            self.none_before = timer.due
+        super().__setitem__(key, timer)
+
+    def next_until(self, at: float) -> tuple[float, TimerKey] | None:
+        """Return the earliest deadline up to a moment, and its key."""
+        if not self or self.none_before > at:
+            return None
+        key = min(self, key=lambda key: self[key].due)
+        self.none_before = self[key].due
+        return (self.none_before, key) if self.none_before <= at else None
 
 
 @dataclass(slots=True)
@@ -90,7 +111,7 @@ class Group:
     pending_joins: dict[str, None] = field(default_factory=dict)
     pending_syncs: dict[str, None] = field(default_factory=dict)
     new_member_added: bool = False
-    timers: dict[TimerKey, Timer] = field(default_factory=dict)
+    timers: Timers = field(default_factory=Timers)
 
     def in_map_order(self) -> Iterator[Member]:
         """Yield the members in the order in which the coordinator's own map does."""

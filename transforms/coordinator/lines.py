@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.facts import AUTHORITY
-from transforms.coordinator.records import delete, load
-from transforms.coordinator.resync import bring_to
+from transforms.coordinator.records import delete
+from transforms.coordinator.resync import bring_to, end_join
 from transforms.coordinator.states import GroupState
+from transforms.coordinator.takeovers import SOURCE, TAKEOVERS
 from transforms.coordinator.triggers import POLL_TIMEOUT, refined
 
 if TYPE_CHECKING:
     from transforms.coordinator.walk import Replay
 
-SOURCE = "broker_log"
-
 
 def take(replay: Replay, line: Row) -> None:
     """Take one event of the broker's log; lines about other things pass."""
     handler = _HANDLERS.get(line["event"])
-    if handler is not None:
+    if handler is not None and not _is_afterthought(replay, line):
         handler(replay, line)
+
+
+def _is_afterthought(replay: Replay, line: Row) -> bool:
+    """Whether a broker tells of a group that it has given up, whose timers may run on for a while."""
+    if line["group_id"] is None or line["event"] in ("group_loaded", "group_unloaded"):
+        return False
+    return replay.brokers.ownership.is_out(line["broker"], float(line["logged_at"]))
 
 
 def member_ids_of(line: Row) -> tuple[str, ...]:
@@ -44,6 +50,7 @@ def _cause(line: Row, *member_ids: str) -> Cause:
 
 def _preparing(replay: Replay, line: Row) -> None:
     old = line["generation"]
+    replay.is_modern = False
     machine, group = replay.machine, replay.machine.present
     if group is not None and group.generation > old and (replay.life, old + 1) in replay.timeline.generations:
         _late_or_new_life(replay, line)
@@ -59,6 +66,8 @@ def _preparing(replay: Replay, line: Row) -> None:
         _begin_join(replay, line, trigger, named)
     member_id = _culprit(replay, trigger, named)
     client_reason = line["client_reason"] or replay.leave_reasons.get(member_id or "")
+    if trigger == "member_left" and member_id in replay.pending_leavers:
+        trigger = "pending_member_left"
     if trigger is not None:
         trigger = refined(trigger, client_reason)
     if trigger == "sync_timeout":
@@ -129,7 +138,7 @@ def _stabilized(replay: Replay, line: Row) -> None:
     group = machine.present
     if group is not None and group.state is GroupState.PREPARING and group.generation == generation - 1:
         if group.is_known and group.awaiting_join:
-            replay.end_join(float(line["logged_at"]), SOURCE)
+            end_join(replay.machine, float(line["logged_at"]), SOURCE)
         if machine.group.state is GroupState.PREPARING:
             bring_to(machine, GroupState.COMPLETING, generation, _cause(line), None)
             replay.forget_parked()
@@ -181,6 +190,12 @@ def _left(replay: Replay, line: Row) -> None:
         if line["client_reason"]:
             replay.leave_reasons[line["member_id"]] = line["client_reason"]
     _departed(replay, line, "poll_timeout" if line["client_reason"] == POLL_TIMEOUT else "left")
+
+
+def _pending_left(replay: Replay, line: Row) -> None:
+    """The Java coordinator rebalances for a pending id that leaves, too, and names it as if it were a member."""
+    if line["member_id"]:
+        replay.pending_leavers.add(line["member_id"])
 
 
 def _departed(replay: Replay, line: Row, end_cause: str) -> None:
@@ -236,15 +251,6 @@ def _deleted(replay: Replay, line: Row) -> None:
         delete(replay, _cause(line))
 
 
-def _loaded(replay: Replay, line: Row) -> None:
-    load(replay, line["generation"], _cause(line))
-
-
-def _unloaded(replay: Replay, line: Row) -> None:
-    if replay.machine.present is not None:
-        replay.machine.apply(Event.GROUP_UNLOADED, _cause(line))
-
-
 _HANDLERS: dict[str, Callable[[Replay, Row], None]] = {
     "preparing_rebalance": _preparing,
     "stabilized": _stabilized,
@@ -252,6 +258,7 @@ _HANDLERS: dict[str, Callable[[Replay, Row], None]] = {
     "group_empty": _emptied,
     "member_failed": _failed,
     "member_left": _left,
+    "pending_member_left": _pending_left,
     "pending_member_expired": _pending_expired,
     "members_not_rejoined": _not_rejoined,
     "pending_member_joined": _joined,
@@ -259,7 +266,6 @@ _HANDLERS: dict[str, Callable[[Replay, Row], None]] = {
     "static_member_added": _joined,
     "group_deleted": _deleted,
     "group_expired": _deleted,
-    "group_loaded": _loaded,
-    "group_unloaded": _unloaded,
+    **TAKEOVERS,
 }
 """What each event of the broker's log does; events that are not here are kept in the table of events alone."""

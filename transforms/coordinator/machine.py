@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from transforms.coordinator.admission import Verdict, admit, admit_leaver
 from transforms.coordinator.answers import Error
 from transforms.coordinator.effects import JOIN_TIMER, member_timer
@@ -174,12 +176,14 @@ class Machine:
 
     # --- timers ------------------------------------------------------------------------------------------------
 
-    def next_timer(self) -> tuple[float, TimerKey] | None:
-        """Return the earliest deadline and its key."""
-        if self.present is None or not self.present.timers:
-            return None
-        key, timer = min(self.present.timers.items(), key=lambda item: item[1].due)
-        return timer.due, key
+    def next_timer(self, until: float = inf) -> tuple[float, TimerKey] | None:
+        """Return the earliest deadline up to a moment, and its key."""
+        return None if self.present is None else self.present.timers.next_until(until)
+
+    def draws_out_join(self) -> bool:
+        """Whether the join timer will only draw out the initial delay."""
+        timer = self.group.timers.get(JOIN_TIMER)
+        return timer is not None and bool(timer.remaining_ms) and self.group.new_member_added
 
     def fire(self, key: TimerKey) -> None:
         """Let a timer run out, at its own deadline."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from transforms.coordinator.events import Event, Gone, Joined, Moved
@@ -26,12 +27,14 @@ def moved(timeline: Timeline, life: int, move: Moved, group: Group | None, leave
     ):
         return
     row = timeline.generation(life, move.generation + (move.to_state is GroupState.PREPARING))
+    if row.was_lost:
+        row.begin_again()
     row.is_inferred |= cause.is_inferred
     source = "follows_from_line" if cause.source == "broker_log" else cause.source
     if not cause.is_inferred:
         row.facts.learn(source, **{_TIME_OF[move.to_state]: move.at})
     if move.to_state is GroupState.PREPARING:
-        _triggered(row, move, leave_reasons)
+        _triggered(row, move, leave_reasons, (life, cause.member_id) in timeline.sessions)
     elif move.to_state is GroupState.COMPLETING and group is not None and group.is_known and group.members:
         row.facts.learn(source, protocol=group.protocol, protocol_type=group.protocol_type, leader=group.leader)
         row.learn_members("request_log", [_of_machine(member, group) for member in group.members.values()])
@@ -46,10 +49,12 @@ _TIME_OF = {
 """The fact that entering a state yields; that a generation became Stable must be shown by more than the machine."""
 
 
-def _triggered(row: GenerationFacts, move: Moved, leave_reasons: Mapping[str, str]) -> None:
+def _triggered(row: GenerationFacts, move: Moved, leave_reasons: Mapping[str, str], is_member: bool) -> None:
     cause = move.cause
     client_reason = (cause.request.reason if cause.request else None) or leave_reasons.get(cause.member_id or "")
     trigger = BY_EVENT.get(move.event)
+    if trigger == "member_left" and not is_member:
+        trigger = "pending_member_left"
     if trigger is not None and row.facts.get("trigger") is None:
         row.facts.learn(
             "follows_from_line" if cause.source == "broker_log" else cause.source,
@@ -73,6 +78,7 @@ def _of_machine(member: Any, group: Group) -> MemberFacts:
     )
 
 
+@lru_cache(maxsize=4096)
 def _topics(metadata: bytes | None, protocol_type: str | None) -> tuple[str, ...] | None:
     if metadata is None or protocol_type != CONSUMER:
         return None
@@ -127,7 +133,9 @@ def leader_told(row: GenerationFacts, exchange: Exchange) -> None:
         )
         for entry in answered
     ]
-    if row.members_authority <= 2 and {member.member_id for member in members} != set(row.first_members):
+    told = {member.member_id for member in members}
+    # A static leader that returns within the generation is told who is in it by then (KIP-814).
+    if row.members_authority <= 2 and told != set(row.first_members) and told != set(row.current_members):
         row.learn_members("answer", members)
 
 
@@ -148,6 +156,7 @@ def assignment_sent(row: GenerationFacts, assignments: Mapping[str, bytes], prot
             member.assigned = assigned_pairs(assignments.get(member.member_id, b""), protocol_type)
 
 
+@lru_cache(maxsize=4096)
 def assigned_pairs(raw: bytes | None, protocol_type: str | None) -> tuple[tuple[str, int], ...] | None:
     """Decode an assignment into topic and partition pairs; None where it cannot be."""
     if raw is None or (protocol_type != CONSUMER and raw):
@@ -162,7 +171,7 @@ def pairs(assigned: Any) -> tuple[tuple[str, int], ...] | None:
     return tuple((entry["topic"], partition) for entry in assigned for partition in entry["partitions"] or ())
 
 
-def stored(timeline: Timeline, life: int, record: Row, is_replacement: bool) -> None:
+def stored(timeline: Timeline, life: int, record: Row, is_replacement: bool, is_reloaded: bool) -> None:
     """Take a GroupMetadata record of a generation that has members.
 
     Args:
@@ -170,6 +179,7 @@ def stored(timeline: Timeline, life: int, record: Row, is_replacement: bool) -> 
         life: life of the group that the record belongs to.
         record: row of `silver.group_metadata`.
         is_replacement: a further record of a generation, written because a static member came under a new id.
+        is_reloaded: the generation began in the life before, and another coordinator has loaded it.
     """
     row = timeline.generation(life, record["generation"])
     members = [_of_record(member) for member in record["members"]]
@@ -178,13 +188,27 @@ def stored(timeline: Timeline, life: int, record: Row, is_replacement: bool) -> 
         return
     row.facts.learn(
         "offsets",
-        completing_at=record["state_changed_at"],
+        completing_at=None if is_reloaded else record["state_changed_at"],
         stable_at=record["recorded_at"],
         protocol=record["protocol"],
         protocol_type=record["protocol_type"],
         leader=record["leader_member_id"],
     )
     row.learn_members("offsets", members)
+
+
+def reloaded(row: GenerationFacts, record: Row, at: float) -> None:
+    """Take a generation of the life before that another coordinator has loaded: it is in force again."""
+    row.facts.learn(
+        "offsets",
+        stable_at=at,
+        trigger="coordinator_failover",
+        stored_count=1,
+        protocol=record["protocol"],
+        protocol_type=record["protocol_type"],
+        leader=record["leader_member_id"],
+    )
+    row.learn_members("offsets", [_of_record(member) for member in record["members"]])
 
 
 def _of_record(member: Row) -> MemberFacts:
@@ -199,6 +223,7 @@ def _of_record(member: Row) -> MemberFacts:
         topics=None if topics is None else tuple(topics),
         subscription=member["subscription"],
         assigned=pairs(member["assigned"]),
+        is_stored=True,
     )
 
 
@@ -209,8 +234,10 @@ def _replace(row: GenerationFacts, members: list[MemberFacts], at: float) -> Non
     for member in members:
         known = row.members.get(member.member_id)
         if known is not None:
-            if known.replaces is not None:
+            if known.replaces is not None and not known.is_stored:
+                # The machine saw it come; the first record that holds it has the exact moment.
                 _hand_over(row.members[known.replaces], known, at)
+            known.is_stored = True
             continue
         old = current.get(member.group_instance_id)
         if old is not None:

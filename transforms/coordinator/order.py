@@ -7,10 +7,12 @@ of a hash map of member ids or protocol names. Both maps' orders are functions o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 _MASK = 0xFFFFFFFF
 
 
+@lru_cache(maxsize=65_536)
 def string_hash(text: str) -> int:
     """Return Java's `String.hashCode` as an unsigned 32-bit number (computed over UTF-16 units)."""
     value = 0

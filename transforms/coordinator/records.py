@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from transforms.coordinator import observe
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
-from transforms.coordinator.facts import GenerationFacts
-from transforms.coordinator.resync import bring_to, members_of, take_over
+from transforms.coordinator.facts import AUTHORITY, GenerationFacts
+from transforms.coordinator.group import Member
+from transforms.coordinator.resync import bring_to, members_of, reloaded, take_over
 from transforms.coordinator.states import GroupState
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ SAME_MOMENT_MS = 5.0
 def take(replay: Replay, record: Row) -> None:
     """Take one record, in the order of the offsets topic."""
     replay.last_record = None if record["is_tombstone"] else record
+    if record["members"]:
+        replay.is_modern = False
     if record["is_tombstone"]:
         _deleted(replay, record["recorded_at"])
     elif not record["generation"] and not record["members"]:
@@ -52,30 +55,55 @@ def _created(replay: Replay, at: float) -> None:
         replay.born_at = at
 
 
-def load(replay: Replay, generation: int | None, cause: Cause) -> None:
+def load(replay: Replay, line: Row, cause: Cause) -> None:
     """A coordinator takes the group over: it knows what the last record holds, and nothing else.
 
     A generation that was counted but never stored is lost with the old coordinator; its number will be used again, in
-    another life.
+    another life. A join phase that had only begun is lost too: if it begins again, it begins then.
     """
     record = replay.last_record
-    stored = record["generation"] if record is not None else None
+    members = _loaded_members(replay, line)
+    generation = line["generation"]
     if generation is None:
-        generation = stored
+        generation = record["generation"] if record is not None else 0 if not line["member_count"] else None
     if generation is None:
         return
+    present = replay.machine.present
+    elected = None if present is None else (present.protocol, present.protocol_type, present.leader)
     highest = max((row.generation for row in replay.timeline.of_life(replay.life) if row.is_counted), default=0)
-    if generation < highest:
+    is_fallen = generation < highest
+    if is_fallen:
         replay.begin_life(cause.at, cause.source)
-    is_whole = record is not None and generation == stored
-    members = members_of(record, is_load=True) if is_whole and record is not None else None
+    elif (replay.life, generation + 1) in replay.timeline.generations:
+        replay.timeline.generation(replay.life, generation + 1).was_lost = True
     state = GroupState.STABLE if members or (members is None and generation) else GroupState.EMPTY
     take_over(replay.machine, state, generation, cause, members)
     group = replay.machine.group
-    if is_whole and record is not None:
-        group.protocol, group.protocol_type = record["protocol"], record["protocol_type"]
-        group.leader = record["leader_member_id"]
+    if record is not None and record["generation"] == generation:
+        elected = (record["protocol"], record["protocol_type"], record["leader_member_id"])
+    if elected is not None and members:
+        group.protocol, group.protocol_type, group.leader = elected
+    if is_fallen and members and record is not None and record["generation"] == generation:
+        observe.reloaded(replay.timeline.generation(replay.life, generation), record, cause.at)
     replay.forget_parked()
+
+
+def _loaded_members(replay: Replay, line: Row) -> list[Member] | None:
+    """Return the members that a coordinator loads: those of the last record; None if they are not known.
+
+    Where compaction took that record, the replayed group knows them, if it was Stable.
+    """
+    record, group, count = replay.last_record, replay.machine.present, line["member_count"]
+    generation = line["generation"]
+    if count == 0 or generation == 0:
+        return []
+    if record is not None and generation in (None, record["generation"]) and count in (None, len(record["members"])):
+        return members_of(record, is_load=True)
+    if group is None or not group.is_known or group.state is not GroupState.STABLE:
+        return None
+    if generation not in (None, group.generation) or count not in (None, len(group.members)):
+        return None
+    return [reloaded(member, group.protocol) for member in group.members.values()]
 
 
 def _stored(replay: Replay, record: Row) -> None:
@@ -87,9 +115,12 @@ def _stored(replay: Replay, record: Row) -> None:
     row = replay.timeline.generation(replay.life, generation)
     is_replacement = _is_replacement(row.facts.get("stored_count"), row, record)
     row.facts.learn("offsets", stored_count=1)
-    observe.stored(replay.timeline, replay.life, record, is_replacement)
+    before = replay.timeline.life_ends.get(replay.life - 1)
+    begun = before.get("ended_at") if before is not None else None
+    is_reloaded = begun is not None and (record["state_changed_at"] or begun) < begun
+    observe.stored(replay.timeline, replay.life, record, is_replacement, is_reloaded)
     group = replay.machine.present
-    if confirmed and group is not None and group.generation >= generation:
+    if group is not None and group.generation >= generation and (confirmed or _is_overtaken(replay, record)):
         return
     cause = Cause(record["recorded_at"], source="offsets")
     bring_to(replay.machine, GroupState.STABLE, generation, cause, members_of(record))
@@ -98,6 +129,24 @@ def _stored(replay: Replay, record: Row) -> None:
     group.leader = record["leader_member_id"]
     replay.stored.setdefault((replay.life, generation), []).append(member_ids)
     replay.forget_parked()
+
+
+def _is_overtaken(replay: Replay, record: Row) -> bool:
+    """Whether the next rebalance began before the record was safe: a line or the leader's answer tells.
+
+    Then the group never was Stable in that generation, although it is stored.
+    """
+    group = replay.machine.group
+    if not group.is_known or group.generation != record["generation"]:
+        return False
+    leader = group.members.get(group.leader or "")
+    if group.state is GroupState.COMPLETING and leader is not None and leader.parked_sync is not None:
+        return True
+    following = replay.timeline.generations.get((replay.life, record["generation"] + 1))
+    if following is None:
+        return False
+    is_told = following.facts.authority("preparing_at") >= AUTHORITY["broker_log"]
+    return is_told and following.facts.get("preparing_at") >= record["recorded_at"] - SAME_MOMENT_MS
 
 
 def _is_replacement(stored_count: int | None, row: GenerationFacts, record: Row) -> bool:

@@ -6,9 +6,13 @@ from collections.abc import Iterable
 from math import inf
 
 from transforms.coordinator.brokers import Brokers, coordinator_rows
-from transforms.coordinator.evidence import MODERN_HEARTBEATS, Row, in_order
+from transforms.coordinator.client_rows import take_clients
+from transforms.coordinator.evidence import MODERN_HEARTBEATS, Kind, Row, in_order
+from transforms.coordinator.holds import HOLD_MS
 from transforms.coordinator.machine import Machine
+from transforms.coordinator.removals import Removals
 from transforms.coordinator.tables import TableRows, rows_of
+from transforms.coordinator.unnamed import name_joiners
 from transforms.coordinator.walk import Replay
 
 
@@ -20,6 +24,7 @@ def replay_group(
     requests: Iterable[Row],
     partition_count: int | None = None,
     partitions: Iterable[int] = (),
+    client_events: Iterable[Row] = (),
 ) -> TableRows:
     """Replay one group; a pure function of its rows, in whatever order they come.
 
@@ -31,15 +36,17 @@ def replay_group(
         requests: its rows of `silver.group_requests`.
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it, else Kafka's default.
         partitions: partitions of `__consumer_offsets` that hold records of the group of whatever kind.
+        client_events: its rows of `silver.client_events`.
 
     Returns:
         Rows by table (`schemas.tables.gold.REPLAYED`), times as epoch ms. A group that is not a classic one has a
-        coordinator, and nothing else.
+        coordinator and what its clients say, and nothing else.
     """
     record_rows, event_rows, request_rows = list(records), list(events), list(requests)
     tables: TableRows = {}
     if is_classic(record_rows, request_rows):
         tables = rows_of(replay(group_id, record_rows, event_rows, request_rows))
+    take_clients(tables, client_events)
     tables["coordinators"] = coordinator_rows(group_id, record_rows, event_rows, partitions, partition_count)
     for rows in tables.values():
         for row in rows:
@@ -50,12 +57,16 @@ def replay_group(
 def replay(group_id: str, records: list[Row], events: list[Row], requests: list[Row]) -> Replay:
     """Walk a classic group's evidence through the state machine."""
     brokers = Brokers.of(group_id, records, events, requests)
-    walk = Replay(Machine(group_id, brokers.settings), brokers)
-    walk.heard_from = min((row["handled_at"] or row["answered_at"] for row in requests), default=inf)
+    walk = Replay(Machine(group_id, brokers.settings), brokers, removals=Removals.of(group_id, events))
+    walk.is_absence_known = brokers.begins_empty
+    # What the first request brings about can look a few ms older than it.
+    walk.heard_from = min((row["handled_at"] or row["answered_at"] for row in requests), default=inf) - HOLD_MS
     walk.has_other_evidence = any(row["members"] for row in records) or any(
         row["group_id"] == group_id for row in events
     )
-    walk.run(in_order(records, events, requests))
+    items = in_order(records, events, requests)
+    name_joiners([item.exchange for item in items if item.kind is Kind.REQUEST and item.exchange is not None], events)
+    walk.run(items)
     return walk
 
 

@@ -16,7 +16,7 @@ class Leaver:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """One request to one group.
 
@@ -25,6 +25,8 @@ class Request:
         generation: generation as sent, -1 where the request has none.
         given_member_id: id that the broker gave to a joiner without one. It is random, so the machine cannot
             predict it and takes it from the answer.
+        is_unstored: it waited for the log, and in vain: what it brought, an assignment or a static member's new id, was
+            not stored before the next rebalance.
         unknown_topics_only: a commit that names no topic the broker knows; it never reaches the coordinator.
     """
 
@@ -45,6 +47,7 @@ class Request:
     given_member_id: str | None = None
     assignments: dict[str, bytes] = field(default_factory=dict)
     leavers: tuple[Leaver, ...] = ()
+    is_unstored: bool = False
     unknown_topics_only: bool = False
 
     @property

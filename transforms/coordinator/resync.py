@@ -7,13 +7,18 @@ is right, whatever the machine thinks.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from transforms.coordinator.answers import Error
 from transforms.coordinator.effects import member_timer
 from transforms.coordinator.events import Cause, Event, Gone, Moved
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.group import Group, Member, Timer
 from transforms.coordinator.machine import Machine
 from transforms.coordinator.states import GroupState
+
+EXPIRY_SLACK_MS = 50.0
+"""At the end of a join phase, members whose session ends this soon ended by it, and not for not rejoining."""
 
 _STEPS: dict[GroupState, tuple[GroupState, Event]] = {
     GroupState.EMPTY: (GroupState.PREPARING, Event.REBALANCE_OBSERVED),
@@ -47,10 +52,25 @@ def bring_to(
 def take_over(
     machine: Machine, state: GroupState, generation: int, cause: Cause, members: Iterable[Member] | None
 ) -> None:
-    """Set the group to what a new coordinator read of it; arguments as for `bring_to`."""
-    group = machine.present or machine.create()
-    machine.outbox.append(Moved(cause.at, group.state, state, Event.GROUP_LOADED, generation, cause))
-    _set(machine, group, state, generation, cause, members)
+    """Set the group to what a new coordinator read of it, which knows nothing else; arguments as for `bring_to`.
+
+    Ids that are pending, joins and syncs that are parked, protocols that were not elected: all that is lost.
+    """
+    old = machine.present or machine.create()
+    group = machine.create()
+    machine.outbox.append(Moved(cause.at, old.state, state, Event.GROUP_LOADED, generation, cause))
+    group.previous_state, group.state, group.generation = state, state, generation
+    loaded = {member.member_id: member for member in members or ()}
+    group.is_known = members is not None
+    for member_id in old.members:
+        if group.is_known and member_id not in loaded:
+            machine.outbox.append(Gone(cause.at, member_id, "unknown", cause.source))
+    for member in loaded.values():
+        group.add(member)
+        machine.reset_session(member, cause.at)
+        if member.member_id not in old.members:
+            # The record that was loaded shows that it is a member, not since when.
+            machine.say_joined(member, Cause(cause.at, source="offsets"))
 
 
 def _path(
@@ -149,3 +169,21 @@ def members_of(record: Row, is_load: bool = False) -> list[Member]:
         )
         for member in record["members"]
     ]
+
+
+def reloaded(member: Member, protocol: str | None) -> Member:
+    """Return a member as it is once its group was stored and loaded: of its protocols, the elected one is left."""
+    metadata = member.metadata(protocol)
+    kept = () if protocol is None or metadata is None else ((protocol, metadata),)
+    return replace(member, protocols=kept, is_new=False, parked_join=None, parked_sync=None)
+
+
+def end_join(machine: Machine, at: float, source: str) -> None:
+    """Something shows that the join phase is over."""
+    group = machine.group
+    for member in list(group.members.values()):
+        timer = group.timers.get(("member", member.member_id))
+        is_out = member.parked_join is None and timer is not None and timer.due <= at + EXPIRY_SLACK_MS
+        if is_out and group.state is GroupState.PREPARING and len(group.members) > 1:
+            machine.remove(member.member_id, Cause(at, source="timer"), "session_expired", Error.UNKNOWN_MEMBER_ID)
+    machine.complete_join(Cause(at, source=source))

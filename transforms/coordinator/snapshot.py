@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from transforms.coordinator.group import Group, Member, Timer
+from transforms.coordinator.group import Group, Member, Timer, Timers
 from transforms.coordinator.states import GroupState
 
 VERSION = 1
@@ -34,7 +34,7 @@ def load(text: str) -> Group:
     fields["state"] = GroupState(fields["state"])
     fields["previous_state"] = GroupState(fields["previous_state"])
     fields["members"] = {key: _member(member) for key, member in fields["members"].items()}
-    fields["timers"] = {(kind, of): Timer(**timer) for kind, of, timer in fields["timers"]}
+    fields["timers"] = Timers({(kind, of): Timer(**timer) for kind, of, timer in fields["timers"]})
     return Group(**fields)
 
 

@@ -47,14 +47,17 @@ def rows_of(replay: Replay) -> TableRows:
 
 def _transition_rows(replay: Replay) -> list[dict[str, Any]]:
     counts: dict[int, int] = {}
+    latest: dict[int, float] = {}
     rows = []
     for life, move in replay.transitions:
         counts[life] = counts.get(life, 0) + 1
+        # Evidence of two kinds can date one step a few ms after the next; what comes later is not earlier.
+        latest[life] = max(latest.get(life, move.at), move.at)
         rows.append(
             {
                 "life": life,
                 "seq": counts[life],
-                "at": whole(move.at),
+                "at": whole(latest[life]),
                 "from_state": move.from_state.value,
                 "to_state": move.to_state.value,
                 "event": move.event.value,

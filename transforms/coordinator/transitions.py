@@ -114,6 +114,7 @@ TRANSITIONS: dict[tuple[GroupState, Event], Cell] = {
     (S, Event.MEMBER_ID_GIVEN): Cell(effects.give_member_id, None, Error.MEMBER_ID_REQUIRED),
     (S, Event.MEMBER_ADDED): Cell(effects.add_member, P),
     (S, Event.STATIC_MEMBER_REPLACED): Cell(effects.replace_in_generation, None, NONE),
+    (S, Event.STATIC_MEMBER_UNSTORED): Cell(effects.replace_member),
     (S, Event.STATIC_MEMBER_CHANGED_PROTOCOL): Cell(effects.replace_member, P),
     (S, Event.FOLLOWER_REJOINED): Cell(effects.answer_with_generation, None, NONE),
     (S, Event.LEADER_REJOINED): Cell(effects.park_join, P),

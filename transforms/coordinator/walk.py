@@ -13,37 +13,39 @@ answers becomes the audit; where the group went becomes the timeline. Rules, eac
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import Any
 
 from transforms.coordinator import exchanges, lines, observe, records
-from transforms.coordinator.answers import Error
 from transforms.coordinator.audit import (
     WHY_RESYNC,
     Audit,
     view,
 )
 from transforms.coordinator.brokers import Brokers
-from transforms.coordinator.events import Answered, Cause, Event, Gone, Joined, Moved
+from transforms.coordinator.effects import JOIN_TIMER, member_timer
+from transforms.coordinator.events import Answered, Event, Gone, Joined, Moved
 from transforms.coordinator.evidence import Exchange, Item, Kind, Row
 from transforms.coordinator.facts import Timeline
 from transforms.coordinator.group import Group, Timer
-from transforms.coordinator.holds import HOLD_MS, JOIN_TIMER_LAG_MS, MOST_HOLDS, comes_too_early
+from transforms.coordinator.holds import JOIN_TIMER_LAG_MS, MOST_HOLDS, comes_too_early
+from transforms.coordinator.homes import is_at_home
 from transforms.coordinator.machine import Machine
+from transforms.coordinator.removals import Removals
 from transforms.coordinator.states import GroupState
+from transforms.coordinator.takeovers import SOURCE
+from transforms.coordinator.waiting import Waiting
 
 MEMBER_TIMER_LAG_MS = 1.0
 """How late a timer that removes a member runs out, so that a heartbeat of the same moment comes first."""
 
+TIMER_LATE_MS = 5.0
+"""How much later than its deadline a broker's timer may run out: until then the state before still answers."""
+
 ONE_DELETION_MS = 1000.0
 """Witnesses of one deletion are no further apart than this."""
-
-EXPIRY_SLACK_MS = 50.0
-"""At the end of a join phase, members whose session ends this soon ended by it, and not for not rejoining."""
 
 
 @dataclass(slots=True)
@@ -58,8 +60,15 @@ class Replay:
         last_record: the group's last record, which is all that a new coordinator would know of it.
         stored: member sets that records or the machine showed for each generation when it was Stable.
         leave_reasons: reasons that leavers gave, by member id.
+        pending_leavers: ids that left without having been members.
         heard_from: when the request log begins; before, nobody is seen to send heartbeats, and silence means nothing.
         has_other_evidence: a record or line speaks for the group, so that an answer need not.
+        is_modern: the group speaks a newer protocol for the time being.
+        homes: partitions of `__consumer_offsets` that the group lived in, one after the other.
+        coordinator: broker whose group the machine replays; None = not known.
+        is_absence_known: where there is no group, it is known that there is none.
+        has_loaded: brokers that found the group when they last loaded its partition.
+        removals: whom lines tell to have been removed by timers.
     """
 
     machine: Machine
@@ -74,21 +83,27 @@ class Replay:
     end_witnesses: set[str] = field(default_factory=set)
     stored: dict[tuple[int, int], list[frozenset[str]]] = field(default_factory=dict)
     leave_reasons: dict[str, str] = field(default_factory=dict)
+    pending_leavers: set[str] = field(default_factory=set)
     last_leaver: str | None = None
     last_record: Row | None = None
     heard_from: float = inf
     has_other_evidence: bool = False
+    is_modern: bool = False
+    homes: list[int] = field(default_factory=list)
+    coordinator: str | None = None
+    is_absence_known: bool = False
+    has_loaded: set[str] = field(default_factory=set)
+    removals: Removals = field(default_factory=Removals)
     assigning: dict[int, Exchange] = field(default_factory=dict)
 
     # --- the walk ----------------------------------------------------------------------------------------------
 
     def run(self, items: list[Item]) -> None:
         """Walk the evidence, which is in order. Timers due after the last of it do not run out: nobody saw them."""
-        waiting = _Queue(items)
-        while waiting:
-            if self._let_timer_run_out(waiting.next_at):
-                continue
-            item = waiting.pop()
+        waiting = Waiting(items)
+        while (item := waiting.pop()) is not None:
+            while self._let_timer_run_out(item.at):
+                pass
             if item.holds < MOST_HOLDS and comes_too_early(self, item):
                 waiting.put_off(item)
             else:
@@ -96,16 +111,26 @@ class Replay:
 
     def _let_timer_run_out(self, before: float) -> bool:
         """Let the next timer run out if it is due."""
-        timer = self.machine.next_timer() if self.hears_at(before) else None
+        timer = self.machine.next_timer(before) if self.hears_at(before) else None
         if timer is None:
             return False
         due, key = timer
         if due < self.heard_from:
             self._start_listening()
             return True
-        if due + (JOIN_TIMER_LAG_MS if key[0] == "join" else MEMBER_TIMER_LAG_MS) > before:
+        if due + (JOIN_TIMER_LAG_MS if key == JOIN_TIMER else MEMBER_TIMER_LAG_MS) > before:
             return False
-        self.step(due, partial(self.machine.fire, key))
+        is_drawn_out = key == JOIN_TIMER and self.machine.draws_out_join()
+        ran_out = due if is_drawn_out else self.removals.moment(key, due)
+        if ran_out is None:
+            del self.machine.group.timers[key]
+            return True
+        if ran_out > due:
+            self.machine.group.timers[key] = Timer(ran_out)
+            return True
+        before_firing = view(self.machine.present)
+        self.machine.fire(key)
+        self.take_note(due, before_firing, due + TIMER_LATE_MS)
         return True
 
     def hears_at(self, at: float) -> bool:
@@ -115,23 +140,23 @@ class Replay:
     def _start_listening(self) -> None:
         """The request log begins: every session starts afresh, what should have happened before has."""
         group = self.machine.group
-        group.timers = {
-            ("member", member.member_id): Timer(self.heard_from + member.session_timeout_ms)
-            for member in group.members.values()
-        }
+        group.timers.clear()
+        for member in group.members.values():
+            self.machine.reset_session(member, self.heard_from)
 
     def _take(self, item: Item) -> None:
-        if item.kind is Kind.RECORD and item.row is not None:
-            row = item.row
-            self.step(row["recorded_at"], partial(records.take, self, row))
-        elif item.kind is Kind.LINE and item.row is not None:
-            row = item.row
-            self.step(row["logged_at"], partial(lines.take, self, row))
-        elif item.kind is Kind.ANSWER and item.exchange is not None:
-            exchange = item.exchange
+        exchange, row = item.exchange, item.row
+        if exchange is not None and item.kind is Kind.REQUEST:
+            exchanges.take(self, exchange, item.holds > 0)
+        elif exchange is not None:
             self.step(exchange.answered_at, partial(exchanges.learn_from_answer, self, exchange))
-        elif item.exchange is not None:
-            exchanges.take(self, item.exchange, item.holds > 0)
+        elif row is not None and item.kind is Kind.RECORD:
+            if is_at_home(self, row["topic_partition_of_record"], row["recorded_at"], "offsets"):
+                self.step(row["recorded_at"], partial(records.take, self, row))
+        elif row is not None:
+            partition = None if row["group_id"] is None else row["topic_partition_of_group"]
+            if is_at_home(self, partition, row["logged_at"], SOURCE):
+                self.step(row["logged_at"], partial(lines.take, self, row))
 
     def step(self, at: float, act: Callable[[], object]) -> None:
         """Do something that may change the group, and take note of all that comes of it."""
@@ -139,11 +164,22 @@ class Replay:
         act()
         self.take_note(at, before)
 
-    def take_note(self, at: float, before: Group | None) -> None:
-        """Take note of what the machine did; `before` is the group as it was, for races to be seen."""
+    def take_note(
+        self, at: float, before: Group | None, until: float | None = None, by: Exchange | None = None
+    ) -> None:
+        """Take note of what the machine did.
+
+        Args:
+            at: when.
+            before: the group as it was, for races to be seen.
+            until: when it was done for sure, if that is not the same.
+            by: the request that was handled, if it was one.
+        """
         outputs = self.machine.drain()
-        if any(not isinstance(output, Answered) for output in outputs):
-            self.audit.left_state(at, before, self.machine)
+        for output in outputs:
+            if type(output) is not Answered:
+                self.audit.left_state(at, at if until is None else until, before, self.machine, by)
+                break
         for output in outputs:
             self._note(output)
 
@@ -160,7 +196,9 @@ class Replay:
                 observe.replaced_in_generation(row, output)
                 self.stored.setdefault((self.life, group.generation), []).append(frozenset(group.members))
         else:
-            observe.gone(self.timeline, self.life, output, self.leave_reasons)
+            # By the time members are told that their group was deleted, its next life is being counted.
+            life = self.ended_life if output.end_cause == "group_ended" else self.life
+            observe.gone(self.timeline, life, output, self.leave_reasons)
 
     def _note_move(self, move: Moved) -> None:
         if move.from_state is GroupState.DEAD:
@@ -176,16 +214,26 @@ class Replay:
             self.stored.setdefault((self.life, move.generation), []).append(frozenset(group.members))
             leader_sync = self.assigning.pop(move.cause.request.token, None) if move.cause.request else None
             if leader_sync is not None:
+                self._wait_for_store(move.at, leader_sync)
                 row = self.timeline.generation(self.life, move.generation)
                 observe.assignment_sent(
                     row, leader_sync.request.assignments, leader_sync.row["protocol_type"] or group.protocol_type
                 )
+
+    def _wait_for_store(self, at: float, leader_sync: Exchange) -> None:
+        """Syncs are answered when the assignment is stored, and sessions begin afresh only then."""
+        group = self.machine.group
+        for member in group.members.values():
+            timer = group.timers.get(member_timer(member.member_id))
+            if timer is not None and timer.due == at + member.session_timeout_ms:
+                self.machine.reset_session(member, max(at, leader_sync.answered_at))
 
     # --- lives -------------------------------------------------------------------------------------------------
 
     def _end_life(self, at: float, source: str) -> None:
         """The group was deleted; the id may come back, in its next life."""
         self.died_at, self.ended_life, self.end_witnesses = at, self.life, {source}
+        self.is_absence_known = True
         if self.has_lived:
             self.timeline.end_of_life(self.life).learn(source, ended_at=at)
             self.life += 1
@@ -211,7 +259,7 @@ class Replay:
     def is_known(self) -> bool:
         """Whether the members of the group are known, or that there is none."""
         group = self.machine.present
-        return group.is_known if group is not None else self.brokers.begins_empty or self.died_at is not None
+        return group.is_known if group is not None else self.is_absence_known
 
     def begin_life(self, at: float, source: str) -> None:
         """The generations began anew without a deletion: a failover lost the last of them."""
@@ -229,18 +277,6 @@ class Replay:
             return self.life - 1
         return self.life
 
-    def end_join(self, at: float, source: str) -> None:
-        """Something shows that the join phase is over."""
-        group = self.machine.group
-        for member in list(group.members.values()):
-            timer = group.timers.get(("member", member.member_id))
-            is_out = member.parked_join is None and timer is not None and timer.due <= at + EXPIRY_SLACK_MS
-            if is_out and group.state is GroupState.PREPARING and len(group.members) > 1:
-                self.machine.remove(
-                    member.member_id, Cause(at, source="timer"), "session_expired", Error.UNKNOWN_MEMBER_ID
-                )
-        self.machine.complete_join(Cause(at, source=source))
-
     def forget_parked(self) -> None:
         """The state was set: whoever was parked in the machine's own state gets no prediction."""
         parked = set()
@@ -250,41 +286,3 @@ class Replay:
         for token, verdict in self.audit.verdicts.items():
             if verdict.predicted_error is None and verdict.why is None and token not in parked:
                 verdict.why = WHY_RESYNC
-
-
-class _Queue:
-    """Evidence in its order, and beside it the little that was put off."""
-
-    def __init__(self, items: list[Item]) -> None:
-        self._items = items
-        self._position = 0
-        self._held: list[tuple[tuple[Any, ...], int, Item]] = []
-        self._count = 0
-
-    def __bool__(self) -> bool:
-        return self._position < len(self._items) or bool(self._held)
-
-    @property
-    def _is_held_next(self) -> bool:
-        if not self._held:
-            return False
-        return self._position >= len(self._items) or self._held[0][0] < self._items[self._position].rank
-
-    @property
-    def next_at(self) -> float:
-        """Moment of the next piece of evidence."""
-        return self._held[0][2].at if self._is_held_next else self._items[self._position].at
-
-    def pop(self) -> Item:
-        """Take the next piece of evidence."""
-        if self._is_held_next:
-            return heapq.heappop(self._held)[2]
-        self._position += 1
-        return self._items[self._position - 1]
-
-    def put_off(self, item: Item) -> None:
-        """Put a piece of evidence off for a moment."""
-        item.at += HOLD_MS
-        item.holds += 1
-        self._count += 1
-        heapq.heappush(self._held, (item.rank, self._count, item))

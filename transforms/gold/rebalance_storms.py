@@ -27,7 +27,8 @@ def rebalance_storms(generations: DataFrame, window_ms: int, min_rebalances: int
     """Find the rebalance storms of all groups.
 
     A rebalance is dated by `preparing_at`; where that is not known by `completing_at`, else `stable_at`, else
-    `emptied_at`. Generations without any of these, and those that no evidence shows (`missing_before`), do not count.
+    `emptied_at`. Generations without any of these, those that no evidence shows (`missing_before`), and those that a
+    coordinator merely took over do not count.
 
     `unstable_ms` is the length of the union of the storm's rebalances, each from `preparing_at` to `stable_at` or
     `emptied_at`; an abandoned one lasts until the next rebalance, or to the end of the group. Where the start is not
@@ -63,7 +64,7 @@ def _rebalances(generations: DataFrame) -> DataFrame:
     )
     return (
         generations.withColumn("at_us", F.unix_micros(at))
-        .where("at_us IS NOT NULL")
+        .where("at_us IS NOT NULL AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)")
         .withColumn("from_us", _us("preparing_at"))
         .withColumn("next_us", F.lead("at_us").over(in_order))
         .withColumn("until_us", F.when(F.col("from_us").isNotNull(), is_over_us))

@@ -28,8 +28,9 @@ from pyspark.sql.pandas.functions import pandas_udf
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import REPLAYED
-from transforms.coordinator.brokers import BROKER_EVENTS, DEFAULT_PARTITION_COUNT, LOAD_EVENTS
+from transforms.coordinator.brokers import BROKER_EVENTS, DEFAULT_PARTITION_COUNT
 from transforms.coordinator.order import offsets_partition
+from transforms.coordinator.ownership import LOAD_EVENTS
 from transforms.coordinator.replay import replay_group
 
 BUCKETS = 64
@@ -40,9 +41,9 @@ _US = 1000
 
 _GROUP = ("cluster", "group_id")
 
-RECORD, EVENT, REQUEST, PLACE = "record", "event", "request", "place"
-"""Kinds of evidence: `silver.group_metadata`, `silver.coordinator_events`, `silver.group_requests`, and a partition
-that holds offset commits of the group."""
+RECORD, EVENT, REQUEST, PLACE, CLIENT = "record", "event", "request", "place", "client"
+"""Kinds of evidence: `silver.group_metadata`, `silver.coordinator_events`, `silver.group_requests`, a partition that
+holds offset commits of the group, and `silver.client_events`."""
 
 BinaryPaths = tuple[tuple[str, str | None], ...]
 """Where a row holds bytes: a column, and a field of the structs in it."""
@@ -58,6 +59,7 @@ def rebuild(
     offset_commits: DataFrame,
     coordinator_events: DataFrame,
     group_requests: DataFrame,
+    client_events: DataFrame,
     buckets: list[int] | None,
     partition_count: int | None,
 ) -> DataFrame:
@@ -68,6 +70,7 @@ def rebuild(
         offset_commits: `silver.offset_commits`.
         coordinator_events: `silver.coordinator_events`.
         group_requests: `silver.group_requests`.
+        client_events: `silver.client_events`.
         buckets: parts to replay; None = all.
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it.
     """
@@ -78,8 +81,9 @@ def rebuild(
     records = group_metadata.where(chosen)
     events = coordinator_events.where(F.col("group_id").isNotNull() & chosen)
     requests = group_requests.where(chosen)
+    clients = client_events.where(F.col("group_id").isNotNull() & chosen)
     count = _printed_count(coordinator_events, partition_count)
-    groups = _groups(places, records, events, requests, count)
+    groups = _groups(places, records, events, requests, clients, count)
     evidence = reduce(
         DataFrame.unionByName,
         (
@@ -88,6 +92,7 @@ def rebuild(
             _evidence(_of_coordinator(coordinator_events, groups), EVENT, is_of_group=False),
             _evidence(requests, REQUEST),
             _evidence(places, PLACE),
+            _evidence(clients, CLIENT),
         ),
     )
     binary = {
@@ -144,9 +149,12 @@ def _partition_of(group_id: pd.Series, count: pd.Series) -> pd.Series:
     )
 
 
-def _groups(places: DataFrame, records: DataFrame, events: DataFrame, requests: DataFrame, count: int) -> DataFrame:
+def _groups(
+    places: DataFrame, records: DataFrame, events: DataFrame, requests: DataFrame, clients: DataFrame, count: int
+) -> DataFrame:
     """Return each group with the partitions it was seen in or should be in: cluster, group_id, partition."""
-    named = reduce(DataFrame.union, (frame.select(*_GROUP) for frame in (places, records, events, requests))).distinct()
+    evidence = (places, records, events, requests, clients)
+    named = reduce(DataFrame.union, (frame.select(*_GROUP) for frame in evidence)).distinct()
     seen_in_records = records.select(*_GROUP, F.col("topic_partition_of_record").alias("partition"))
     return (
         named.withColumn("partition", _partition_of(F.col("group_id"), F.lit(count)))
@@ -177,7 +185,7 @@ def _kernel(binary: dict[str, BinaryPaths], partition_count: int | None) -> Any:
 
     def replay(key: tuple[str, str], pdf: pd.DataFrame) -> pd.DataFrame:
         cluster, group_id = key
-        rows: dict[str, list[Row]] = {RECORD: [], EVENT: [], REQUEST: [], PLACE: []}
+        rows: dict[str, list[Row]] = {kind: [] for kind in (RECORD, EVENT, REQUEST, PLACE, CLIENT)}
         for kind, text in zip(pdf["kind"], pdf["row"], strict=True):
             rows[kind].append(_row(text, binary.get(kind, ())))
         tables = replay_group(
@@ -188,6 +196,7 @@ def _kernel(binary: dict[str, BinaryPaths], partition_count: int | None) -> Any:
             rows[REQUEST],
             partition_count,
             [row["partition"] for row in rows[PLACE]],
+            rows[CLIENT],
         )
         return _result(tables)
 

@@ -42,7 +42,9 @@ BURST_COLUMNS = _KEY | {
 
 
 def rebalanced_at(generation: Row) -> float | None:
-    """When the group entered PreparingRebalance, as far as known."""
+    """When the group entered PreparingRebalance, as far as known; never, where a coordinator only took it over."""
+    if generation.get("trigger") == "coordinator_failover" and generation.get("preparing_at") is None:
+        return None
     for name in ("preparing_at", "completing_at", "stable_at", "emptied_at"):
         if generation.get(name) is not None:
             return float(generation[name])

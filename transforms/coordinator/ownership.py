@@ -1,0 +1,130 @@
+"""Which broker coordinated a group when, by its log, and what one answers that does not, or not yet.
+
+A broker that is loading the group's partition knows nothing of the group. Most APIs say so (14), two never do, for the
+sake of old clients: a Heartbeat is let pass, and the old coordinator sends a SyncGroup back to JoinGroup.
+Sources: GroupCoordinator.validateGroupStatus and GroupMetadataManager.loadGroupsAndOffsets (Scala),
+GroupCoordinatorService.heartbeat and CoordinatorRuntime.scheduleLoadOperation (Java).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import inf
+from operator import itemgetter
+
+from transforms.coordinator.answers import Error
+from transforms.coordinator.evidence import Row
+
+LINE_MS = 1.0
+"""A line has whole milliseconds, so what it tells of happened up to this much around it."""
+
+LOADING = Error.COORDINATOR_LOAD_IN_PROGRESS
+
+_HIGHEST = max(Error)
+"""Sorts behind every change of its moment."""
+
+LOAD_EVENTS: dict[str, dict[str, Error]] = {
+    "coordinator_elected": {},
+    "load_scheduled": {"java": LOADING},
+    "load_finished": {"java": Error.NONE, "scala": Error.NONE},
+    "load_failed": {"java": Error.NOT_COORDINATOR, "scala": Error.NONE},
+    "coordinator_resigned": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
+    "unload_scheduled": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
+    "unload_finished": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
+}
+"""Events of a partition's coordinator: by dialect, what the broker answers from then on for the partition's groups.
+
+NONE = it asks the group. Where a dialect is missing nothing changes: the old coordinator loads one partition after the
+other, and is not the coordinator until the turn has come to this one; a partition that it cannot load it owns all the
+same.
+"""
+
+_GIVES_UP = frozenset({"coordinator_resigned", "unload_scheduled", "unload_finished", "coordinator_stopped"})
+
+BROKER_LIFE = frozenset({"coordinator_started", "coordinator_stopped"})
+"""Events after which a broker coordinates nothing until it has loaded it."""
+
+WHILE_LOADING: dict[tuple[str, str], Error] = {
+    ("Heartbeat", "java"): Error.NONE,
+    ("Heartbeat", "scala"): Error.NONE,
+    ("SyncGroup", "scala"): Error.REBALANCE_IN_PROGRESS,
+}
+"""Answers, by API and dialect, that do not tell that the partition is being loaded."""
+
+
+@dataclass(slots=True)
+class Ownership:
+    """What each broker answered for a group's partition, over time.
+
+    Attributes:
+        dialect: the coordinators' dialect, where a line does not tell its own.
+        changes: by broker, moments and answers from then on, in order.
+    """
+
+    dialect: str
+    changes: dict[str, list[tuple[float, Error]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, events: Iterable[Row], dialect: str) -> Ownership:
+        """Read the rows of `silver.coordinator_events` that tell of the partition; in order of time.
+
+        A broker whose log begins with giving the partition up had it before, any other had not.
+        """
+        ownership = cls(dialect)
+        for row in events:
+            if row["event"] in LOAD_EVENTS or row["event"] in BROKER_LIFE:
+                before = Error.NONE if row["event"] in _GIVES_UP else Error.NOT_COORDINATOR
+                changes = ownership.changes.setdefault(row["broker"], [(-inf, before)])
+                changes.extend(_changes(row, row["dialect"] or dialect))
+        for changes in ownership.changes.values():
+            changes.sort(key=itemgetter(0))
+        return ownership
+
+    def is_settled(self, broker: str, since: float, until: float) -> bool:
+        """Whether the broker asks the group all the time from one moment to the other, as far as lines tell."""
+        changes = self.changes.get(broker)
+        if not changes:
+            return True
+        following = bisect_right(changes, (since - LINE_MS, _HIGHEST))
+        is_asked = changes[following - 1][1] is Error.NONE
+        return is_asked and (following == len(changes) or changes[following][0] > until + LINE_MS)
+
+    def is_out(self, broker: str, at: float) -> bool:
+        """Whether a broker certainly did not coordinate the group at a moment."""
+        answers = self.answers(broker, "", at, at)
+        return bool(answers) and None not in answers
+
+    def answers(self, broker: str, api: str, since: float, until: float) -> list[Error | None]:
+        """Return what a broker can have answered that took a request up and answered it at these moments.
+
+        None stands for the group's own answer. Empty where no line tells of the broker.
+        """
+        changes = self.changes.get(broker)
+        if not changes:
+            return []
+        first = bisect_right(changes, (since - LINE_MS, _HIGHEST))
+        last = bisect_right(changes, (until + LINE_MS, _HIGHEST))
+        met = dict.fromkeys(answer for _, answer in changes[first - 1 : last])
+        return [self._as_told(api, answer) for answer in met]
+
+    def _as_told(self, api: str, answer: Error) -> Error | None:
+        if answer is LOADING:
+            return WHILE_LOADING.get((api, self.dialect), LOADING)
+        return None if answer is Error.NONE else answer
+
+
+def _changes(row: Row, dialect: str) -> Iterator[tuple[float, Error]]:
+    at = float(row["logged_at"])
+    if row["event"] == "load_finished" and dialect == "scala":
+        duration = _milliseconds(row, "duration_ms") - _milliseconds(row, "scheduler_ms")
+        yield at - duration, LOADING
+    answer = Error.NOT_COORDINATOR if row["event"] in BROKER_LIFE else LOAD_EVENTS[row["event"]].get(dialect)
+    if answer is not None:
+        yield at, answer
+
+
+def _milliseconds(row: Row, name: str) -> int:
+    text = (row["attributes"] or {}).get(name, "")
+    return int(text) if text.isdigit() else 0
