@@ -23,6 +23,7 @@ from transforms.silver import logs
 
 READ_STEP, PARSE_STEP = "read_logs", "parse_logs"
 
+_READ = (REJECTED, LOG_LINES)
 _SILVER = (REJECTED, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 
 
@@ -55,7 +56,7 @@ def _load(job: Job, at: datetime) -> None:
     settings = job.settings.logs
     how = (settings.time_zone, settings.layout)
     files = _files(settings)
-    read_before = (job.lake.progress(READ_STEP, [LOG_LINES]) or {}).get("files", [])
+    read_before = (job.lake.progress(READ_STEP, _READ) or {}).get("files", [])
     changed = [file for file in files if file.mark(*how) not in read_before]
     if not changed:
         return
@@ -70,7 +71,7 @@ def _load(job: Job, at: datetime) -> None:
         return
     job.lake.note_progress(PARSE_STEP, _SILVER, job.lake.newest_load([LOG_LINES]))
     read_whole = sorted(file.mark(*how) for file in files if file.is_whole)
-    job.lake.note_progress(READ_STEP, [LOG_LINES], {"files": read_whole})
+    job.lake.note_progress(READ_STEP, _READ, {"files": read_whole})
 
 
 def _files(settings: LogsSettings) -> list[LogFile]:

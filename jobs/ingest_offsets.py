@@ -6,7 +6,6 @@ markers have come; commits that an earlier run had to leave open are settled whe
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,45 +16,59 @@ from pyspark.sql import functions as F
 from jobs._runtime import live_topic
 from jobs._runtime.increments import Increment, good_rows, increment, rejected_rows, stamped
 from jobs._runtime.job import Job, execute
+from jobs._runtime.sources import records, segments
+from jobs._runtime.sources.segment_files import find_segments, is_unique
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED, TOPIC_NAMES
 from transforms.silver import offsets, topic_names, transactions
 
-STEP = "decode_offsets"
-SOURCES = {kind: f"jobs._runtime.sources.{kind}" for kind in ("segments", "records")}
-"""Modules that read files of one kind each, by `offsets.kind`."""
+READ_STEP, DECODE_STEP = "read_segments", "decode_offsets"
 
+_READ = (REJECTED, OFFSETS_RECORDS)
 _DECODED = (REJECTED, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS)
 _SILVER = (TOPIC_NAMES, *_DECODED)
 
 
 def run(job: Job) -> None:
     """Ingest, decode and settle."""
-    if job.settings.offsets.kind == "none":
+    load = LOADERS.get(job.settings.offsets.kind)
+    if load is None:
         job.report.note("offsets.kind is none")
     else:
         at = job.lake.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
         job.lake.create([OFFSETS_RECORDS, *_SILVER])
-        _load(job, at)
+        load(job, at)
         _decode(job, at)
 
 
-def _load(job: Job, at: datetime) -> None:
-    """Source → bronze."""
-    if job.settings.offsets.kind == "kafka":
-        live_topic.load(job, at)
+def _load_segments(job: Job, at: datetime) -> None:
+    """Segment files → bronze, for the files that have changed."""
+    files = find_segments(job.settings.offsets.path)
+    read_before = (job.lake.progress(READ_STEP, _READ) or {}).get("files", [])
+    changed = [file for file in files if file.mark() not in read_before]
+    if not changed:
         return
-    source = importlib.import_module(SOURCES[job.settings.offsets.kind])
     job.report.activity(f"reading {job.settings.offsets.path}")
-    path = job.settings.offsets.path
-    good = good_rows(source.read(job.spark, path), OFFSETS_RECORDS, is_unique=source.is_unique(path))
-    bad = rejected_rows(source.read_rejected(job.spark, path))
+    good = good_rows(segments.read(job.spark, changed), OFFSETS_RECORDS, is_unique=is_unique(changed))
+    bad = rejected_rows(segments.read_rejected(job.spark, changed))
     job.append([(OFFSETS_RECORDS, good), (REJECTED, bad)], at)
+    job.lake.note_progress(READ_STEP, _READ, {"files": sorted(file.mark() for file in files)})
+
+
+def _load_records(job: Job, at: datetime) -> None:
+    """Exported rows → bronze."""
+    job.report.activity(f"reading {job.settings.offsets.path}")
+    exported = records.read(job.spark, job.settings.offsets.path)
+    job.append([(OFFSETS_RECORDS, good_rows(exported, OFFSETS_RECORDS)), (REJECTED, rejected_rows(exported))], at)
+
+
+LOADERS = {"segments": _load_segments, "records": _load_records, "kafka": live_topic.load}
+"""Source → bronze, by `offsets.kind`."""
 
 
 def _decode(job: Job, at: datetime) -> None:
     """Bronze → silver, for the records that have not been decoded yet."""
-    found = increment(job.lake, STEP, [OFFSETS_RECORDS], _SILVER)
+    found = increment(job.lake, DECODE_STEP, [OFFSETS_RECORDS], _SILVER)
     if found.is_empty:
         return
     new = found.new(job.lake, OFFSETS_RECORDS)
@@ -71,7 +84,7 @@ def _decode(job: Job, at: datetime) -> None:
         rest.unpersist()
     _settle(job, control_records, at)
     _name_topics(job, found, at)
-    job.lake.note_progress(STEP, _SILVER, found.now)
+    job.lake.note_progress(DECODE_STEP, _SILVER, found.now)
 
 
 def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:

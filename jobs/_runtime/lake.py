@@ -168,9 +168,10 @@ class Lake:
 
         Args:
             step: name of the step.
-            outputs: all tables that the step writes; the note lies in the last one, and counts only if none is gone.
+            outputs: all tables that the step writes; the note lies in the last one, and counts only if none was gone,
+                not even if it has been created anew by now.
         """
-        if not all(self.exists(spec) for spec in outputs):
+        if not all(self.exists(spec) and spec.name not in self._untouched for spec in outputs):
             return None
         with storage_errors(outputs[-1].full_name):
             found = self.spark.sql(f"SHOW TBLPROPERTIES {self._sql_name(outputs[-1])}").collect()

@@ -16,7 +16,8 @@ import tempfile
 from pathlib import Path
 
 from jobs._runtime.sources.columns import RECORD_TYPE
-from jobs._runtime.sources.segments import SegmentReader, plan
+from jobs._runtime.sources.segment_files import find_segments, plan
+from jobs._runtime.sources.segments import SegmentReader
 from tests.benchmarks import offsets_workload
 
 LIMIT_BYTES = 200 << 20
@@ -48,9 +49,9 @@ def main(argv: list[str]) -> None:
     arguments = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as scratch:
         file = grown_file(Path(scratch), arguments.megabytes << 20)
-        root = str(file.parents[1])
-        [share] = plan(root, share_bytes=file.stat().st_size + 1)
-        reader = SegmentReader(root, RECORD_TYPE)
+        files = find_segments(str(file.parents[1]))
+        [share] = plan(files, share_bytes=file.stat().st_size + 1)
+        reader = SegmentReader(files, RECORD_TYPE)
         before = peak_bytes()
         count = sum(batch.num_rows for batch in reader.read(share))
         grown = peak_bytes() - before

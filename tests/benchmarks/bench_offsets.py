@@ -24,6 +24,7 @@ from jobs import ingest_offsets
 from jobs._runtime.session import spark_session
 from jobs._runtime.settings import SparkSettings
 from jobs._runtime.sources import segments as source
+from jobs._runtime.sources.segment_files import find_segments
 from schemas.tables.bronze import OFFSETS_RECORDS
 from tests.benchmarks import offsets_workload
 from tests.benchmarks.rates import median_rate
@@ -69,7 +70,7 @@ def pure(folder: Path, _: int) -> None:
 
 def spark(folder: Path, count: int) -> None:
     session = laptop_session()
-    read_segments = source.read(session, str(folder)).where("reason_code IS NULL")
+    read_segments = source.read(session, find_segments(str(folder))).where("reason_code IS NULL")
     tell("Spark, segment files", median_rate(count, lambda: into_nothing(read_segments), RUNS))
     bronze_path = str(folder.with_name("bronze"))
     bronze_columns = [name for name in OFFSETS_RECORDS.columns if name in read_segments.columns]

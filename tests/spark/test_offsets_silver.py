@@ -18,6 +18,7 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructField, Str
 from jobs._runtime.sources import records as records_source
 from jobs._runtime.sources import segments as segments_source
 from jobs._runtime.sources.columns import RECORD_TYPE
+from jobs._runtime.sources.segment_files import find_segments, plan
 from schemas.records.classic_groups import OFFSET_COMMIT
 from tests.support.odd_records import odd_pairs
 from tests.support.record_writer import batch, key_bytes, marker, value_bytes
@@ -29,6 +30,10 @@ pytestmark = pytest.mark.spark
 
 CAPTURES = ("kafka-3.9.1", "kafka-4.2.0", "chaos-3.9.1", "chaos-4.2.0")
 BRONZE = ("topic_partition", "record_offset", "recorded_at", "key", "value", "producer_id", "producer_epoch")
+
+
+def segments(spark: SparkSession, path: str) -> DataFrame:
+    return segments_source.read(spark, find_segments(path))
 
 
 def bronze_of(records: DataFrame) -> DataFrame:
@@ -92,7 +97,7 @@ def test_commits_as_brokers_write_them_since_2_1_never_reach_python(spark: Spark
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_captures_both_ways(name: str, spark: SparkSession, capture_dir: Callable[[str], Path]) -> None:
-    records = segments_source.read(spark, str(capture_dir(name) / "consumer_offsets"))
+    records = segments(spark, str(capture_dir(name) / "consumer_offsets"))
     assert records.schema == RECORD_TYPE
     bronze = bronze_of(records).cache()
     fast, careful = offsets.decode(bronze), offsets.decode_carefully(bronze)
@@ -107,7 +112,7 @@ def test_captures_both_ways(name: str, spark: SparkSession, capture_dir: Callabl
 
 
 def test_fate_of_transactional_commits(spark: SparkSession, capture_dir: Callable[[str], Path]) -> None:
-    bronze = bronze_of(segments_source.read(spark, str(capture_dir("kafka-3.9.1") / "consumer_offsets"))).cache()
+    bronze = bronze_of(segments(spark, str(capture_dir("kafka-3.9.1") / "consumer_offsets"))).cache()
     commits = offsets.decode(bronze)["offset_commits"]
     resolved = transactions.resolve(commits, bronze.where("control_type is not null"))
     assert resolved.columns == commits.columns
@@ -138,7 +143,7 @@ def test_a_commit_without_a_marker_stays_open_and_an_unknown_one_unknown(spark: 
         + batch(4, [commit])
         + marker(5, 1, (3, 0))
     )
-    bronze = bronze_of(segments_source.read(spark, str(_segment(tmp_path, 4, raw))))
+    bronze = bronze_of(segments(spark, str(_segment(tmp_path, 4, raw))))
     unknown = bronze.where("record_offset = 4").withColumns(
         {"record_offset": F.lit(6), "is_transactional": F.lit(None).cast("boolean")}
     )
@@ -164,7 +169,7 @@ def test_segments_are_found_and_the_bad_ones_told(spark: SparkSession, tmp_path:
     shutil.copytree(
         tmp_path / "broker-2" / "__consumer_offsets-40", tmp_path / "broker-2" / "__consumer_offsets-4.x-delete"
     )
-    found = segments_source.read(spark, str(tmp_path)).collect()
+    found = segments(spark, str(tmp_path)).collect()
     good = sorted((row["source"], row["record_offset"]) for row in found if row["reason_code"] is None)
     first = "broker-1/__consumer_offsets-3/0000000000000000000"
     third = "broker-2/__consumer_offsets-40/00000000000000000000.log"
@@ -174,9 +179,7 @@ def test_segments_are_found_and_the_bad_ones_told(spark: SparkSession, tmp_path:
     size = len(batch(0, rows))
     bad = sorted((row["position"], row["reason_code"], len(row["raw"])) for row in found if row["reason_code"])
     assert bad == [(f"3/3@{size}", "truncated_batch", size - 1), ("40/?@0", "corrupt_batch", 100)]
-    [row] = (
-        segments_source.read(spark, str(tmp_path / "broker-2" / "__consumer_offsets-40")).where("key is null").collect()
-    )
+    [row] = segments(spark, str(tmp_path / "broker-2" / "__consumer_offsets-40")).where("key is null").collect()
     assert row["source"] == "__consumer_offsets-40/00000000000000000000.log"
 
 
@@ -185,7 +188,7 @@ def test_files_are_cut_at_batches_and_small_ones_share_a_task(tmp_path: Path) ->
     _segment(tmp_path, 0, raw)
     for partition in range(1, 30):
         _segment(tmp_path, partition, raw[: len(raw) // 50])
-    shares = segments_source.plan(str(tmp_path), share_bytes=len(raw) // 4)
+    shares = plan(find_segments(str(tmp_path)), share_bytes=len(raw) // 4)
     assert 5 <= len(shares) <= 9
     sizes = [sum(each.end - each.start for each in share.ranges) for share in shares]
     assert sum(sizes) == len(raw) + 29 * (len(raw) // 50)
@@ -196,7 +199,7 @@ def test_a_source_that_is_not_there_is_said_so(spark: SparkSession, tmp_path: Pa
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "none", tmp_path / "empty"):
         with pytest.raises(SourceError, match="offsets.path"):
-            segments_source.read(spark, str(path))
+            find_segments(str(path))
     with pytest.raises(SourceError, match="does not exist"):
         records_source.read(spark, str(tmp_path / "none"))
     with pytest.raises(SourceError, match="cannot be read"):

@@ -45,16 +45,6 @@ def read(spark: SparkSession, path: str) -> DataFrame:
     return as_records(exported, path)
 
 
-def read_rejected(spark: SparkSession, path: str) -> DataFrame:
-    """Read what `read` gives without its good records."""
-    return read(spark, path).where(F.col("reason_code").isNotNull())
-
-
-def is_unique(_: str) -> bool:
-    """Say that a record can come twice: nobody knows how the rows were exported."""
-    return False
-
-
 def as_records(kafka: DataFrame, source: str) -> DataFrame:
     """Bring rows with Kafka's columns into the shape of the sources.
 

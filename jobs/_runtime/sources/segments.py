@@ -7,11 +7,9 @@ all executors.
 
 from __future__ import annotations
 
-import os
-import re
-from collections import Counter
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,127 +22,42 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from jobs._runtime.sources.columns import RECORD_TYPE
-from transforms.errors import SourceError
+from jobs._runtime.sources.segment_files import Range, SegmentFile, Share, plan
 from transforms.wire.batches import Records
 from transforms.wire.rows import LAST_MOMENT_MS
-from transforms.wire.segments import RejectedBatch, read_batches, split_points
+from transforms.wire.segments import RejectedBatch, read_batches
 
 FORMAT = "consumer_offsets_segments"
-SHARE_BYTES = 64 << 20
-"""Bytes of segment files that one task reads, about."""
-
-_REJECTED_ONLY = "rejectedOnly"
-_FOLDER = re.compile(r"__consumer_offsets-(\d+)")
+_FILES, _REJECTED_ONLY = "files", "rejected_only"
 _ROWS_PER_BATCH = 8192
 _BYTES_PER_BATCH = 16 << 20
 
 
-@dataclass(frozen=True)
-class Range:
-    """Part of a segment file that begins at a batch."""
-
-    topic_partition: int
-    path: str
-    source: str
-    start: int
-    end: int
-
-
-@dataclass
-class Share(InputPartition):
-    """What one task reads."""
-
-    ranges: tuple[Range, ...]
-
-
-def read(spark: SparkSession, path: str) -> DataFrame:
-    """Read the records of all segment files below a folder.
-
-    Args:
-        spark: session.
-        path: folder that holds `__consumer_offsets-N` folders, at any depth, or is one.
+def read(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
+    """Read the records of segment files.
 
     Returns:
         `jobs._runtime.sources.columns.RECORD_TYPE`. Grain: one record, or one batch that could not be read.
-
-    Raises:
-        SourceError: there is no such folder, or no segment in it.
     """
-    return _load(spark, path, rejected_only=False)
+    return _load(spark, files, rejected_only=False)
 
 
-def read_rejected(spark: SparkSession, path: str) -> DataFrame:
+def read_rejected(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
     """Read what `read` gives without its records, in a third of the time.
 
     That is less than it takes to keep all records for a second look at them.
     """
-    return _load(spark, path, rejected_only=True)
+    return _load(spark, files, rejected_only=True)
 
 
-def _load(spark: SparkSession, path: str, rejected_only: bool) -> DataFrame:
-    find_segments(path)  # here, where an error keeps its type
+def _load(spark: SparkSession, files: Sequence[SegmentFile], rejected_only: bool) -> DataFrame:
     spark.dataSource.register(SegmentSource)
-    return spark.read.format(FORMAT).option(_REJECTED_ONLY, rejected_only).load(path)
-
-
-def is_unique(path: str) -> bool:
-    """Say whether no record can come twice: one folder for each partition, not copies of several brokers."""
-    folders = {(partition, file.parent) for partition, file in find_segments(path)}
-    return max(Counter(partition for partition, _ in folders).values()) == 1
-
-
-def find_segments(path: str) -> list[tuple[int, Path]]:
-    """List the segment files below a folder with their partitions, in a stable order.
-
-    Raises:
-        SourceError: there is no such folder, or no segment in it, or one that may not be read.
-    """
-    root = Path(path)
-    if not root.is_dir():
-        raise SourceError(f"offsets.path {path} is not a folder: give the one that holds __consumer_offsets-N folders.")
-    found = []
-    for file in root.resolve().rglob("*.log"):
-        folder = _FOLDER.fullmatch(file.parent.name)
-        if folder and file.is_file():
-            found.append((int(folder[1]), file))
-    if not found:
-        raise SourceError(
-            f"offsets.path {path} holds no __consumer_offsets-N/*.log: point it at the broker's log.dirs."
-        )
-    for _, file in found:
-        if not os.access(file, os.R_OK):
-            raise SourceError(f"{file} may not be read: give this user read access to it.")
-    return sorted(found)
-
-
-def plan(path: str, share_bytes: int = SHARE_BYTES) -> list[Share]:
-    """Cut the segment files below a folder into shares of about `share_bytes`."""
-    root = Path(path).resolve()
-    shares: list[Share] = []
-    held: list[Range] = []
-    size = 0
-    for each in _ranges(root, share_bytes):
-        if held and size + each.end - each.start > share_bytes:
-            shares.append(Share(tuple(held)))
-            held, size = [], 0
-        held.append(each)
-        size += each.end - each.start
-    return [*shares, Share(tuple(held))] if held else shares
-
-
-def _ranges(root: Path, share_bytes: int) -> Iterator[Range]:
-    for topic_partition, file in find_segments(str(root)):
-        # With its folder's name even where the path is that folder: the source must say which partition it is.
-        source = file.relative_to(root if file.parent != root else root.parent).as_posix()
-        with file.open("rb") as opened:
-            starts = split_points(opened, share_bytes)
-        ends = [*starts[1:], file.stat().st_size]
-        for start, end in zip(starts, ends, strict=True):
-            yield Range(topic_partition, str(file), source, start, end)
+    how = {_FILES: json.dumps([astuple(file) for file in files]), _REJECTED_ONLY: json.dumps(rejected_only)}
+    return spark.read.format(FORMAT).options(**how).load()
 
 
 class SegmentSource(DataSource):
-    """Data source of segment files in the folder `path`; `rejectedOnly` leaves the records out."""
+    """Data source of segment files; its options are those that `read` and `read_rejected` give."""
 
     @classmethod
     def name(cls) -> str:
@@ -157,20 +70,21 @@ class SegmentSource(DataSource):
 
     def reader(self, schema: StructType) -> SegmentReader:
         """Build the reader."""
-        return SegmentReader(self.options["path"], schema, self.options.get(_REJECTED_ONLY, "false").lower() == "true")
+        files = [SegmentFile(*each) for each in json.loads(self.options[_FILES])]
+        return SegmentReader(files, schema, json.loads(self.options[_REJECTED_ONLY]))
 
 
 class SegmentReader(DataSourceReader):
     """Reads shares of segment files as Arrow batches."""
 
-    def __init__(self, path: str, schema: StructType, rejected_only: bool = False) -> None:
-        self._path = path
+    def __init__(self, files: Sequence[SegmentFile], schema: StructType, rejected_only: bool = False) -> None:
+        self._files = files
         self._schema = schema
         self._rejected_only = rejected_only
 
     def partitions(self) -> Sequence[InputPartition]:
         """Plan one input partition for each share."""
-        return plan(self._path)
+        return plan(self._files)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one share."""
