@@ -9,15 +9,11 @@ Source: GroupMetadataManager.convertToConsumerGroup and convertToClassicGroup (J
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from transforms.coordinator.answers import Error
 from transforms.coordinator.events import Cause
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.records import delete
-
-if TYPE_CHECKING:
-    from transforms.coordinator.walk import Replay
+from transforms.coordinator.replaying import Replay
 
 CLASSIC_TYPES = frozenset({"classic", "generic"})
 """What the Java coordinator calls a classic group; the second word up to 3.6."""

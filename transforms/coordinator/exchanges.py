@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace as with_setting
 from functools import partial
-from typing import TYPE_CHECKING
 
 from transforms.coordinator import observe
 from transforms.coordinator.answers import Error
@@ -28,11 +27,9 @@ from transforms.coordinator.audit import (
 from transforms.coordinator.conversion import become_modern
 from transforms.coordinator.events import REFUSALS, Cause, Event
 from transforms.coordinator.evidence import MODERN_HEARTBEATS, STORE_MS, Exchange
+from transforms.coordinator.replaying import Replay
 from transforms.coordinator.resync import bring_to, end_join, members_of
 from transforms.coordinator.states import GroupState
-
-if TYPE_CHECKING:
-    from transforms.coordinator.walk import Replay
 
 BROKER_REFUSALS = frozenset({24, 29, 30, 35, 42, 100})
 """Errors that a broker answers without asking the coordinator (invalid, not authorized, unsupported)."""

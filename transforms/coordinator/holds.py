@@ -7,16 +7,12 @@ phase in which somebody is still missing. Each waits a few ms, a few times; then
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from transforms.coordinator.answers import Error
 from transforms.coordinator.audit import REFUSALS_OF_JOIN
 from transforms.coordinator.effects import JOIN_TIMER
 from transforms.coordinator.evidence import Exchange, Item, Kind, Row
+from transforms.coordinator.replaying import Replay
 from transforms.coordinator.states import GroupState
-
-if TYPE_CHECKING:
-    from transforms.coordinator.walk import Replay
 
 HOLD_MS = 5.0
 MOST_HOLDS = 10

@@ -7,12 +7,9 @@ goes on in the old partition, where it is left to expire, is not its history.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from transforms.coordinator.events import Cause, Event
-
-if TYPE_CHECKING:
-    from transforms.coordinator.walk import Replay
+from transforms.coordinator.replaying import Replay
 
 
 def is_at_home(replay: Replay, partition: int | None, at: float, source: str) -> bool:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.facts import AUTHORITY
 from transforms.coordinator.records import delete
+from transforms.coordinator.replaying import Replay
 from transforms.coordinator.resync import bring_to, end_join
 from transforms.coordinator.states import GroupState
 from transforms.coordinator.takeovers import SOURCE, TAKEOVERS
 from transforms.coordinator.triggers import POLL_TIMEOUT, refined
-
-if TYPE_CHECKING:
-    from transforms.coordinator.walk import Replay
 
 
 def take(replay: Replay, line: Row) -> None:

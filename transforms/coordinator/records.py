@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from transforms.coordinator import observe
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.facts import AUTHORITY, GenerationFacts
 from transforms.coordinator.group import Member
+from transforms.coordinator.replaying import Replay
 from transforms.coordinator.resync import bring_to, members_of, reloaded, take_over
 from transforms.coordinator.states import GroupState
-
-if TYPE_CHECKING:
-    from transforms.coordinator.walk import Replay
 
 SAME_MOMENT_MS = 5.0
 """Two records, or a record and a line, this close together tell of the same thing."""

@@ -11,9 +11,10 @@ from transforms.coordinator.evidence import MODERN_HEARTBEATS, Kind, Row, in_ord
 from transforms.coordinator.holds import HOLD_MS
 from transforms.coordinator.machine import Machine
 from transforms.coordinator.removals import Removals
+from transforms.coordinator.replaying import Replay
 from transforms.coordinator.tables import TableRows, rows_of
 from transforms.coordinator.unnamed import name_joiners
-from transforms.coordinator.walk import Replay
+from transforms.coordinator.walk import walk
 
 
 def replay_group(
@@ -57,17 +58,17 @@ def replay_group(
 def replay(group_id: str, records: list[Row], events: list[Row], requests: list[Row]) -> Replay:
     """Walk a classic group's evidence through the state machine."""
     brokers = Brokers.of(group_id, records, events, requests)
-    walk = Replay(Machine(group_id, brokers.settings), brokers, removals=Removals.of(group_id, events))
-    walk.is_absence_known = brokers.begins_empty
+    course = Replay(Machine(group_id, brokers.settings), brokers, removals=Removals.of(group_id, events))
+    course.is_absence_known = brokers.begins_empty
     # What the first request brings about can look a few ms older than it.
-    walk.heard_from = min((row["handled_at"] or row["answered_at"] for row in requests), default=inf) - HOLD_MS
-    walk.has_other_evidence = any(row["members"] for row in records) or any(
+    course.heard_from = min((row["handled_at"] or row["answered_at"] for row in requests), default=inf) - HOLD_MS
+    course.has_other_evidence = any(row["members"] for row in records) or any(
         row["group_id"] == group_id for row in events
     )
     items = in_order(records, events, requests)
     name_joiners([item.exchange for item in items if item.kind is Kind.REQUEST and item.exchange is not None], events)
-    walk.run(items)
-    return walk
+    walk(course, items)
+    return course
 
 
 def is_classic(records: list[Row], requests: list[Row]) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 from transforms.coordinator.facts import EVIDENCE_OF
 from transforms.coordinator.generation_rows import Chain, whole
+from transforms.coordinator.replaying import Replay
 from transforms.coordinator.session_rows import session_rows
-from transforms.coordinator.walk import Replay
 
 TableRows = dict[str, list[dict[str, Any]]]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from transforms.coordinator.conversion import CLASSIC_TYPES, become_modern, converted
 from transforms.coordinator.events import Cause, Event
 from transforms.coordinator.evidence import Row
 from transforms.coordinator.records import load
-
-if TYPE_CHECKING:
-    from transforms.coordinator.walk import Replay
+from transforms.coordinator.replaying import Replay
 
 SOURCE = "broker_log"
 
