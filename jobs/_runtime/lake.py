@@ -230,7 +230,10 @@ class Lake:
         builder = DeltaTable.createIfNotExists(self.spark).location(self.path(spec)).comment(spec.grain)
         if self.database:
             builder = builder.tableName(f"{_quoted(self.database)}.{_quoted(spec.name)}")
-        builder.addColumns(struct_type(spec)).execute()
+        # Rows are sought by these; least and greatest values of all others would be computed for nothing.
+        sought = [name for name in dict.fromkeys((*spec.key, "group_id", "loaded_at")) if name in spec.columns]
+        statistics = ",".join(map(_quoted, sought))
+        builder.property("delta.dataSkippingStatsColumns", statistics).addColumns(struct_type(spec)).execute()
         self._untouched.add(spec.name)
 
     def _version_before(self, spec: TableSpec) -> int:
