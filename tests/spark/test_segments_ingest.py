@@ -15,6 +15,8 @@ from tests.support.lakes import rows_of, versions
 
 pytestmark = pytest.mark.spark
 
+TABLES = ("offsets_records", "group_metadata", "offset_commits", "rejected")
+
 
 @pytest.fixture
 def folder(capture_dir: Callable[[str], Path], tmp_path: Path) -> Path:
@@ -29,7 +31,7 @@ def ingest(folder: Path) -> None:
 
 def places(spark: Any, folder: Path, table: str = "offsets_records") -> list[tuple[Any, ...]]:
     keys = {"rejected": ("position", "reason_code"), "offsets_records": ("topic_partition", "record_offset")}
-    rows = rows_of(spark, folder.with_name("lake"))[table]
+    rows = rows_of(spark, folder.with_name("lake"), table)[table]
     return sorted(tuple(row[name] for name in keys[table]) for row in rows)
 
 
@@ -68,10 +70,10 @@ def test_a_table_that_is_gone_is_filled_again(spark: Any, folder: Path, table: s
     with largest(folder).open("ab") as file:
         file.write(b"\x01" * 100)
     ingest(folder)
-    before = rows_of(spark, folder.with_name("lake"))
+    before = rows_of(spark, folder.with_name("lake"), *TABLES)
     assert before["rejected"]
     shutil.rmtree(folder.with_name("lake") / table)
     ingest(folder)
-    after = rows_of(spark, folder.with_name("lake"))
-    for name in ("offsets_records", "group_metadata", "offset_commits", "rejected"):
+    after = rows_of(spark, folder.with_name("lake"), *TABLES)
+    for name in TABLES:
         assert len(after[name]) == len(before[name]), name

@@ -39,10 +39,11 @@ def fill(root: Path, capture: Path) -> None:
     assert code == 0, f"the pipeline ended with exit code {code}"
 
 
-def rows_of(spark: SparkSession, root: Path) -> dict[str, list[dict[str, Any]]]:
-    """Read all tables of a lake."""
+def rows_of(spark: SparkSession, root: Path, *names: str) -> dict[str, list[dict[str, Any]]]:
+    """Read the named tables of a lake, or all of them."""
     lake = Lake(spark, str(root), "", CLUSTER)
-    return {spec.name: [row.asDict(recursive=True) for row in _in_ms(lake.read(spec)).collect()] for spec in TABLES}
+    wanted = [spec for spec in TABLES if not names or spec.name in names]
+    return {spec.name: [row.asDict(recursive=True) for row in _in_ms(lake.read(spec)).collect()] for spec in wanted}
 
 
 def versions(spark: SparkSession, root: Path) -> dict[str, int]:
