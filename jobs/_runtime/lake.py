@@ -44,6 +44,7 @@ class Lake:
         self.database = database
         self.cluster = cluster
         self._untouched: set[str] = set()
+        self._noted: set[str] = set()
         self._newest: dict[str, str | None] = {}
 
     def open(self) -> None:
@@ -171,8 +172,12 @@ class Lake:
             outputs: all tables that the step writes; the note lies in the last one, and counts only if none was gone,
                 not even if it has been created anew by now.
         """
-        if not all(self.exists(spec) and spec.name not in self._untouched for spec in outputs):
+        is_anew = step not in self._noted and any(spec.name in self._untouched for spec in outputs)
+        if is_anew or not all(map(self.exists, outputs)):
             return None
+        return self._note(step, outputs)
+
+    def _note(self, step: str, outputs: Sequence[TableSpec]) -> Progress | None:
         with storage_errors(outputs[-1].full_name):
             found = self.spark.sql(f"SHOW TBLPROPERTIES {self._sql_name(outputs[-1])}").collect()
         values = {row["key"]: row["value"] for row in found}
@@ -181,7 +186,8 @@ class Lake:
 
     def note_progress(self, step: str, outputs: Sequence[TableSpec], note: Progress) -> None:
         """Note how far a step came, after its last write; the same note again leaves no new version."""
-        if self.progress(step, outputs) == note:
+        self._noted.add(step)
+        if self._note(step, outputs) == note:
             return
         pair = f"{_literal(self._progress_key(step))} = {_literal(json.dumps(note, sort_keys=True))}"
         with storage_errors(outputs[-1].full_name):
