@@ -1,0 +1,31 @@
+"""No change of the code changes what is told of the shipped captures, unless it is meant to: row by row."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.catalog import BY_NAME
+from tests.support.captures import CAPTURES
+from tests.support.kept_tables import LAYERS, as_kept, kept
+from tests.support.pure_pipeline import Row
+
+
+def _by_key(table: str, rows: list[Row]) -> dict[tuple[str, ...], list[Row]]:
+    found: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(str(row[name]) for name in BY_NAME[table].key), []).append(row)
+    return found
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("name", CAPTURES)
+def test_rows_are_those_that_were_kept_but_for_new_columns(name, layer, pure_tables):
+    tables = pure_tables(name)
+    before = kept(name, layer)
+    assert before
+    for table, rows in before.items():
+        columns = rows[0].keys()
+        now = as_kept({column: row[column] for column in columns} for row in tables[table])
+        was, found = _by_key(table, rows), _by_key(table, now)
+        differing = [(key, was.get(key), found.get(key)) for key in was | found if was.get(key) != found.get(key)]
+        assert not differing, f"{table}: {len(differing)} keys differ, the first: {differing[0]}"
