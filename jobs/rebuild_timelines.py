@@ -17,8 +17,8 @@ from jobs._runtime.increments import Increment, increment
 from jobs._runtime.job import Job, execute
 from schemas.tables.gold import REPLAYED
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.coordinator.brokers import BROKER_EVENTS
-from transforms.coordinator.ownership import LOAD_EVENTS
+from transforms.coordinator.evidence.brokers import BROKER_EVENTS
+from transforms.coordinator.evidence.ownership import LOAD_EVENTS
 from transforms.gold.timelines import BUCKETS, bucket, rebuild, table_of
 
 STEP = "rebuild_timelines"

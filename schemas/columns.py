@@ -43,7 +43,7 @@ class Entry:
     allowed: tuple[str, ...] | None = None
 
 
-TOPIC_PARTITIONS = Array(struct(topic=STRING, partitions=Array(INT)))
+TOPIC_PARTITIONS = Array(struct("TopicPartitions", "topic", topic=STRING, partitions=Array(INT)))
 
 COLUMNS: dict[str, Entry] = {
     # Who and where
@@ -94,6 +94,8 @@ COLUMNS: dict[str, Entry] = {
     "members": Entry(
         Array(
             struct(
+                "StoredMember",
+                "member_id",
                 member_id=STRING,
                 group_instance_id=STRING,
                 client_id=STRING,
@@ -138,20 +140,22 @@ COLUMNS: dict[str, Entry] = {
     "session_timeout_ms": Entry(INT, "session timeout of the member"),
     "rebalance_timeout_ms": Entry(INT, "rebalance timeout of the member"),
     "protocols": Entry(
-        Array(struct(name=STRING, metadata=BINARY)), "protocols offered in a JoinGroup, in the member's order"
+        Array(struct("OfferedProtocol", "name", name=STRING, metadata=BINARY)),
+        "protocols offered in a JoinGroup, in the member's order",
     ),
     "answered_protocol": Entry(STRING, "protocol in the answer"),
     "answered_leader": Entry(STRING, "leader in the answer of a JoinGroup"),
     "answered_members": Entry(
-        Array(struct(member_id=STRING, group_instance_id=STRING, metadata=BINARY)),
+        Array(struct("ToldMember", "member_id", member_id=STRING, group_instance_id=STRING, metadata=BINARY)),
         "members told to the leader in the answer of a JoinGroup",
     ),
     "assignments": Entry(
-        Array(struct(member_id=STRING, assignment=BINARY)), "assignments that the leader sent in a SyncGroup"
+        Array(struct("SentAssignment", "member_id", member_id=STRING, assignment=BINARY)),
+        "assignments that the leader sent in a SyncGroup",
     ),
     "answered_assignment": Entry(BINARY, "assignment in the answer of a SyncGroup"),
     "leaving_members": Entry(
-        Array(struct(member_id=STRING, group_instance_id=STRING, reason=STRING, error_code=INT)),
+        Array(struct("LeavingMember", member_id=STRING, group_instance_id=STRING, reason=STRING, error_code=INT)),
         "members of a LeaveGroup, each with its own answer",
     ),
     "partition_errors": Entry(Map(INT, INT), "error code to number of partitions, in the answer of a commit"),
@@ -214,6 +218,9 @@ COLUMNS: dict[str, Entry] = {
     "observed_generation": Entry(INT, "generation in the broker's answer of a successful JoinGroup"),
     "predicted_generation": Entry(INT, "generation in the replayed answer of a successful JoinGroup"),
     "agrees": Entry(BOOLEAN, "prediction and answer are the same; null = nothing could be predicted"),
+    "is_answer_used": Entry(
+        BOOLEAN, "the prediction needed the broker's own answer: it shows that the two fit together, and no more"
+    ),
     "why": Entry(STRING, "for a disagreement, a null, a race, or an answer used as evidence: what lies behind it"),
     # Coordinators
     "observed_partition": Entry(INT, "partition of __consumer_offsets in which the group was seen"),

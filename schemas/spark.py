@@ -27,7 +27,7 @@ def spark_type(data_type: DataType) -> T.DataType:
             return T.ArrayType(spark_type(element))
         case Map(key, value):
             return T.MapType(spark_type(key), spark_type(value))
-        case Struct(fields):
+        case Struct(fields=fields):
             return T.StructType([T.StructField(name, spark_type(kind)) for name, kind in fields])
 
 

@@ -45,9 +45,11 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """Named fields in a fixed order."""
+    """Named fields in a fixed order; `name` is what one of them is called in code, `required` are never null."""
 
+    name: str
     fields: tuple[tuple[str, DataType], ...]
+    required: tuple[str, ...] = ()
 
     def ddl(self) -> str:
         """Spark SQL spelling of this type."""
@@ -65,6 +67,6 @@ BINARY = Primitive("BINARY")
 TIMESTAMP = Primitive("TIMESTAMP")
 
 
-def struct(**fields: DataType) -> Struct:
+def struct(name: str, /, *required: str, **fields: DataType) -> Struct:
     """Build a struct type from keyword arguments, in their order."""
-    return Struct(tuple(fields.items()))
+    return Struct(name, tuple(fields.items()), required)

@@ -156,9 +156,10 @@ REPLAY_AUDIT = TableSpec(
         "observed_generation",
         "predicted_generation",
         "agrees",
+        "is_answer_used",
         "why",
     ),
-    required=("at", "broker", "api", "group_id", "observed_error"),
+    required=("at", "broker", "api", "group_id", "observed_error", "is_answer_used"),
     notes={
         "at": "when the answer had been sent",
         "seq": "number of the group within its request, from 0",

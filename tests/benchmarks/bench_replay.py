@@ -12,12 +12,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from transforms.coordinator.brokers import Brokers
+
 from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
 from tests.support.pure_pipeline import evidence_by_group, read_silver
-from transforms.coordinator.brokers import Brokers
+from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.evidence import CLASSIC_APIS, Kind, in_order
-from transforms.coordinator.machine import Machine
 from transforms.coordinator.replay import replay_group
 
 RUNS = 7

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.oracle.answers import Answer, Situation
 from tests.oracle.probes import (
@@ -16,12 +16,12 @@ from tests.oracle.probes import (
     Probe,
     Who,
 )
-from transforms.coordinator.answers import Error
-from transforms.coordinator.events import Answered, Moved
-from transforms.coordinator.machine import Machine
-from transforms.coordinator.requests import Leaver, Request
-from transforms.coordinator.settings import CoordinatorSettings
-from transforms.coordinator.states import GroupState
+from transforms.coordinator.classic.machine.events import Answered, Moved
+from transforms.coordinator.classic.machine.machine import Machine
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.requests import Leaver, Request
 
 SESSION_MS = 6_000
 REBALANCE_MS = 10_000

@@ -17,7 +17,7 @@ from typing import Any
 
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
-from transforms.coordinator.order import offsets_partition
+from transforms.coordinator.kafka.java_hashing import offsets_partition
 from transforms.coordinator.replay import replay_group
 from transforms.loglines.entries import entries
 from transforms.loglines.parse import parse_entry

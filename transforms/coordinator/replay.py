@@ -1,20 +1,21 @@
-"""Replays one group: rows of the silver tables in, rows of the gold tables out."""
+"""Replays one group at one go: rows of the silver tables in, rows of the gold tables out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import inf
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
-from transforms.coordinator.brokers import Brokers, coordinator_rows
-from transforms.coordinator.client_rows import take_clients
-from transforms.coordinator.evidence import MODERN_HEARTBEATS, Kind, Row, in_order
-from transforms.coordinator.holds import HOLD_MS
-from transforms.coordinator.machine import Machine
-from transforms.coordinator.removals import Removals
-from transforms.coordinator.replaying import Replay
-from transforms.coordinator.tables import TableRows, rows_of
-from transforms.coordinator.unnamed import name_joiners
-from transforms.coordinator.walk import walk
+import msgspec
+
+from schemas.rows import ClientEventRow, CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from transforms.coordinator.evidence.sequence import in_order
+from transforms.coordinator.fold import advance, begin, finish
+from transforms.coordinator.rows.clients import take_clients
+from transforms.coordinator.rows.tables import Rows
+
+Row = Mapping[str, Any]
+TableRows = dict[str, list[dict[str, Any]]]
+RowType = TypeVar("RowType")
 
 
 def replay_group(
@@ -32,7 +33,7 @@ def replay_group(
     Args:
         cluster: name of the cluster.
         group_id: the group.
-        records: its rows of `silver.group_metadata`.
+        records: its rows of `silver.group_metadata`, times as epoch ms.
         events: its rows of `silver.coordinator_events`, and those of its coordinator as a whole (group_id null).
         requests: its rows of `silver.group_requests`.
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it, else Kafka's default.
@@ -43,35 +44,36 @@ def replay_group(
         Rows by table (`schemas.tables.gold.REPLAYED`), times as epoch ms. A group that is not a classic one has a
         coordinator and what its clients say, and nothing else.
     """
-    record_rows, event_rows, request_rows = list(records), list(events), list(requests)
-    tables: TableRows = {}
-    if is_classic(record_rows, request_rows):
-        tables = rows_of(replay(group_id, record_rows, event_rows, request_rows))
-    take_clients(tables, client_events)
-    tables["coordinators"] = coordinator_rows(group_id, record_rows, event_rows, partitions, partition_count)
-    for rows in tables.values():
-        for row in rows:
-            row["cluster"] = cluster
-    return tables
-
-
-def replay(group_id: str, records: list[Row], events: list[Row], requests: list[Row]) -> Replay:
-    """Walk a classic group's evidence through the state machine."""
-    brokers = Brokers.of(group_id, records, events, requests)
-    course = Replay(Machine(group_id, brokers.settings), brokers, removals=Removals.of(group_id, events))
-    course.is_absence_known = brokers.begins_empty
-    # What the first request brings about can look a few ms older than it.
-    course.heard_from = min((row["handled_at"] or row["answered_at"] for row in requests), default=inf) - HOLD_MS
-    course.has_other_evidence = any(row["members"] for row in records) or any(
-        row["group_id"] == group_id for row in events
+    rows = replay(
+        cluster,
+        group_id,
+        _typed(records, GroupMetadataRow),
+        _typed(events, CoordinatorEventRow),
+        _typed(requests, GroupRequestRow),
+        partition_count,
+        partitions,
     )
-    items = in_order(records, events, requests)
-    name_joiners([item.exchange for item in items if item.kind is Kind.REQUEST and item.exchange is not None], events)
-    walk(course, items)
-    return course
+    take_clients(rows, cluster, _typed(client_events, ClientEventRow))
+    return {table: [msgspec.structs.asdict(row) for row in getattr(rows, table)] for table in Rows.__struct_fields__}
 
 
-def is_classic(records: list[Row], requests: list[Row]) -> bool:
-    """Whether a group speaks the classic protocol; one that only ever spoke a newer one does not."""
-    apis = {row["api"] for row in requests}
-    return not apis & MODERN_HEARTBEATS or "JoinGroup" in apis or any(row["members"] for row in records)
+def replay(
+    cluster: str,
+    group_id: str,
+    records: Iterable[GroupMetadataRow],
+    events: Iterable[CoordinatorEventRow],
+    requests: Iterable[GroupRequestRow],
+    partition_count: int | None = None,
+    partitions: Iterable[int] = (),
+) -> Rows:
+    """Replay one group's whole evidence."""
+    state = begin(cluster, group_id, partition_count)
+    state, rows = advance(state, in_order(state.connections, records, events, requests), partitions)
+    rows.extend(finish(state))
+    return rows
+
+
+def _typed(rows: Iterable[Row], row_type: type[RowType]) -> list[RowType]:
+    """Return rows as typed structs; columns that the replay does not read are passed over."""
+    names = row_type.__struct_fields__  # type: ignore[attr-defined]
+    return [msgspec.convert({name: row.get(name) for name in names}, row_type) for row in rows]

@@ -6,47 +6,44 @@ Grain: one call of the kernel takes all evidence of one (cluster, group_id), in 
 
     cluster STRING, group_id STRING, kind STRING, row STRING
 
-where `row` is a row of a silver table as JSON, without its nulls, bytes in base64; `kind` says of which (`Evidence`).
-JSON, because the rows are wide and mostly null, and a grouped map turns nested columns into objects one field at a
-time. It returns the group's gold rows, each in the struct column that is named like its table. On the way times are
-epoch microseconds.
+where `row` is a row of a silver table as JSON, without its nulls, bytes in base64, times as epoch ms; `kind` says of
+which table (`RECORD` and the like). JSON, because the rows are wide and mostly null, and a grouped map turns nested
+columns into objects one field at a time. It returns the group's gold rows, each in the struct column that is named like
+its table, times as epoch microseconds.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 from functools import reduce
 from typing import Any
 
+import msgspec
 import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.functions import pandas_udf
 
+from schemas.rows import ClientEventRow, CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import REPLAYED
-from transforms.coordinator.brokers import BROKER_EVENTS, DEFAULT_PARTITION_COUNT
-from transforms.coordinator.order import offsets_partition
-from transforms.coordinator.ownership import LOAD_EVENTS
-from transforms.coordinator.replay import replay_group
+from transforms.coordinator.evidence.brokers import BROKER_EVENTS
+from transforms.coordinator.evidence.ownership import LOAD_EVENTS
+from transforms.coordinator.kafka.java_hashing import offsets_partition
+from transforms.coordinator.replay import replay
+from transforms.coordinator.rows.clients import take_clients
+from transforms.coordinator.rows.coordinators import DEFAULT_PARTITION_COUNT
+from transforms.coordinator.rows.tables import Rows
 
 BUCKETS = 64
 """Groups are replayed and replaced in this many parts."""
-
-_US = 1000
-"""Microseconds of a millisecond."""
 
 _GROUP = ("cluster", "group_id")
 
 RECORD, EVENT, REQUEST, PLACE, CLIENT = "record", "event", "request", "place", "client"
 """Kinds of evidence: `silver.group_metadata`, `silver.coordinator_events`, `silver.group_requests`, a partition that
 holds offset commits of the group, and `silver.client_events`."""
-
-BinaryPaths = tuple[tuple[str, str | None], ...]
-"""Where a row holds bytes: a column, and a field of the structs in it."""
 
 
 def bucket(group_id: Column) -> Column:
@@ -95,12 +92,7 @@ def rebuild(
             _evidence(clients, CLIENT),
         ),
     )
-    binary = {
-        RECORD: _binary_paths(group_metadata.schema),
-        EVENT: _binary_paths(coordinator_events.schema),
-        REQUEST: _binary_paths(group_requests.schema),
-    }
-    return evidence.groupBy(*_GROUP).applyInPandas(_kernel(binary, partition_count), _result_schema())
+    return evidence.groupBy(*_GROUP).applyInPandas(_kernel(partition_count), _result_schema())
 
 
 def table_of(replayed: DataFrame, spec: TableSpec) -> DataFrame:
@@ -116,13 +108,14 @@ def table_of(replayed: DataFrame, spec: TableSpec) -> DataFrame:
 
 
 def _evidence(rows: DataFrame, kind: str, is_of_group: bool = True) -> DataFrame:
-    """Pack rows into one column, times as microseconds; rows that are not of the group itself have no group_id."""
+    """Pack rows into one column; rows that are not of the group itself have no group_id."""
+    wanted = _DECODERS[kind].type.__struct_fields__
     fields = [
-        F.unix_micros(field.name).alias(field.name)
+        (F.unix_micros(field.name) / F.lit(1000.0)).alias(field.name)
         if isinstance(field.dataType, T.TimestampType)
         else F.col(field.name)
         for field in rows.schema
-        if field.name not in (*_GROUP, "loaded_at")
+        if field.name in wanted and field.name not in _GROUP
     ]
     packed = F.to_json(F.struct("group_id", *fields) if is_of_group else F.struct(*fields))
     return rows.select(*_GROUP, F.lit(kind).alias("kind"), packed.alias("row"))
@@ -180,86 +173,49 @@ def _of_coordinator(events: DataFrame, groups: DataFrame) -> DataFrame:
 # --- the kernel ----------------------------------------------------------------------------------------------------
 
 
-def _kernel(binary: dict[str, BinaryPaths], partition_count: int | None) -> Any:
-    """Bind the kernel to the fields that are bytes."""
+class _Place(msgspec.Struct):
+    partition: int
 
-    def replay(key: tuple[str, str], pdf: pd.DataFrame) -> pd.DataFrame:
+
+def _kernel(partition_count: int | None) -> Any:
+    """Bind the kernel to the settings."""
+
+    def replay_one(key: tuple[str, str], pdf: pd.DataFrame) -> pd.DataFrame:
         cluster, group_id = key
-        rows: dict[str, list[Row]] = {kind: [] for kind in (RECORD, EVENT, REQUEST, PLACE, CLIENT)}
+        found: dict[str, list[Any]] = {kind: [] for kind in _DECODERS}
         for kind, text in zip(pdf["kind"], pdf["row"], strict=True):
-            rows[kind].append(_row(text, binary.get(kind, ())))
-        tables = replay_group(
-            cluster,
-            group_id,
-            rows[RECORD],
-            rows[EVENT],
-            rows[REQUEST],
-            partition_count,
-            [row["partition"] for row in rows[PLACE]],
-            rows[CLIENT],
-        )
-        return _result(tables)
+            found[kind].append(_DECODERS[kind].decode(text))
+        places = [place.partition for place in found[PLACE]]
+        rows = replay(cluster, group_id, found[RECORD], found[EVENT], found[REQUEST], partition_count, places)
+        take_clients(rows, cluster, found[CLIENT])
+        return _result(rows)
 
-    return replay
+    return replay_one
 
 
-class Row(dict[str, Any]):
-    """A row whose nulls were left out."""
-
-    def __missing__(self, name: str) -> None:
-        """Return the null."""
-        return None
-
-
-def _row(text: str, binary: BinaryPaths) -> Row:
-    """Read a row back: times in ms, bytes as bytes."""
-    row: Row = json.loads(text, object_hook=Row)
-    for name in _TIMES:
-        if name in row:
-            row[name] = row[name] // _US if row[name] % _US == 0 else row[name] / _US
-    for outer, inner in binary:
-        value = row.get(outer)
-        if value is None:
-            continue
-        if inner is None:
-            row[outer] = base64.b64decode(value)
-            continue
-        for element in value:
-            if inner in element:
-                element[inner] = base64.b64decode(element[inner])
-    return row
+_DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
+    RECORD: msgspec.json.Decoder(GroupMetadataRow),
+    EVENT: msgspec.json.Decoder(CoordinatorEventRow),
+    REQUEST: msgspec.json.Decoder(GroupRequestRow),
+    PLACE: msgspec.json.Decoder(_Place),
+    CLIENT: msgspec.json.Decoder(ClientEventRow),
+}
 
 
-_TIMES = ("recorded_at", "state_changed_at", "logged_at", "received_at", "handled_at", "answered_at")
-"""Times in the silver tables that the replay reads."""
-
-
-def _binary_paths(schema: T.StructType) -> BinaryPaths:
-    """Return the fields that hold bytes: columns, and fields of the structs in a list."""
-    paths: list[tuple[str, str | None]] = []
-    for field in schema:
-        kind = field.dataType
-        if isinstance(kind, T.BinaryType):
-            paths.append((field.name, None))
-        elif isinstance(kind, T.ArrayType) and isinstance(kind.elementType, T.StructType):
-            paths += [(field.name, each.name) for each in kind.elementType if isinstance(each.dataType, T.BinaryType)]
-    return tuple(paths)
-
-
-def _result(tables: dict[str, list[dict[str, Any]]]) -> pd.DataFrame:
+def _result(rows: Rows) -> pd.DataFrame:
     """Lay rows of several tables into one frame: each in its table's column, the other columns empty."""
-    total = sum(len(rows) for rows in tables.values())
+    tables = [(spec, getattr(rows, spec.name)) for spec in REPLAYED]
+    total = sum(len(found) for _, found in tables)
     columns: dict[str, list[Any]] = {}
     position = 0
-    for spec in REPLAYED:
-        rows = tables.get(spec.name, [])
+    for spec, found in tables:
         times = [field.name for field in struct_type(spec) if isinstance(field.dataType, T.TimestampType)]
         column: list[Any] = [None] * total
-        for row in rows:
-            column[position] = row
+        for typed in found:
+            row = column[position] = msgspec.structs.asdict(typed)
             for name in times:
-                if row.get(name) is not None:
-                    row[name] = round(row[name] * _US)
+                if row[name] is not None:
+                    row[name] = round(row[name] * 1000)
             position += 1
         columns[spec.name] = column
     frame: pd.DataFrame = pd.DataFrame({name: pd.Series(values, dtype="object") for name, values in columns.items()})

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from schemas.catalog import BY_NAME
+from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.replay import replay_group
 
 Row = dict[str, Any]
@@ -19,6 +22,11 @@ def line(at: int, event: str, broker: str = "1", **fields: Any) -> Row:
     place = {"source_file": f"server-{broker}.log", "line_number": at, "seq": 0, "broker": broker, "dialect": "java"}
     attributes = fields.pop("attributes", {})
     return {**row, **place, "logged_at": at, "event": event, "group_id": GROUP, "attributes": attributes, **fields}
+
+
+def typed_line(row: Row) -> CoordinatorEventRow:
+    """A line as the replay handles it."""
+    return msgspec.convert({name: row[name] for name in CoordinatorEventRow.__struct_fields__}, CoordinatorEventRow)
 
 
 def member(member_id: str, partitions: list[int]) -> Row:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from schemas.catalog import BY_NAME
+from schemas.rows import ClientEventRow
 from tests.unit.coordinator.evidence_rows import GROUP, A, B, Row, line, prepare, round_of
-from transforms.coordinator.client_rows import slow_pollers
 from transforms.coordinator.replay import replay_group
+from transforms.coordinator.rows.clients import slow_pollers
 
 POLL_TIMEOUT = "consumer poll timeout has expired."
 
@@ -103,7 +105,7 @@ def test_the_reason_that_the_coordinator_was_given_stands():
     ],
 )
 def test_who_left_for_polling_too_rarely(events, members):
-    assert slow_pollers(events) == members
+    assert slow_pollers([msgspec.convert(event, ClientEventRow) for event in events]) == members
 
 
 def test_a_group_that_only_its_clients_tell_of_has_their_words_and_no_generation():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.coordinator.order import map_order, offsets_partition, string_hash, vote_order
+from transforms.coordinator.kafka.java_hashing import map_order, offsets_partition, string_hash, vote_order
 
 
 @pytest.mark.parametrize(

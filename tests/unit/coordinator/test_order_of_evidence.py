@@ -14,10 +14,11 @@ from tests.unit.coordinator.evidence_rows import (
     record,
     replayed,
     request,
+    typed_line,
     verdicts,
 )
 from tests.unit.coordinator.test_takeover import began
-from transforms.coordinator.removals import Removals
+from transforms.coordinator.classic.taking.removals import Removals
 
 
 def failed(at: int, member_id: str = "a-1") -> Row:
@@ -32,17 +33,19 @@ def rounds(*at: int) -> list[Row]:
     ("lines", "due", "moment"),
     [
         ([], 5_000, 5_000),  # no line would tell
-        (rounds(1_000, 90_000), 5_000, None),  # a line would, and there is none
-        (rounds(1_000, 90_000) + [failed(5_003)], 5_000, 5_000),  # within the same ms or so
-        (rounds(1_000, 90_000) + [failed(5_008)], 5_000, 5_008),  # it was late
-        (rounds(1_000, 90_000) + [failed(4_999)], 5_000, 5_000),
-        (rounds(1_000, 90_000) + [failed(5_000, "b-2")], 5_000, None),
-        (rounds(6_000, 90_000), 5_000, 5_000),  # before the lines begin
-        (rounds(1_000, 4_000), 5_000, 5_000),  # after they end
+        (rounds(1_000), 5_000, None),  # a line would, and there is none
+        (rounds(1_000) + [failed(5_003)], 5_000, 5_000),  # within the same ms or so
+        (rounds(1_000) + [failed(5_008)], 5_000, 5_008),  # it was late
+        (rounds(1_000) + [failed(4_999)], 5_000, 5_000),
+        (rounds(1_000) + [failed(5_000, "b-2")], 5_000, None),
+        (rounds(5_200), 5_000, 5_000),  # before the lines begin
     ],
 )
 def test_a_timer_runs_out_when_the_brokers_own_did(lines, due, moment):
-    assert Removals.of("orders", lines).moment(("member", "a-1"), due) == moment
+    removals = Removals()
+    for row in lines:
+        removals.notice(typed_line(row))
+    assert removals.moment(("member", "a-1"), due) == moment
 
 
 def test_a_heartbeat_that_was_in_time_by_the_brokers_clock_keeps_its_member():

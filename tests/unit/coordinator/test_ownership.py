@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.coordinator.evidence_rows import Row, line
-from transforms.coordinator.ownership import Ownership
+from tests.unit.coordinator.evidence_rows import Row, line, typed_line
+from transforms.coordinator.evidence.ownership import Ownership
 
 NOT_COORDINATOR, LOADING, REBALANCING = 16, 14, 27
 
@@ -20,6 +20,14 @@ def lines(dialect: str) -> list[Row]:
         line(2_000, "unload_scheduled"),
     ]
     return [{**row, "dialect": dialect} for row in rows]
+
+
+def told(rows: list[Row]) -> Ownership:
+    """What is known when all these lines have been seen."""
+    ownership = Ownership()
+    for row in rows:
+        ownership.notice(typed_line(row), "java")
+    return ownership
 
 
 @pytest.mark.parametrize(
@@ -43,28 +51,28 @@ def lines(dialect: str) -> list[Row]:
     ],
 )
 def test_the_answer_follows_the_state_of_the_partition(dialect, api, at, answer):
-    ownership = Ownership.of(lines(dialect), dialect)
+    ownership = told(lines(dialect))
     assert ownership.answers("1", api, at, at + 1) == [answer]
 
 
 def test_a_request_that_waits_until_the_partition_goes_may_be_sent_away():
-    ownership = Ownership.of(lines("java"), "java")
+    ownership = told(lines("java"))
     assert ownership.answers("1", "JoinGroup", 1_900, 2_001) == [None, NOT_COORDINATOR]
 
 
 def test_within_a_millisecond_of_a_line_both_may_be():
-    ownership = Ownership.of(lines("scala"), "scala")
+    ownership = told(lines("scala"))
     assert ownership.answers("1", "JoinGroup", 1_060.4, 1_060.9) == [NOT_COORDINATOR, LOADING]
 
 
 def test_of_a_broker_without_lines_nothing_is_known():
-    ownership = Ownership.of(lines("java"), "java")
+    ownership = told(lines("java"))
     assert ownership.answers("2", "JoinGroup", 1_500, 1_501) == []
     assert ownership.is_settled("2", 1_500, 1_501)
 
 
 def test_between_two_changes_the_group_is_asked():
-    ownership = Ownership.of(lines("java"), "java")
+    ownership = told(lines("java"))
     assert ownership.is_settled("1", 1_500, 1_501)
     assert not ownership.is_settled("1", 1_500, 2_001)
     assert not ownership.is_settled("1", 1_030, 1_031)
@@ -73,4 +81,4 @@ def test_between_two_changes_the_group_is_asked():
 @pytest.mark.parametrize(("dialect", "answer"), [("java", NOT_COORDINATOR), ("scala", None)])
 def test_a_partition_that_cannot_be_loaded_is_owned_all_the_same_by_the_old_coordinator(dialect, answer):
     rows = [{**line(1_000, "load_failed"), "dialect": dialect}]
-    assert Ownership.of(rows, dialect).answers("1", "JoinGroup", 1_500, 1_501) == [answer]
+    assert told(rows).answers("1", "JoinGroup", 1_500, 1_501) == [answer]

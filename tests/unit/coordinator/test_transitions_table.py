@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from schemas.words import GROUP_STATES
-from transforms.coordinator.answers import Error
-from transforms.coordinator.diagram import mermaid
-from transforms.coordinator.events import Event
-from transforms.coordinator.states import GroupState
-from transforms.coordinator.transitions import COMPLETION, ENTER, TRANSITIONS
+from transforms.coordinator.classic.machine.diagram import mermaid
+from transforms.coordinator.classic.machine.events import Event
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.machine.transitions import COMPLETION, ENTER, TRANSITIONS
+from transforms.coordinator.kafka.answers import Error
 
 VALID_PREVIOUS_STATES = {
     GroupState.EMPTY: {GroupState.PREPARING},

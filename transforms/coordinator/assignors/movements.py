@@ -6,7 +6,7 @@ Source: AbstractStickyAssignor.PartitionMovements.
 from __future__ import annotations
 
 from transforms.coordinator.assignors.subscriptions import TopicPartition
-from transforms.coordinator.order import string_hash
+from transforms.coordinator.kafka.java_hashing import string_hash
 
 _MASK = 0xFFFFFFFF
 Move = tuple[str, str]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from transforms.coordinator.assignors.classify import classify, shown_counts
-from transforms.coordinator.assignors.subscriptions import of_wire
-from transforms.coordinator.facts import GenerationFacts
+from transforms.coordinator.assignors.subscriptions import MemberSubscription, of_wire
+from transforms.coordinator.timeline.facts import GenerationFacts, value_of
 from transforms.wire.consumer_protocol import read_subscription
 
 MOST_PARTITIONS = 5_000
@@ -18,14 +20,18 @@ def assignor_of(row: GenerationFacts) -> str | None:
     where there are too many partitions.
     """
     members = row.first_members
-    if row.facts.get("protocol_type") != "consumer" or not members:
+    if value_of(row.protocol_type) != "consumer" or not members:
         return None
     sent = {member_id: member.assigned for member_id, member in members.items() if member.assigned is not None}
     known = {key: member for key, member in members.items() if member.subscription is not None}
     if len(sent) < len(members) or len(known) < len(members) or sum(map(len, sent.values())) > MOST_PARTITIONS:
         return None
     subscriptions = {
-        key: of_wire(read_subscription(member.subscription or b""), member.group_instance_id)
-        for key, member in known.items()
+        key: _subscription(member.subscription or b"", member.group_instance_id) for key, member in known.items()
     }
-    return classify(subscriptions, shown_counts(subscriptions, sent), sent, row.facts.get("protocol"))
+    return classify(subscriptions, shown_counts(subscriptions, sent), sent, value_of(row.protocol))
+
+
+@lru_cache(maxsize=4096)
+def _subscription(raw: bytes, group_instance_id: str | None) -> MemberSubscription:
+    return of_wire(read_subscription(raw), group_instance_id)

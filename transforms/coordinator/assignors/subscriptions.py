@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from transforms.coordinator.order import map_order
+from transforms.coordinator.kafka.java_hashing import map_order
 from transforms.wire import consumer_protocol
 
 TopicPartition = tuple[str, int]

@@ -1,0 +1,336 @@
+"""Rows of the tables as the pure ring handles them; moments are epoch ms.
+
+Generated from the tables by `python -m schemas.codegen`: change the declarations, and run it again.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class TopicPartitions(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    topic: str
+    partitions: list[int] | None = None
+
+
+class StoredMember(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    topics: list[str] | None = None
+    owned: list[TopicPartitions] | None = None
+    assigned: list[TopicPartitions] | None = None
+    user_data: bytes | None = None
+    subscription: bytes | None = None
+    assignment: bytes | None = None
+
+
+class OfferedProtocol(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    name: str
+    metadata: bytes | None = None
+
+
+class ToldMember(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    metadata: bytes | None = None
+
+
+class SentAssignment(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    member_id: str
+    assignment: bytes | None = None
+
+
+class LeavingMember(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    member_id: str | None = None
+    group_instance_id: str | None = None
+    reason: str | None = None
+    error_code: int | None = None
+
+
+class GroupMetadataRow(Struct, kw_only=True, gc=False):
+    """Row of `silver.group_metadata`: one GroupMetadata record (type 2) of a classic group, tombstones included."""
+
+    topic_partition_of_record: int
+    record_offset: int
+    group_id: str
+    is_tombstone: bool
+    generation: int | None = None
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader_member_id: str | None = None
+    state_changed_at: float | None = None
+    recorded_at: float | None = None
+    value_version: int | None = None
+    members: list[StoredMember] | None = None
+
+
+class CoordinatorEventRow(Struct, kw_only=True, gc=False):
+    """Row of `silver.coordinator_events`.
+
+    One fact about a group, or about a coordinator (group_id null), in a broker's log; a line that names several groups
+    gives one row for each.
+    """
+
+    source_file: str
+    line_number: int
+    seq: int
+    broker: str
+    logged_at: float | None = None
+    event: str
+    group_id: str | None = None
+    generation: int | None = None
+    member_id: str | None = None
+    group_instance_id: str | None = None
+    state: str | None = None
+    reason: str | None = None
+    client_reason: str | None = None
+    member_count: int | None = None
+    topic_partition_of_group: int | None = None
+    dialect: str | None = None
+    attributes: dict[str, str] | None = None
+
+
+class GroupRequestRow(Struct, kw_only=True, gc=False):
+    """Row of `silver.group_requests`.
+
+    One request to a group coordinator with its answer; a DeleteGroups gives one row for each group.
+    """
+
+    source_file: str
+    line_number: int
+    seq: int
+    broker: str
+    handled_at: float | None = None
+    answered_at: float
+    api: str
+    api_version: int | None = None
+    group_id: str
+    member_id: str | None = None
+    answered_member_id: str | None = None
+    group_instance_id: str | None = None
+    generation: int | None = None
+    answered_generation: int | None = None
+    error_code: int
+    client_id: str | None = None
+    client_host: str | None = None
+    connection: str | None = None
+    correlation_id: int | None = None
+    parked_ms: float | None = None
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    protocol_type: str | None = None
+    protocol: str | None = None
+    protocols: list[OfferedProtocol] | None = None
+    reason: str | None = None
+    answered_protocol: str | None = None
+    answered_leader: str | None = None
+    answered_members: list[ToldMember] | None = None
+    assignments: list[SentAssignment] | None = None
+    answered_assignment: bytes | None = None
+    leaving_members: list[LeavingMember] | None = None
+    partition_errors: dict[int, int] | None = None
+
+
+class ClientEventRow(Struct, kw_only=True, gc=False):
+    """Row of `silver.client_events`: one fact in a consumer's own log."""
+
+    source_file: str
+    line_number: int
+    host: str | None = None
+    logged_at: float | None = None
+    client_id: str | None = None
+    group_id: str | None = None
+    group_instance_id: str | None = None
+    event: str
+    generation: int | None = None
+    member_id: str | None = None
+    client_state: str | None = None
+    partitions: list[str] | None = None
+    reason: str | None = None
+
+
+class GenerationRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.generations`: one generation of one life of a classic group."""
+
+    cluster: str
+    group_id: str
+    life: int
+    generation: int
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader_member_id: str | None = None
+    preparing_at: float | None = None
+    completing_at: float | None = None
+    stable_at: float | None = None
+    emptied_at: float | None = None
+    ended_at: float | None = None
+    outcome: str | None = None
+    rebalance_ms: int | None = None
+    trigger: str
+    trigger_member_id: str | None = None
+    trigger_client_id: str | None = None
+    trigger_client_host: str | None = None
+    reason: str | None = None
+    client_reason: str | None = None
+    is_subscription_changed: bool | None = None
+    member_count: int | None = None
+    joined_member_ids: list[str] | None = None
+    departed_member_ids: list[str] | None = None
+    partitions_total: int | None = None
+    partitions_moved: int | None = None
+    assignor: str | None = None
+    evidence: list[str]
+    is_inferred: bool
+    missing_before: int
+
+
+class GenerationMemberRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.generation_members`: one member of one generation."""
+
+    cluster: str
+    group_id: str
+    life: int
+    generation: int
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    is_leader: bool
+    topics: list[str] | None = None
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    partitions_assigned: int | None = None
+    joined_at: float | None = None
+    told_at: float | None = None
+    replaces_member_id: str | None = None
+
+
+class AssignmentRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.assignments`: one partition assigned to one member in one generation."""
+
+    cluster: str
+    group_id: str
+    life: int
+    generation: int
+    member_id: str
+    topic: str
+    partition: int
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    valid_from: float | None = None
+    valid_to: float | None = None
+
+
+class TransitionRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.transitions`: one change of state of a group."""
+
+    cluster: str
+    group_id: str
+    life: int
+    seq: int
+    at: float | None = None
+    from_state: str | None = None
+    to_state: str
+    event: str
+    generation: int | None = None
+    member_id: str | None = None
+    source: str | None = None
+    is_inferred: bool
+
+
+class MemberSessionRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.member_sessions`: one stay of a member in a group."""
+
+    cluster: str
+    group_id: str
+    life: int
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    joined_at: float | None = None
+    ended_at: float | None = None
+    end_cause: str | None = None
+    first_generation: int | None = None
+    last_generation: int | None = None
+    previous_member_id: str | None = None
+
+
+class ReplayAuditRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.replay_audit`: one request to a classic group, its answer and the replayed state machine's."""
+
+    cluster: str
+    source_file: str
+    line_number: int
+    seq: int
+    at: float
+    handled_at: float | None = None
+    broker: str
+    api: str
+    group_id: str
+    member_id: str | None = None
+    state_before: str | None = None
+    observed_error: int
+    predicted_error: int | None = None
+    observed_generation: int | None = None
+    predicted_generation: int | None = None
+    agrees: bool | None = None
+    is_answer_used: bool
+    why: str | None = None
+
+
+class CoordinatorRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.coordinators`: one stretch of time in which one broker coordinated one group from one partition."""
+
+    cluster: str
+    group_id: str
+    observed_partition: int | None = None
+    computed_partition: int
+    agrees: bool | None = None
+    broker: str | None = None
+    epoch: int | None = None
+    from_at: float | None = None
+    to_at: float | None = None
+
+
+class ClientTimelineRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.client_timeline`.
+
+    One fact in a consumer's own log, beside what the coordinator knows of the generation and member it names.
+    """
+
+    cluster: str
+    source_file: str
+    line_number: int
+    host: str | None = None
+    logged_at: float | None = None
+    client_id: str | None = None
+    group_id: str
+    group_instance_id: str | None = None
+    life: int | None = None
+    generation: int | None = None
+    member_id: str | None = None
+    event: str
+    client_state: str | None = None
+    reason: str | None = None
+    partitions: list[str] | None = None
+    broker_state: str | None = None
+    told_at: float | None = None
+    end_cause: str | None = None

@@ -1,0 +1,210 @@
+"""Who is let in: the checks that refuse a request before the state machine's table is asked.
+
+Each API has its checks in Kafka's own order; the first that fails names the error. A refusal changes nothing.
+Source: validate* and acceptJoiningMember of the two coordinators.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from transforms.coordinator.classic.machine.events import Event
+from transforms.coordinator.classic.machine.group import Group, Member
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.requests import Leaver, Request
+
+Judgement = Event | Error
+"""An event to apply, or the error that refuses the request."""
+
+
+def validate_member(group: Group, member_id: str, group_instance_id: str | None) -> Error | None:
+    """Check a member id, and the instance it claims to be (ClassicGroup.validateMember)."""
+    if group_instance_id is not None:
+        current = group.static_members.get(group_instance_id)
+        if current is None:
+            return Error.UNKNOWN_MEMBER_ID
+        if current != member_id:
+            return Error.FENCED_INSTANCE_ID
+    return None if member_id in group.members else Error.UNKNOWN_MEMBER_ID
+
+
+def admit(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
+    """Judge a request.
+
+    Args:
+        group: the group, None if the coordinator has none of that id. A JoinGroup that creates its group is judged
+            against a new one.
+        request: the request; not a LeaveGroup, whose members are judged one by one (`admit_leaver`).
+        settings: the broker's.
+    """
+    return _ADMISSION[request.api](group, request, settings)
+
+
+def _join(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
+    if not settings.min_session_timeout_ms <= request.session_timeout_ms <= settings.max_session_timeout_ms:
+        return Error.INVALID_SESSION_TIMEOUT
+    if group is None:
+        if request.member_id:
+            return Error.UNKNOWN_MEMBER_ID
+        group = Group(request.member_id)
+    if not _has_room(group, request.member_id, settings):
+        return Event.JOIN_REFUSED_FULL
+    if group.state is GroupState.DEAD:
+        return Error.COORDINATOR_NOT_AVAILABLE
+    if not group.supports(request.protocol_type, request.protocols):
+        return Error.INCONSISTENT_GROUP_PROTOCOL
+    return _join_known(group, request) if request.member_id else _join_unknown(group, request)
+
+
+def _has_room(group: Group, member_id: str, settings: CoordinatorSettings) -> bool:
+    """Check group.max.size (acceptJoiningMember): by who waits while joining, by who is in afterwards."""
+    if group.state is GroupState.PREPARING:
+        member = group.members.get(member_id)
+        return (member is not None and member.parked_join is not None) or group.awaiting_join < settings.max_size
+    if group.state in (GroupState.COMPLETING, GroupState.STABLE):
+        return member_id in group.members or len(group.members) < settings.max_size
+    return True
+
+
+def _join_unknown(group: Group, request: Request) -> Judgement:
+    if request.group_instance_id is not None:
+        old_id = group.static_members.get(request.group_instance_id)
+        if old_id is None:
+            return Event.MEMBER_ADDED
+        if group.state is GroupState.STABLE and _vote_with(group, old_id, request) != group.protocol:
+            return Event.STATIC_MEMBER_CHANGED_PROTOCOL
+        if group.state is GroupState.STABLE and request.is_unstored:
+            return Event.STATIC_MEMBER_UNSTORED
+        return Event.STATIC_MEMBER_REPLACED
+    return Event.MEMBER_ID_GIVEN if request.requires_known_member_id else Event.MEMBER_ADDED
+
+
+def _vote_with(group: Group, member_id: str, request: Request) -> str | None:
+    """Return the protocol the group would elect if a member brought the request's protocols."""
+    return group.vote(instead=replace(group.members[member_id], protocols=request.protocols, is_partial=False))
+
+
+def _join_known(group: Group, request: Request) -> Judgement:
+    if request.member_id in group.pending_joins:
+        return Event.MEMBER_ADDED
+    refused = validate_member(group, request.member_id, request.group_instance_id)
+    if refused is not None:
+        return refused
+    if group.state is GroupState.EMPTY:
+        return Error.UNKNOWN_MEMBER_ID
+    member = group.members[request.member_id]
+    is_leader = group.leader == request.member_id
+    if is_leader and group.state is GroupState.STABLE:
+        return Event.LEADER_REJOINED
+    if not matches(member, request):
+        return Event.METADATA_CHANGED
+    return Event.LEADER_REJOINED if is_leader else Event.FOLLOWER_REJOINED
+
+
+def matches(member: Member, request: Request) -> bool:
+    """Whether a rejoining member brings the same protocols and metadata, in the same order."""
+    if member.is_partial:
+        return all(dict(request.protocols).get(name) == metadata for name, metadata in member.protocols)
+    return member.protocols == request.protocols
+
+
+def _refused_as_member(group: Group | None, request: Request) -> Error | None:
+    """Check what SyncGroup and Heartbeat have in common: a group, a member of it, and its generation."""
+    if group is None:
+        return Error.UNKNOWN_MEMBER_ID
+    if group.state is GroupState.DEAD:
+        return Error.COORDINATOR_NOT_AVAILABLE
+    refused = validate_member(group, request.member_id, request.group_instance_id)
+    if refused is None and request.generation != group.generation:
+        return Error.ILLEGAL_GENERATION
+    return refused
+
+
+def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
+    refused = _refused_as_member(group, request)
+    if refused is not None or group is None:
+        return refused or Error.UNKNOWN_MEMBER_ID
+    if (request.protocol_type is not None and request.protocol_type != group.protocol_type) or (
+        request.protocol is not None and request.protocol != group.protocol
+    ):
+        return Error.INCONSISTENT_GROUP_PROTOCOL
+    if group.state is GroupState.EMPTY:
+        return Error.UNKNOWN_MEMBER_ID
+    is_assigning = group.leader == request.member_id and not request.is_unstored
+    return Event.LEADER_SYNCED if is_assigning else Event.FOLLOWER_SYNCED
+
+
+def _heartbeat(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
+    refused = _refused_as_member(group, request)
+    if refused is not None or group is None:
+        return refused or Error.UNKNOWN_MEMBER_ID
+    if group.state is GroupState.EMPTY:
+        return Error.UNKNOWN_MEMBER_ID
+    if group.state is GroupState.COMPLETING and settings.heartbeats_await_sync:
+        return Error.REBALANCE_IN_PROGRESS
+    return Event.HEARTBEAT
+
+
+def _commit(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
+    is_txn = request.api == "TxnOffsetCommit"
+    if request.unknown_topics_only:
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    if group is None:
+        return _commit_to_absent(request, settings, is_txn)
+    if group.state is GroupState.DEAD:
+        return Error.COORDINATOR_NOT_AVAILABLE
+    event = Event.TXN_COMMIT if is_txn else Event.COMMIT
+    if request.generation < 0 and group.state is GroupState.EMPTY:
+        return event
+    if request.generation >= 0 or request.member_id or request.group_instance_id is not None:
+        refused = validate_member(group, request.member_id, request.group_instance_id)
+        if refused is not None:
+            return refused
+        if request.generation != group.generation:
+            return Error.ILLEGAL_GENERATION
+    elif not is_txn:
+        return Error.UNKNOWN_MEMBER_ID
+    return event
+
+
+def _commit_to_absent(request: Request, settings: CoordinatorSettings, is_txn: bool) -> Judgement:
+    if request.generation < 0:
+        return Event.TXN_COMMIT if is_txn else Event.COMMIT
+    if is_txn:
+        return Error.ILLEGAL_GENERATION if settings.is_java else Error.UNKNOWN_MEMBER_ID
+    if settings.is_java and request.api_version >= 9:
+        return Error.GROUP_ID_NOT_FOUND
+    return Error.ILLEGAL_GENERATION
+
+
+def _delete(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
+    if group is None or group.state is GroupState.DEAD:
+        return Error.GROUP_ID_NOT_FOUND
+    return Event.GROUP_DELETED
+
+
+def admit_leaver(group: Group, leaver: Leaver) -> tuple[str | None, Judgement]:
+    """Judge one member of a LeaveGroup.
+
+    Returns:
+        The id to remove (None if refused) and the event or the error.
+    """
+    if not leaver.member_id:
+        member_id = group.static_members.get(leaver.group_instance_id or "")
+        return (member_id, Event.MEMBERS_LEFT) if member_id else (None, Error.UNKNOWN_MEMBER_ID)
+    if leaver.member_id in group.pending_joins:
+        return leaver.member_id, Event.PENDING_MEMBER_LEFT
+    refused = validate_member(group, leaver.member_id, leaver.group_instance_id)
+    return (None, refused) if refused is not None else (leaver.member_id, Event.MEMBERS_LEFT)
+
+
+_ADMISSION = {
+    "JoinGroup": _join,
+    "SyncGroup": _sync,
+    "Heartbeat": _heartbeat,
+    "OffsetCommit": _commit,
+    "TxnOffsetCommit": _commit,
+    "DeleteGroups": _delete,
+}

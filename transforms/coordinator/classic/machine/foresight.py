@@ -1,0 +1,20 @@
+"""What a request would be answered with, without letting it happen."""
+
+from __future__ import annotations
+
+from transforms.coordinator.classic.machine.admission import admit
+from transforms.coordinator.classic.machine.group import Group
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.machine.transitions import TRANSITIONS
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.requests import Request
+
+
+def foresee(group: Group | None, request: Request, settings: CoordinatorSettings) -> Error | None:
+    """Return the error a request would be answered with at once; None if it would be parked. Not for LeaveGroup."""
+    judged = admit(group, request, settings)
+    if isinstance(judged, Error):
+        return judged
+    cell = TRANSITIONS.get((group.state if group is not None else GroupState.EMPTY, judged))
+    return cell.answer if cell is not None else None

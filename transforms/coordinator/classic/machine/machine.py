@@ -1,0 +1,184 @@
+"""The state machine of one classic group: takes requests and the passing of time, says what comes of them.
+
+`Machine` walks the table of `transitions`; it holds no rule of its own about states. What it does is put into
+`outbox`, in order: answers, moves, members that came and went. Whoever drives it drains the outbox.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from transforms.coordinator.classic.machine.admission import Judgement, admit, admit_leaver
+from transforms.coordinator.classic.machine.desk import Desk
+from transforms.coordinator.classic.machine.events import Cause, Event
+from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer, TimerKey
+from transforms.coordinator.classic.machine.moves import create, enter
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.machine.transitions import COMPLETION, TRANSITIONS, Look
+from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.requests import Request
+
+_DEFAULT_LOOK = Look()
+
+
+class Machine(Desk):
+    """One group id at its coordinator: a desk, and what is done at it."""
+
+    # --- requests ----------------------------------------------------------------------------------------------
+
+    def handle(self, request: Request, at: float) -> None:
+        """Handle a request at a moment (epoch ms)."""
+        if request.api == "LeaveGroup":
+            self._leave(request, at)
+            return
+        judged = admit(self.present, request, self.settings)
+        if self.present is None and _creates_group(request, judged, self.settings):
+            create(self)
+        cause = Cause(at, request, (request.member_id or request.given_member_id or "",))
+        if isinstance(judged, Error):
+            self.answer(request.token, judged, at)
+        else:
+            self.apply(judged, cause)
+
+    def _leave(self, request: Request, at: float) -> None:
+        """Judge the leavers one by one; the Scala coordinator also acts one by one, the Java one at the end."""
+        if self.present is None:
+            self.answer(request.token, Error.UNKNOWN_MEMBER_ID, at)
+            return
+        if self.present.state is GroupState.DEAD:
+            self.answer(request.token, Error.COORDINATOR_NOT_AVAILABLE, at)
+            return
+        first_error = Error.NONE
+        leaving: list[str] = []
+        only_pending = True
+        for leaver in request.leavers:
+            member_id, verdict = admit_leaver(self.group, leaver)
+            if member_id is None or member_id in leaving:
+                error = verdict if isinstance(verdict, Error) else Error.UNKNOWN_MEMBER_ID
+                first_error = first_error or error
+                continue
+            if self.settings.is_java:
+                leaving.append(member_id)
+                only_pending &= verdict is Event.PENDING_MEMBER_LEFT
+            else:
+                self.apply(Event(verdict), Cause(at, None, (member_id,)))
+        if leaving:
+            # A pending id among the leavers makes the Java coordinator rebalance a group that has members.
+            stays = only_pending and self.group.state is GroupState.EMPTY
+            event = Event.PENDING_MEMBER_LEFT if stays else Event.MEMBERS_LEFT
+            self.apply(event, Cause(at, None, tuple(leaving)))
+        self.answer(request.token, first_error, at)
+
+    # --- the table ---------------------------------------------------------------------------------------------
+
+    def apply(self, event: Event, cause: Cause) -> bool:
+        """Let an event happen. Returns False, and leaves the group as it is, where the table has no such cell."""
+        group = self.group
+        cell = TRANSITIONS.get((group.state, event))
+        if cell is None:
+            return False
+        self.just_answered = None
+        if cell.effect is not None:
+            cell.effect(self, cause)
+        if cause.request is not None and cell.answer is not None and self.just_answered != cause.request.token:
+            self.answer(cause.request.token, cell.answer, cause.at)
+        if cell.next_state is not None:
+            enter(self, cell.next_state, event, cause)
+        if group.state is GroupState.PREPARING:
+            self._look_for_completion(event, cause, just_entered=cell.next_state is not None)
+        elif group.state is GroupState.DEAD:
+            self.present = None
+        return True
+
+    def _look_for_completion(self, event: Event, cause: Cause, just_entered: bool) -> None:
+        group = self.group
+        is_initial = group.previous_state is GroupState.EMPTY
+        look = COMPLETION[self.settings.dialect].get(event, _DEFAULT_LOOK)
+        if just_entered:
+            look = _DEFAULT_LOOK
+        if look.looks and (look.even_initially or not is_initial) and group.is_known and group.all_joined:
+            self.complete_join(Cause(cause.at, source=cause.source))
+
+    def complete_join(self, cause: Cause) -> None:
+        """End the join phase (completeClassicGroupJoin): put out who did not rejoin, elect a leader, go on."""
+        group = self.group
+        group.timers.stop(JOIN_TIMER)
+        for member in list(group.members.values()):
+            if member.parked_join is None and member.group_instance_id is None:
+                self.remove(member.member_id, cause, "rebalance_timeout")
+        if not group.members:
+            self.apply(Event.JOIN_COMPLETED_EMPTY if group.is_known else Event.JOIN_COMPLETED, cause)
+        elif self._elect_leader():
+            self.apply(Event.JOIN_COMPLETED, cause)
+        else:
+            self.apply(Event.JOIN_EXTENDED, cause)
+
+    def _elect_leader(self) -> bool:
+        """Keep the leader if it joined, else take the first member of the map that did (maybeElectNewJoinedLeader)."""
+        group = self.group
+        leader = group.members.get(group.leader or "")
+        if leader is not None and leader.parked_join is not None:
+            return True
+        joined = next((member for member in group.in_map_order() if member.parked_join is not None), None)
+        if joined is not None:
+            group.leader = joined.member_id
+        return joined is not None
+
+    # --- timers ------------------------------------------------------------------------------------------------
+
+    def next_timer(self, until: float = inf) -> tuple[float, TimerKey] | None:
+        """Return the earliest deadline up to a moment, and its key."""
+        return None if self.present is None else self.present.timers.next_until(until)
+
+    def draws_out_join(self) -> bool:
+        """Whether the join timer will only draw out the initial delay."""
+        timer = self.group.timers.get(JOIN_TIMER)
+        return timer is not None and bool(timer.remaining_ms) and self.group.new_member_added
+
+    def fire(self, key: TimerKey) -> None:
+        """Let a timer run out, at its own deadline."""
+        group = self.group
+        timer = group.timers.stop(key)
+        if timer is None:
+            return
+        kind, member_id = key
+        cause = Cause(timer.due, None, (member_id,) if member_id else (), source=Source.TIMER)
+        if kind == "join":
+            self._join_timer_ran_out(timer, cause)
+        elif kind == "sync":
+            if group.pending_syncs and self.settings.expires_pending_sync:
+                self.apply(
+                    Event.SYNC_TIMED_OUT, Cause(timer.due, None, tuple(group.pending_syncs), source=Source.TIMER)
+                )
+        elif member_id in group.pending_joins:
+            self.apply(Event.PENDING_MEMBER_EXPIRED, cause)
+        elif member_id in group.members:
+            self.expire_member(cause)
+
+    def expire_member(self, cause: Cause) -> None:
+        """A member's session ran out: it is removed, unless it waits for the group rather than the group for it."""
+        member = self.group.members[cause.member_ids[0]]
+        if member.is_new or (member.parked_join is None and member.parked_sync is None):
+            self.apply(Event.SESSION_EXPIRED, cause)
+
+    def _join_timer_ran_out(self, timer: Timer, cause: Cause) -> None:
+        """End the join phase, or draw out the initial delay because somebody came (InitialDelayedJoin)."""
+        group = self.group
+        if timer.remaining_ms and group.new_member_added:
+            group.new_member_added = False
+            delay = min(self.settings.initial_delay_ms, timer.remaining_ms)
+            remaining = max(timer.remaining_ms - timer.delay_ms, 0)
+            group.timers.start(JOIN_TIMER, Timer(cause.at + delay, delay, remaining))
+        else:
+            self.complete_join(cause)
+
+
+def _creates_group(request: Request, judged: Judgement, settings: CoordinatorSettings) -> bool:
+    """Whether a request brings its group into being, even where it is refused (getOrMaybeCreateClassicGroup)."""
+    if request.api == "JoinGroup":
+        return not request.member_id and judged is not Error.INVALID_SESSION_TIMEOUT
+    if request.api == "TxnOffsetCommit" and not settings.is_java:
+        return judged is not Error.UNKNOWN_TOPIC_OR_PARTITION
+    return judged in (Event.COMMIT, Event.TXN_COMMIT)

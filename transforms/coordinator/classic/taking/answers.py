@@ -1,0 +1,86 @@
+"""Takes what a successful JoinGroup or SyncGroup proves, at the time its answer was sent.
+
+Answers are used for what follows only: a successful JoinGroup shows that its join phase is over, a successful SyncGroup
+that the assignment is stored. Answers of heartbeats, commits and leaves prove nothing.
+"""
+
+from __future__ import annotations
+
+from transforms.coordinator.classic.machine.events import Cause, Event
+from transforms.coordinator.classic.machine.group import Member
+from transforms.coordinator.classic.machine.moves import bring_to
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.taking import observe
+from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.classic.taking.resync import end_join
+from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.timeline.audit import WHY_OWN_ANSWER
+
+
+def take(course: Course, exchange: Exchange) -> None:
+    """Take a successful answer, at the time it was sent."""
+    if course.presence.is_modern:
+        return
+    if exchange.request.api == "JoinGroup":
+        _join_answered(course, exchange)
+    else:
+        _sync_answered(course, exchange)
+
+
+def _join_answered(course: Course, exchange: Exchange) -> None:
+    generation = exchange.observed_generation
+    if generation is None:
+        return
+    group = course.machine.present
+    if group is not None and group.state is GroupState.PREPARING and group.generation + 1 == generation:
+        _mark_own_answer(course, exchange)
+        end_join(course.machine, exchange.answered_at, Source.ANSWER)
+    elif exchange.row.answered_members and (not course.presence.has_other_evidence or not course.is_known):
+        _resync_to_answer(course, exchange, generation)
+    row = course.lives.of_generation(generation).generation(generation)
+    row.learn_times(Source.ANSWER, joined_by=exchange.answered_at)
+    if exchange.row.answered_members:
+        observe.leader_told(row, exchange)
+
+
+def _resync_to_answer(course: Course, exchange: Exchange, generation: int) -> None:
+    """With nothing else to go by, a leader's answer shows the whole group."""
+    group, row, request = course.machine.present, exchange.row, exchange.request
+    if group is not None and group.is_known and group.generation >= generation:
+        return
+    members = [
+        Member(
+            member_id=entry.member_id,
+            group_instance_id=entry.group_instance_id,
+            client_id=None,
+            client_host=None,
+            session_timeout_ms=request.session_timeout_ms,
+            rebalance_timeout_ms=request.rebalance_timeout_ms,
+            protocols=((row.answered_protocol or "", entry.metadata or b""),),
+            is_partial=True,
+        )
+        for entry in row.answered_members or ()
+    ]
+    cause = Cause(exchange.answered_at, source=Source.ANSWER)
+    bring_to(course.machine, GroupState.COMPLETING, generation, cause, members)
+    group = course.machine.group
+    group.leader, group.protocol, group.protocol_type = row.answered_leader, row.answered_protocol, row.protocol_type
+    course.forget_parked()
+
+
+def _sync_answered(course: Course, exchange: Exchange) -> None:
+    generation, group = exchange.request.generation, course.machine.present
+    if group is not None and group.generation == generation and group.state is GroupState.COMPLETING:
+        _mark_own_answer(course, exchange)
+        group.pending_syncs.pop(exchange.request.member_id, None)
+        cause = Cause(exchange.answered_at, source=Source.ANSWER)
+        course.machine.apply(Event.ASSIGNMENT_STORED, cause)
+    row = course.lives.of_generation(generation).generation(generation)
+    observe.member_told(row, exchange)
+
+
+def _mark_own_answer(course: Course, exchange: Exchange) -> None:
+    verdict = course.audit.verdicts.get(exchange.request.token)
+    if verdict is not None and verdict.predicted_error is None:
+        verdict.use_answer(WHY_OWN_ANSWER)

@@ -1,0 +1,239 @@
+"""The replay of a classic group under way: its state, and the rows that have come of it so far.
+
+Whatever is done to the group is done through `let`: it takes note of all that the machine says of it, in one place.
+What the machine answers becomes the audit; where the group went becomes the timeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from schemas.rows import CoordinatorEventRow, TransitionRow
+from transforms.coordinator.classic.machine.events import Answered, Event, Gone, Joined, Moved, Output
+from transforms.coordinator.classic.machine.foresight import foresee
+from transforms.coordinator.classic.machine.group import Group, Timer, member_timer, view
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.taking import observe
+from transforms.coordinator.classic.taking.joiners import named_in
+from transforms.coordinator.classic.taking.state import ClassicState
+from transforms.coordinator.evidence.brokers import Brokers
+from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.ownership import Ownership
+from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
+from transforms.coordinator.evidence.tolerances import SETTLING_MS
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.rows.tables import Rows, whole
+from transforms.coordinator.timeline.lives import Life, Lives
+
+
+class Course:
+    """A classic group's replay under way.
+
+    Attributes:
+        cluster: name of the cluster.
+        state: the group as a classic one; `machine`, `audit`, `presence` and `departures` are its parts.
+        lives: the group's lives, of whatever protocol.
+        brokers: what is known of the brokers; `ownership` of who coordinates the group's partition.
+        rows: what is settled.
+    """
+
+    def __init__(
+        self, cluster: str, state: ClassicState, lives: Lives, brokers: Brokers, ownership: Ownership, rows: Rows
+    ) -> None:
+        self.cluster = cluster
+        self.state = state
+        self.machine = state.machine
+        self.audit = state.audit
+        self.presence = state.presence
+        self.departures = state.departures
+        self.removals = state.removals
+        self.lives = lives
+        self.brokers = brokers
+        self.ownership = ownership
+        self.rows = rows
+        self._before: Group | None = None
+        self._at = self._until = 0.0
+        self._by: Exchange | None = None
+
+    @property
+    def life(self) -> Life:
+        """The present life."""
+        return self.lives.present
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the members of the group are known, or that there is none."""
+        group = self.machine.present
+        return group.is_known if group is not None else self.presence.is_absence_known
+
+    # --- the one way to do something to the group ---------------------------------------------------------------
+
+    def let(self, at: float, act: Callable[[], object], until: float | None = None, by: Exchange | None = None) -> None:
+        """Do something that may change the group, and take note of all that comes of it.
+
+        Args:
+            at: when.
+            act: what is done.
+            until: when it was done for sure, if that is not the same.
+            by: the request that is handled, if it is one.
+        """
+        self._at, self._until, self._by = at, at if until is None else until, by
+        self._before = view(self.machine.present)
+        act()
+        self.note()
+        self._before = self._by = None
+
+    def note(self) -> None:
+        """Take note of what the machine has said so far; for whoever must know, in the middle of what is done."""
+        outbox = self.machine.outbox
+        if not outbox:
+            return
+        self.machine.outbox = []
+        if len(outbox) > 1 or type(outbox[0]) is not Answered:
+            self._note_change(outbox)
+        for output in outbox:
+            _NOTES[type(output)](self, output)
+
+    def _note_change(self, outputs: list[Output]) -> None:
+        if any(type(output) is not Answered for output in outputs):
+            self.lives.settle_at = min(self.lives.settle_at, self._at + SETTLING_MS)
+            self.audit.left_state(self._at, self._until, self._before, self.machine.present, self.answer_of, self._by)
+
+    def answer_of(self, group: Group | None, exchange: Exchange) -> int | None:
+        """Return what a group in a state answers in the end.
+
+        None for a state that had not reached the request's generation: somebody had been told of that generation.
+        """
+        if group is None or group.generation < exchange.request.generation:
+            return None
+        answer = foresee(group, exchange.request, self.machine.settings)
+        return Error.NONE if answer is None else answer
+
+    def forget_parked(self) -> None:
+        """The state was set: whoever was parked in the machine's own state gets no prediction."""
+        group = self.machine.present
+        self.audit.forget_parked(set() if group is None else group.parked)
+
+    def attend(self, broker: str) -> None:
+        """Turn to a broker that handles the group: from here on its settings hold."""
+        settings = self.brokers.of(broker)
+        if settings is not self.machine.settings:
+            self.machine.settings = settings
+            if self.machine.present is not None:
+                self.machine.present.dialect = settings.dialect
+
+    def name_made_up(self, line: CoordinatorEventRow) -> None:
+        """Give members that go by an id of ours their own, where a line names one that can only be theirs."""
+        group, known = self.machine.present, self.state.joiners.made_up
+        if not known or group is None:
+            return
+        known &= group.members.keys()
+        for member_id in named_in(line):
+            fitting = [each for each in map(group.members.__getitem__, known) if each.could_be(member_id)]
+            if len(fitting) == 1 and member_id not in self.taken_ids():
+                self._rename(group, fitting[0].member_id, member_id)
+
+    def _rename(self, group: Group, old_id: str, new_id: str) -> None:
+        group.rename(old_id, new_id)
+        self.state.joiners.made_up.discard(old_id)
+        session = self.life.sessions.pop(old_id, None)
+        if session is not None:
+            session.member_id = new_id
+            self.life.sessions[new_id] = session
+
+    def taken_ids(self) -> set[str]:
+        """Return the ids that somebody in the group goes by, or went by not long ago."""
+        group = self.machine.present
+        ids = {*self.life.sessions, *self.state.joiners.given}
+        return ids if group is None else ids | {*group.members, *group.pending_joins}
+
+    # --- what the machine says ----------------------------------------------------------------------------------
+
+    def _note_answer(self, output: Answered) -> None:
+        verdict = self.audit.answered(output.token, output.error, output.generation, self.answer_of)
+        if verdict is not None and verdict.agrees:
+            self.rows.replay_audit.append(verdict.row(self.cluster))
+            del self.audit.verdicts[output.token]
+
+    def _note_joined(self, output: Joined) -> None:
+        observe.joined(self.lives, output)
+        group = self.machine.present
+        if output.replaces is not None and group is not None and group.state is GroupState.STABLE:
+            row = self.life.generation(group.generation)
+            observe.replaced_in_generation(row, output)
+            row.stable_sets.append(frozenset(group.members))
+        self._link(output.member_id)
+
+    def _link(self, member_id: str) -> None:
+        session = self.life.sessions[member_id]
+        if not session.is_linked and session.identity is not None:
+            self.lives.link(session, session.identity)
+
+    def _note_gone(self, output: Gone) -> None:
+        life = self.life
+        if output.end_cause == "group_ended":
+            # By the time members are told that their group was deleted, its next life is being counted.
+            life = self.lives.by_number.get(self.lives.ended_number, life)
+        observe.gone(life, output, self.departures.reason(output.member_id))
+
+    def _note_move(self, move: Moved) -> None:
+        if move.from_state is GroupState.DEAD:
+            return
+        self._say_moved(move)
+        if move.to_state is GroupState.DEAD:
+            if move.event is not Event.GROUP_UNLOADED:
+                self.presence.is_absence_known = True
+                self.lives.deleted(move.at, move.cause.source)
+            return
+        group = self.machine.present
+        request = move.cause.request
+        reason = (request.reason if request else None) or self.departures.reason(move.cause.member_id)
+        observe.moved(self.life, move, group, reason)
+        if move.to_state is GroupState.STABLE and group is not None and group.state is GroupState.STABLE:
+            row = self.life.generation(move.generation)
+            row.stable_sets.append(frozenset(group.members))
+            if self._by is not None and request is not None and request.token == self._by.request.token:
+                self._wait_for_store(move.at, self._by)
+                protocol_type = self._by.row.protocol_type or group.protocol_type
+                observe.assignment_sent(row, request.assignments, protocol_type)
+
+    def _wait_for_store(self, at: float, leader_sync: Exchange) -> None:
+        """Syncs are answered when the assignment is stored, and sessions begin afresh only then."""
+        group = self.machine.group
+        for member in group.members.values():
+            timer = group.timers.get(member_timer(member.member_id))
+            if timer is not None and timer.due == at + member.session_timeout_ms:
+                due = max(at, leader_sync.answered_at) + member.session_timeout_ms
+                group.timers.start(member_timer(member.member_id), Timer(due))
+
+    def _say_moved(self, move: Moved) -> None:
+        life = self.life
+        life.moves += 1
+        # Evidence of two kinds can date one step a few ms after the next; what comes later is not earlier.
+        life.moved_at = max(life.moved_at, move.at)
+        source = move.cause.source
+        self.rows.transitions.append(
+            TransitionRow(
+                cluster=self.cluster,
+                group_id=self.machine.group_id,
+                life=life.number,
+                seq=life.moves,
+                at=whole(life.moved_at),
+                from_state=move.from_state.value,
+                to_state=move.to_state.value,
+                event=move.event.value,
+                generation=move.generation,
+                member_id=move.cause.member_id or None,
+                source="timer" if source is Source.TIMER else EVIDENCE_OF[source],
+                is_inferred=move.cause.is_inferred,
+            )
+        )
+
+
+_NOTES: dict[type[Output], Callable[[Course, Any], None]] = {
+    Answered: Course._note_answer,
+    Moved: Course._note_move,
+    Joined: Course._note_joined,
+    Gone: Course._note_gone,
+}

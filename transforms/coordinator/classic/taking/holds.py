@@ -1,0 +1,100 @@
+"""What is put off because its cause has not turned up yet.
+
+Moments are estimates, off by a few ms. So an effect can stand before its cause in the order: a heartbeat of a
+generation that the group has not reached, a line about a rebalance whose request is a line later, the end of a join
+phase in which somebody is still missing. Each waits a few ms, a few times; then it is taken as it is.
+"""
+
+from __future__ import annotations
+
+from schemas.rows import CoordinatorEventRow
+from transforms.coordinator.classic.machine.foresight import foresee
+from transforms.coordinator.classic.machine.group import JOIN_TIMER
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
+from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_JOIN, JOIN_TIMER_LAG_MS
+from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
+
+TRIGGERS_OF_TIMERS = frozenset({"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed"})
+"""Rebalances that no request causes."""
+
+
+def comes_too_early(course: Course, item: Item) -> bool:
+    """Whether what this piece of evidence shows cannot have happened yet."""
+    if not course.is_known or item.kind is Kind.RECORD:
+        return False
+    if item.line is not None:
+        return _line_comes_too_early(course, item.line, item.at)
+    group, row = course.machine.present, item.request
+    if group is None or row is None:
+        return False
+    if item.kind is Kind.ANSWER:
+        return row.api == "JoinGroup" and _answer_comes_too_early(course, item)
+    if row.api == "JoinGroup":
+        return _join_comes_too_early(course, exchange_of(item), item.holds)
+    return group.state is GroupState.PREPARING and row.generation == group.generation + 1
+
+
+def _answer_comes_too_early(course: Course, item: Item) -> bool:
+    """Whether an answer tells of the end of a join phase in which somebody is still missing."""
+    group, row = course.machine.group, item.request
+    if row is None or group.state is not GroupState.PREPARING or row.answered_generation != group.generation + 1:
+        return False
+    return not _can_complete(course, item.at, len(row.answered_members) if row.answered_members else None)
+
+
+def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> bool:
+    """Whether a JoinGroup was answered as in a rebalance that has not come yet, or with room that is not there yet."""
+    group, told = course.machine.group, exchange.observed_generation
+    if told is not None and told > group.generation + 1:
+        # It waits for one join phase at the most, so the one before has ended by now.
+        return holds < HOLDS_OF_A_JOIN and course.removals.was_completed(told - 1, exchange.handled_at)
+    foreseen = foresee(group, exchange.request, course.machine.settings)
+    waits = told == group.generation + 1 and exchange.parked_ms > 0 and group.state is not GroupState.PREPARING
+    if waits and foreseen == Error.NONE:
+        return True
+    observed = exchange.observed_error
+    is_let_in = told is not None or observed == Error.MEMBER_ID_REQUIRED
+    if is_let_in:
+        return foreseen in REFUSALS_OF_JOIN and holds < HOLDS_OF_A_JOIN
+    return observed == Error.GROUP_MAX_SIZE_REACHED != foreseen and not holds
+
+
+def _line_comes_too_early(course: Course, line: CoordinatorEventRow, at: float) -> bool:
+    if line.event == "preparing_rebalance":
+        return _begin_comes_too_early(course, line)
+    group, generation = course.machine.present, line.generation or 0
+    if group is None or line.event not in ("group_empty", "stabilized"):
+        return False
+    hears = course.presence.hears_at(line.logged_at or 0.0)
+    if line.event == "group_empty":
+        return hears and group.generation < generation and not group.all_joined
+    if generation != group.generation + 1:
+        return False
+    if group.state is not GroupState.PREPARING:
+        return hears
+    return not _can_complete(course, at, line.member_count)
+
+
+def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:
+    """Whether a rebalance is told of whose request, which the request log has, was not handled yet."""
+    group = course.machine.present
+    begun = group is not None and (group.generation > (line.generation or 0) or group.state is GroupState.PREPARING)
+    trigger = (line.attributes or {}).get("trigger")
+    return course.presence.hears_at(line.logged_at or 0.0) and not begun and trigger not in TRIGGERS_OF_TIMERS
+
+
+def _can_complete(course: Course, at: float, member_count: int | None) -> bool:
+    """Whether the join phase can be over: everybody has joined, or its time is up.
+
+    If neither, somebody's join, leave or expiry of the same moment has not been handled yet.
+    """
+    group = course.machine.group
+    timer = group.timers.get(JOIN_TIMER)
+    if timer is not None and timer.due <= at + JOIN_TIMER_LAG_MS:
+        return True
+    if member_count is not None and group.awaiting_join < member_count:
+        return False
+    return all(member.parked_join is not None for member in group.members.values())

@@ -1,0 +1,29 @@
+"""Which partition of `__consumer_offsets` a group lives in.
+
+A group is sought in another partition once the topic was expanded. Its coordinator there knows nothing of it, and what
+goes on in the old partition, where it is left to expire, is not its history.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from transforms.coordinator.classic.machine.events import Cause, Event
+from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.evidence.sources import Source
+
+
+def is_at_home(course: Course, partition: int | None, at: float, source: Source) -> bool:
+    """Whether evidence is of the partition that the group lives in; to one that it was not seen in before it moves."""
+    presence = course.presence
+    if partition is None or presence.homes[-1:] == [partition]:
+        return True
+    if partition in presence.homes:
+        return False
+    presence.homes.append(partition)
+    if len(presence.homes) > 1:
+        if course.machine.present is not None:
+            course.let(at, partial(course.machine.apply, Event.GROUP_UNLOADED, Cause(at, source=source)))
+        course.lives.begin(at, source)
+        presence.coordinator, presence.last_record, presence.is_absence_known = None, None, True
+    return True

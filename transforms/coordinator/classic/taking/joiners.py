@@ -1,0 +1,83 @@
+"""Finds the ids of joiners whom the broker's answer does not name.
+
+A broker makes up the id of a joiner that brings none, and tells it in its answer; but if the join is refused in the
+end, after it was parked, the answer has no id. The broker's log may have it: at once ("Adding new member m"), or when
+the member goes ("Member m has failed"). Until then the member goes by a name of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+
+from msgspec import Struct, field
+
+from schemas.rows import CoordinatorEventRow, GroupRequestRow
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SAME_MOMENT_MS
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.requests import Request, could_be
+
+_MEMORY_MS = 2 * LOOK_AHEAD_MS
+
+
+class Joiners(Struct):
+    """Ids that lines and answers named in the last moments.
+
+    Attributes:
+        named: by id, when a line first named it.
+        given: by id, when somebody joined who was told it in the end.
+        made_up: ids of ours that somebody goes by, or went by.
+    """
+
+    named: dict[str, float] = field(default_factory=dict)
+    given: dict[str, float] = field(default_factory=dict)
+    made_up: set[str] = field(default_factory=set)
+
+    def notice_line(self, line: CoordinatorEventRow) -> None:
+        """Take the ids that a line names."""
+        at = line.logged_at or 0.0
+        for member_id in named_in(line):
+            if member_id not in self.named:
+                self.named[member_id] = at
+                self.named = _younger(self.named, at - _MEMORY_MS)
+
+    def notice_request(self, row: GroupRequestRow, at: float) -> None:
+        """Take the id that an answer gives."""
+        if row.answered_member_id and not row.member_id:
+            self.given[row.answered_member_id] = at
+            self.given = _younger(self.given, at - _MEMORY_MS)
+
+    def name_of(self, request: Request, at: float, taken: Collection[str]) -> str | None:
+        """Return the id of a joiner that no answer names, where one and only one was named in its time."""
+        fitting = [
+            member_id
+            for member_id, named_at in self.named.items()
+            if could_be(member_id, request.group_instance_id or request.client_id)
+            and named_at >= at - SAME_MOMENT_MS
+            and member_id not in self.given
+            and member_id not in taken
+        ]
+        return fitting[0] if len(fitting) == 1 else None
+
+
+def _younger(moments: dict[str, float], than: float) -> dict[str, float]:
+    if len(moments) <= 32:
+        return moments
+    return {key: at for key, at in moments.items() if at >= than}
+
+
+def is_unnamed(row: GroupRequestRow) -> bool:
+    """Whether a joiner without an id waited, and was refused in the end: nobody told it the id it went by."""
+    is_new = row.api == "JoinGroup" and not row.member_id and not row.answered_member_id
+    return is_new and bool(row.parked_ms) and row.error_code != Error.NONE
+
+
+def named_in(line: CoordinatorEventRow) -> Iterator[str]:
+    """Yield the members that a line names."""
+    if line.member_id:
+        yield line.member_id
+    for name, text in (line.attributes or {}).items():
+        if name == "new_member_id" and text:
+            yield text
+        elif name == "member_ids" and text:
+            yield from json.loads(text)

@@ -1,0 +1,83 @@
+"""Takes the many: heartbeats and commits of members, which change nothing but a timer.
+
+All that the slow way would look at is looked at here; where anything is unusual, or the table answers otherwise than
+the broker did, a piece of evidence is left to it.
+"""
+
+from __future__ import annotations
+
+from schemas.rows import GroupRequestRow, ReplayAuditRow
+from transforms.coordinator.classic.machine.effects import keep_session
+from transforms.coordinator.classic.machine.events import Event
+from transforms.coordinator.classic.machine.group import Group, Timer
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.machine.transitions import TRANSITIONS
+from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.evidence.exchanges import observed_error
+from transforms.coordinator.evidence.items import Item, Kind
+
+_EVENT_OF_API = {"Heartbeat": Event.HEARTBEAT, "OffsetCommit": Event.COMMIT, "TxnOffsetCommit": Event.TXN_COMMIT}
+
+_CELLS: dict[tuple[str, GroupState], tuple[int, bool, str]] = {
+    (api, state): (int(cell.answer), cell.effect is keep_session, state.value)
+    for api, event in _EVENT_OF_API.items()
+    for (state, each), cell in TRANSITIONS.items()
+    if each is event and cell.answer is not None and state is not GroupState.EMPTY
+}
+"""By API and state: what a member of the group's generation is answered, if its session begins afresh, the state."""
+
+
+def take_at_once(course: Course, item: Item) -> bool:
+    """Take a heartbeat or commit of a member of the group's generation, if it is one and no timer is due before it."""
+    row, group = item.request, course.machine.present
+    if row is None or group is None or row.generation != group.generation or item.kind is not Kind.REQUEST:
+        return False
+    cell = _CELLS.get((row.api, group.state))
+    if cell is None or not group.is_known:
+        return False
+    answer, keeps_session, state = cell
+    if not _is_plain(course, group, row, answer):
+        return False
+    timers, at = group.timers, item.handled_at
+    if timers.none_before <= item.at and timers.next_until(item.at) is not None:
+        return False
+    if not course.ownership.is_settled(row.broker, at, row.answered_at):
+        return False
+    if keeps_session:
+        member_id = row.member_id or ""
+        timers.start(("member", member_id), Timer(at + group.members[member_id].session_timeout_ms))
+    course.rows.replay_audit.append(
+        ReplayAuditRow(
+            cluster=course.cluster,
+            source_file=row.source_file,
+            line_number=row.line_number,
+            seq=row.seq,
+            at=row.answered_at,
+            handled_at=at,
+            broker=row.broker,
+            api=row.api,
+            group_id=row.group_id,
+            member_id=row.member_id,
+            state_before=state,
+            observed_error=answer,
+            predicted_error=answer,
+            agrees=True,
+            is_answer_used=False,
+        )
+    )
+    return True
+
+
+def _is_plain(course: Course, group: Group, row: GroupRequestRow, answer: int) -> bool:
+    """Whether a member of the group was answered by it as the table says."""
+    presence, member_id = course.presence, row.member_id
+    if member_id not in group.members or presence.is_modern:
+        return False
+    if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member_id:
+        return False
+    if presence.coordinator is not None and presence.coordinator != row.broker:
+        return False
+    if group.state is GroupState.COMPLETING and course.machine.settings.heartbeats_await_sync:
+        return False
+    error = row.error_code if not row.partition_errors else observed_error(row)
+    return error == answer

@@ -1,0 +1,296 @@
+"""Turns what the machine says and what the evidence shows into facts of the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from schemas.rows import GroupMetadataRow, StoredMember
+from transforms.coordinator.classic.machine.events import Event, Gone, Joined, Moved
+from transforms.coordinator.classic.machine.group import Group, Member
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.taking.triggers import BY_EVENT, is_poll_timeout, refined
+from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.sources import Authority, Source
+from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
+from transforms.coordinator.timeline.lives import Life, Lives
+from transforms.wire.consumer_protocol import read_assignment, read_subscription
+
+CONSUMER = "consumer"
+
+Pairs = tuple[tuple[str, int], ...]
+
+# --- what the machine says -----------------------------------------------------------------------------------------
+
+
+def moved(life: Life, move: Moved, group: Group | None, client_reason: str | None) -> None:
+    """Take a change of state as the machine made it.
+
+    Args:
+        life: the group's life.
+        move: the change.
+        group: the group after it.
+        client_reason: the reason that the member behind it gave, if it gave one.
+    """
+    cause = move.cause
+    if (
+        move.event is Event.GROUP_LOADED
+        or move.to_state is GroupState.DEAD
+        or (move.to_state is GroupState.EMPTY and move.from_state is not GroupState.PREPARING)
+    ):
+        return
+    number = move.generation + (move.to_state is GroupState.PREPARING)
+    row = life.generation(number)
+    if row.was_lost:
+        row = life.begin_again(number)
+    row.is_inferred |= cause.is_inferred
+    source = Source.FOLLOWS_FROM_LINE if cause.source is Source.BROKER_LOG else cause.source
+    if not cause.is_inferred:
+        _dated(row, source, move)
+    if move.to_state is GroupState.PREPARING:
+        _triggered(row, source, move, client_reason, cause.member_id in life.sessions)
+    elif move.to_state is GroupState.COMPLETING and group is not None and group.is_known and group.members:
+        row.learn_choice(source, protocol=group.protocol, protocol_type=group.protocol_type, leader=group.leader)
+        row.learn_members(Source.REQUEST_LOG, [_of_machine(member, group) for member in group.members.values()])
+
+
+def _dated(row: GenerationFacts, source: Source, move: Moved) -> None:
+    """Take the moment of a state; that a generation became Stable must be shown by more than the machine."""
+    if move.to_state is GroupState.PREPARING:
+        row.learn_times(source, preparing_at=move.at)
+    elif move.to_state is GroupState.COMPLETING:
+        row.learn_times(source, completing_at=move.at)
+    elif move.to_state is GroupState.STABLE:
+        row.learn_times(source, foreseen_stable_at=move.at)
+    else:
+        row.learn_times(source, emptied_at=move.at)
+
+
+def _triggered(row: GenerationFacts, source: Source, move: Moved, client_reason: str | None, is_member: bool) -> None:
+    cause = move.cause
+    trigger = BY_EVENT.get(move.event)
+    if trigger == "member_left" and not is_member:
+        trigger = "pending_member_left"
+    if trigger is not None and row.trigger is None:
+        row.learn_cause(
+            source,
+            trigger=refined(trigger, client_reason),
+            member_id=cause.member_id,
+            client_reason=client_reason or None,
+        )
+
+
+def _of_machine(member: Member, group: Group) -> MemberFacts:
+    metadata = member.metadata(group.protocol)
+    return MemberFacts(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        session_timeout_ms=member.session_timeout_ms,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        topics=topics_of(metadata, group.protocol_type),
+        subscription=metadata,
+    )
+
+
+def joined(lives: Lives, output: Joined) -> None:
+    """Take a member's arrival."""
+    session = lives.present.session(output.member_id)
+    session.came(
+        output.source,
+        # A record shows that somebody is a member, not since when.
+        at=None if output.source is Source.OFFSETS else output.at,
+        group_instance_id=output.group_instance_id,
+        client_id=output.client_id,
+        client_host=output.client_host,
+    )
+
+
+def gone(life: Life, output: Gone, client_reason: str | None) -> None:
+    """Take a member's departure."""
+    cause = output.end_cause
+    if cause == "left" and is_poll_timeout(client_reason):
+        cause = "poll_timeout"
+    if cause == "unknown":
+        life.session(output.member_id).went(Source.TIMER, cause, output.at)
+    else:
+        life.session(output.member_id).went(output.source, cause, output.at, output.at)
+
+
+def replaced_in_generation(row: GenerationFacts, output: Joined) -> None:
+    """Take a static member's new id as the machine gave it; the record that follows has the exact moment."""
+    old = row.members.get(output.replaces or "")
+    if old is not None and output.member_id not in row.members:
+        member = MemberFacts(
+            member_id=output.member_id,
+            group_instance_id=output.group_instance_id,
+            client_id=output.client_id,
+            client_host=output.client_host,
+            session_timeout_ms=old.session_timeout_ms,
+            rebalance_timeout_ms=old.rebalance_timeout_ms,
+            topics=old.topics,
+            subscription=old.subscription,
+        )
+        _hand_over(old, member, output.at)
+        row.members[member.member_id] = member
+
+
+# --- what answers tell ---------------------------------------------------------------------------------------------
+
+
+def leader_told(row: GenerationFacts, exchange: Exchange) -> None:
+    """Take the members that the answer of a leader's JoinGroup lists."""
+    answer = exchange.row
+    row.learn_choice(
+        Source.ANSWER,
+        leader=answer.answered_leader,
+        protocol=answer.answered_protocol,
+        protocol_type=answer.protocol_type,
+    )
+    if not answer.answered_members:
+        return
+    members = [
+        MemberFacts(
+            member_id=entry.member_id,
+            group_instance_id=entry.group_instance_id,
+            topics=topics_of(entry.metadata, answer.protocol_type),
+            subscription=entry.metadata,
+        )
+        for entry in answer.answered_members
+    ]
+    told = {member.member_id for member in members}
+    # A static leader that returns within the generation is told who is in it by then (KIP-814).
+    is_news = told != set(row.first_members) and told != set(row.current_members)
+    if row.members_authority <= Authority.ANSWERED and is_news:
+        row.learn_members(Source.ANSWER, members)
+
+
+def member_told(row: GenerationFacts, exchange: Exchange) -> None:
+    """Take the assignment that the answer of a SyncGroup tells a member."""
+    member_id = exchange.request.member_id
+    row.told.setdefault(member_id, exchange.answered_at)
+    row.sources.add(Source.ANSWER)
+    member = row.members.get(member_id)
+    if member is not None and member.assigned is None:
+        member.assigned = _pairs_of(row, exchange.row.answered_assignment)
+
+
+def _pairs_of(row: GenerationFacts, raw: bytes | None) -> Pairs | None:
+    protocol_type = value_of(row.protocol_type)
+    return assigned_pairs(raw, protocol_type)
+
+
+def assignment_sent(row: GenerationFacts, assignments: Mapping[str, bytes], protocol_type: str | None) -> None:
+    """Take what the leader assigned; whom it left out got nothing."""
+    for member in row.members.values():
+        if member.assigned is None:
+            member.assigned = assigned_pairs(assignments.get(member.member_id, b""), protocol_type)
+
+
+# --- what records hold ---------------------------------------------------------------------------------------------
+
+
+def stored(row: GenerationFacts, record: GroupMetadataRow, is_replacement: bool, is_reloaded: bool) -> None:
+    """Take a GroupMetadata record of a generation that has members.
+
+    Args:
+        row: the generation.
+        record: row of `silver.group_metadata`.
+        is_replacement: a further record of a generation, written because a static member came under a new id.
+        is_reloaded: the generation began in the life before, and another coordinator has loaded it.
+    """
+    members = [_of_record(member) for member in record.members or ()]
+    if is_replacement:
+        _replace(row, members, record.recorded_at)
+        return
+    completing_at = None if is_reloaded else record.state_changed_at
+    row.learn_times(Source.OFFSETS, completing_at=completing_at, stable_at=record.recorded_at)
+    _elected(row, record)
+    row.learn_members(Source.OFFSETS, members)
+
+
+def reloaded(row: GenerationFacts, record: GroupMetadataRow, at: float) -> None:
+    """Take a generation of the life before that another coordinator has loaded: it is in force again."""
+    row.learn_times(Source.OFFSETS, stable_at=at)
+    row.learn_cause(Source.OFFSETS, trigger="coordinator_failover")
+    row.is_stored = True
+    _elected(row, record)
+    row.learn_members(Source.OFFSETS, [_of_record(member) for member in record.members or ()])
+
+
+def _elected(row: GenerationFacts, record: GroupMetadataRow) -> None:
+    row.learn_choice(
+        Source.OFFSETS,
+        protocol=record.protocol,
+        protocol_type=record.protocol_type,
+        leader=record.leader_member_id,
+    )
+
+
+def _of_record(member: StoredMember) -> MemberFacts:
+    return MemberFacts(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        session_timeout_ms=member.session_timeout_ms,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        topics=None if member.topics is None else tuple(member.topics),
+        subscription=member.subscription,
+        assigned=None
+        if member.assigned is None
+        else tuple((entry.topic, partition) for entry in member.assigned for partition in entry.partitions or ()),
+        is_stored=True,
+    )
+
+
+def _replace(row: GenerationFacts, members: list[MemberFacts], at: float | None) -> None:
+    """Add the ids that a record brings into a generation, each as the successor of its instance's last id."""
+    current = {member.group_instance_id: member for member in row.current_members.values()}
+    current.pop(None, None)
+    for member in members:
+        known = row.members.get(member.member_id)
+        if known is not None:
+            if known.replaces is not None and not known.is_stored:
+                # The machine saw it come; the first record that holds it has the exact moment.
+                _hand_over(row.members[known.replaces], known, at)
+            known.is_stored = True
+            continue
+        old = current.get(member.group_instance_id)
+        if old is not None:
+            _hand_over(old, member, at)
+        row.members[member.member_id] = member
+    row.sources.add(Source.OFFSETS)
+
+
+def _hand_over(old: MemberFacts, new: MemberFacts, at: float | None) -> None:
+    """The new id takes the old one's assignment over."""
+    new.replaces = old.member_id
+    new.valid_from = old.valid_to = at
+    if new.assigned is None:
+        new.assigned = old.assigned
+
+
+# --- Kafka's consumer protocol -------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def topics_of(metadata: bytes | None, protocol_type: str | None) -> tuple[str, ...] | None:
+    """Return the topics of a subscription; None where they cannot be told."""
+    if metadata is None or protocol_type != CONSUMER:
+        return None
+    topics = read_subscription(metadata).topics
+    return None if topics is None else tuple(topics)
+
+
+@lru_cache(maxsize=4096)
+def assigned_pairs(raw: bytes | None, protocol_type: str | None) -> Pairs | None:
+    """Decode an assignment into topic and partition pairs; None where it cannot be. A topic may come twice in it."""
+    if raw is None or (protocol_type != CONSUMER and raw):
+        return None
+    assigned: Any = read_assignment(raw).assigned
+    if assigned is None:
+        return None
+    return tuple((entry["topic"], partition) for entry in assigned for partition in entry["partitions"] or ())

@@ -1,0 +1,138 @@
+"""Takes a GroupMetadata record: confirms what the machine thinks, or puts it right."""
+
+from __future__ import annotations
+
+from schemas.rows import GroupMetadataRow
+from transforms.coordinator.classic.machine.events import Cause, Event
+from transforms.coordinator.classic.machine.moves import bring_to, create
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.taking import observe
+from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.classic.taking.resync import members_of
+from transforms.coordinator.evidence.sources import Authority, Source
+from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
+from transforms.coordinator.timeline.facts import GenerationFacts, value_of
+
+
+def take(course: Course, record: GroupMetadataRow, at: float) -> None:
+    """Take one record, in the order of the offsets topic.
+
+    Args:
+        course: the replay.
+        record: the record.
+        at: its own time, by the coordinator's clock.
+    """
+    course.presence.last_record = None if record.is_tombstone else record
+    if record.members:
+        course.presence.is_modern = False
+    if record.is_tombstone:
+        _deleted(course, at)
+    elif not record.generation and not record.members:
+        _created(course, at)
+    elif record.members:
+        _stored(course, record, at)
+    else:
+        _emptied(course, record, at)
+
+
+def _deleted(course: Course, at: float) -> None:
+    if course.machine.present is None and course.lives.died_at is None:
+        return
+    if course.lives.is_deletion_known(at, Source.OFFSETS) or course.machine.present is None:
+        return
+    delete(course, Cause(at, source=Source.OFFSETS))
+
+
+def delete(course: Course, cause: Cause) -> None:
+    """Let the group go, as a deletion of an empty group, or else whatever it is doing."""
+    if not course.machine.apply(Event.GROUP_DELETED, cause) or course.machine.present is not None:
+        course.machine.apply(Event.GROUP_REMOVED, cause)
+
+
+def _created(course: Course, at: float) -> None:
+    """The Java coordinator's marker of a new group; it says nothing but that the group is there."""
+    died_at = course.lives.died_at
+    if course.machine.present is None and (died_at is None or at > died_at + SAME_MOMENT_MS):
+        create(course.machine)
+
+
+def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
+    generation = record.generation or 0
+    member_ids = frozenset(member.member_id for member in record.members or ())
+    _begin_life_if_fallen(course, generation, at)
+    row = course.life.generation(generation)
+    is_confirmed = member_ids in row.stable_sets
+    is_replacement = _is_replacement(row, record, at)
+    row.is_stored = True
+    observe.stored(row, record, is_replacement, _is_reloaded(course, record))
+    group = course.machine.present
+    if group is not None and group.generation >= generation and (is_confirmed or _is_overtaken(course, record, at)):
+        return
+    bring_to(course.machine, GroupState.STABLE, generation, Cause(at, source=Source.OFFSETS), members_of(record))
+    group = course.machine.group
+    group.protocol, group.protocol_type = record.protocol, record.protocol_type
+    group.leader = record.leader_member_id
+    row.stable_sets.append(member_ids)
+    course.forget_parked()
+
+
+def _is_reloaded(course: Course, record: GroupMetadataRow) -> bool:
+    """Whether a generation began in the life before, and another coordinator has loaded it."""
+    before = course.lives.before
+    begun = value_of(before.ended_at) if before is not None else None
+    return begun is not None and (record.state_changed_at or begun) < begun
+
+
+def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
+    """Whether the next rebalance began before the record was safe: a line or the leader's answer tells.
+
+    Then the group never was Stable in that generation, although it is stored.
+    """
+    group = course.machine.group
+    if not group.is_known or group.generation != record.generation:
+        return False
+    leader = group.members.get(group.leader or "")
+    if group.state is GroupState.COMPLETING and leader is not None and leader.parked_sync is not None:
+        return True
+    following = course.life.generations.get(record.generation + 1)
+    if following is None or following.preparing_at is None:
+        return False
+    is_told = following.preparing_at.authority >= Authority.LOGGED
+    return is_told and following.preparing_at.value >= at - SAME_MOMENT_MS
+
+
+def _is_replacement(row: GenerationFacts, record: GroupMetadataRow, at: float) -> bool:
+    """Whether a record was written for a static member's new id, and not by the leader's SyncGroup.
+
+    The state timestamp of the first record of a generation is when it became CompletingRebalance, that of a later
+    one when it became Stable. So a record whose first was compacted away still tells itself by what lines show.
+    """
+    if row.is_stored:
+        return True
+    completing, stable, changed = value_of(row.completing_at), value_of(row.assigned_at), record.state_changed_at
+    if completing is None or stable is None or changed is None:
+        return False
+    return abs(changed - stable) < abs(changed - completing) and at - stable > SAME_MOMENT_MS
+
+
+def _emptied(course: Course, record: GroupMetadataRow, recorded_at: float) -> None:
+    generation = record.generation or 0
+    _begin_life_if_fallen(course, generation, recorded_at)
+    at = recorded_at if record.state_changed_at is None else record.state_changed_at
+    row = course.life.generation(generation)
+    is_known = row.emptied_at is not None
+    row.learn_times(Source.OFFSETS, emptied_at=at)
+    row.learn_choice(Source.OFFSETS, protocol_type=record.protocol_type)
+    group = course.machine.present
+    if is_known and group is not None and group.generation >= generation:
+        return
+    if group is not None and group.generation == generation and group.state is GroupState.EMPTY:
+        return
+    bring_to(course.machine, GroupState.EMPTY, generation, Cause(at, source=Source.OFFSETS), ())
+    course.forget_parked()
+
+
+def _begin_life_if_fallen(course: Course, generation: int, at: float) -> None:
+    """A stored generation lower than one stored before, without a deletion between: the group began anew."""
+    if generation < course.life.most_stored():
+        course.lives.begin(at, Source.OFFSETS)

@@ -1,0 +1,85 @@
+"""What the broker's log tells of its timers, so that the replay's own remove nobody whom the broker kept.
+
+A session that the replay sees end may have gone on: the broker was down, or loading, or waited for its assignment to
+be replicated, or its timer was late and the heartbeat in time. The broker logs each member that it removes, and the end
+of each join phase; where such lines are logged, what no line tells did not happen.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from math import inf
+
+from msgspec import Struct, field
+
+from schemas.rows import CoordinatorEventRow
+from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER, TimerKey, member_timer
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, REMOVAL_SLACK_MS, SAME_MOMENT_MS
+
+ROUNDS = frozenset({"preparing_rebalance", "stabilized", "group_empty"})
+"""Lines of the same level as those about removals: where they are logged, so are these."""
+
+_ENDS_OF_JOINS = frozenset({"stabilized", "group_empty", "rebalance_extended", "members_not_rejoined"})
+
+_MEMORY_MS = 10 * LOOK_AHEAD_MS
+
+
+class Removals(Struct):
+    """When the timers of a group's coordinators ran out, as far as lines of the last moments tell.
+
+    Attributes:
+        first: when the lines about the group's rebalances begin.
+        moments: by timer, when lines tell what it brings about, in order.
+        completions: number of a generation, and when a line tells that its join phase ended, in order of time.
+    """
+
+    first: float = inf
+    moments: dict[TimerKey, list[float]] = field(default_factory=dict)
+    completions: list[tuple[int, float]] = field(default_factory=list)
+
+    def notice(self, row: CoordinatorEventRow) -> None:
+        """Take a line about the group, in order of time."""
+        at = row.logged_at or 0.0
+        if row.event in ROUNDS:
+            self.first = min(self.first, at)
+        if row.event == "stabilized" and row.generation is not None:
+            self.completions = [each for each in self.completions if each[1] >= at - _MEMORY_MS]
+            self.completions.append((row.generation, at))
+        timer = _timer(row)
+        if timer is not None:
+            self._forget(at - _MEMORY_MS)
+            self.moments.setdefault(timer, []).append(at)
+
+    def _forget(self, before: float) -> None:
+        if len(self.moments) > 8 and any(moments[-1] < before for moments in self.moments.values()):
+            self.moments = {key: moments for key, moments in self.moments.items() if moments[-1] >= before}
+        join_ends = self.moments.get(JOIN_TIMER)
+        if join_ends is not None and join_ends[0] < before:
+            self.moments[JOIN_TIMER] = join_ends[bisect_left(join_ends, before) :] or join_ends[-1:]
+
+    def was_completed(self, generation: int, at: float) -> bool:
+        """Whether a line tells that a join phase of this generation ended at a moment."""
+        return any(
+            number == generation and abs(at - completed) <= SAME_MOMENT_MS for number, completed in self.completions
+        )
+
+    def moment(self, timer: TimerKey, due: float) -> float | None:
+        """Return when a timer ran out: when it was due, or by its line if that is much later; None if it did not.
+
+        Where no line would tell it did.
+        """
+        moments = self.moments.get(timer, ())
+        index = bisect_left(moments, due - REMOVAL_SLACK_MS)
+        if index < len(moments) and moments[index] <= due + REMOVAL_SLACK_MS:
+            return moments[index] if moments[index] > due + SAME_MOMENT_MS else due
+        return None if self.first <= due else due
+
+
+def _timer(row: CoordinatorEventRow) -> TimerKey | None:
+    if row.event in ("member_failed", "pending_member_expired"):
+        return member_timer(row.member_id or "")
+    if row.event in _ENDS_OF_JOINS:
+        return JOIN_TIMER
+    if row.event == "preparing_rebalance" and (row.attributes or {}).get("trigger") == "sync_timeout":
+        return SYNC_TIMER
+    return None

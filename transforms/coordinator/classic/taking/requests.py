@@ -1,0 +1,233 @@
+"""Takes a request: the machine judges it by what came before it, and that is the prediction that the audit compares.
+
+Where the request's own answer is needed for that, the audit's row says so.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from transforms.coordinator.classic.machine.admission import admit
+from transforms.coordinator.classic.machine.events import Cause, Event
+from transforms.coordinator.classic.machine.foresight import foresee
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.classic.taking.conversion import become_modern
+from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.classic.taking.joiners import is_unnamed
+from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
+from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
+from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
+from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
+from transforms.coordinator.timeline.audit import (
+    WHY_BROKER,
+    WHY_EITHER,
+    WHY_HELD,
+    WHY_MODERN,
+    WHY_NEW_GROUP,
+    WHY_NOT_COORDINATOR,
+    WHY_OTHER_COPY,
+    WHY_SETTING,
+    WHY_UNKNOWN,
+    WHY_UNSTORED,
+    Verdict,
+)
+
+FIRST_GENERATION = 1
+
+
+def take(course: Course, item: Item) -> None:
+    """Let the machine handle a request, and begin its row of the audit."""
+    exchange = exchange_of(item)
+    row = exchange.row
+    if row.api in MODERN_HEARTBEATS:
+        _take_modern(course, exchange)
+        return
+    group, lives = course.machine.present, course.lives
+    verdict = course.audit.begin(exchange, None if group is None else group.state.value)
+    lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
+    if _is_refused(course, verdict) or _is_of_other_group(course, verdict):
+        return
+    if exchange.request.leavers:
+        _note_reasons(course, exchange)
+    if not course.is_known and not _shows_new_group(course, verdict):
+        verdict.why = WHY_UNKNOWN
+        _learn_unpredicted(course, exchange)
+        return
+    course.attend(row.broker)
+    if row.api == "JoinGroup":
+        if item.holds:
+            verdict.use_answer(WHY_HELD)
+        if _is_refused_in_a_race(course, verdict):
+            return
+        if exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED and not course.brokers.are_printed(row.broker):
+            _learn_max_size(course, verdict)
+        _learn_session_bounds(course, verdict)
+    _handle(course, verdict)
+
+
+# --- who answers ---------------------------------------------------------------------------------------------------
+
+
+def _is_refused(course: Course, verdict: Verdict) -> bool:
+    """Whether the group never saw the request; says what was to be expected, where lines show it."""
+    exchange = verdict.exchange
+    observed, ownership, row = exchange.observed_error, course.ownership, exchange.row
+    if observed in BROKER_REFUSALS:
+        verdict.why = WHY_BROKER
+        return True
+    is_told = observed in REFUSALS
+    if not is_told and ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at):
+        return False
+    answers = ownership.answers(row.broker, row.api, exchange.handled_at, exchange.answered_at)
+    if is_told and answers[:1] == [None] and _waits(exchange) and (observed in answers or _is_answered_later(exchange)):
+        return False  # the group took it, and gave it back when it moved
+    if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
+        if len(answers) > 1:
+            verdict.use_answer(WHY_EITHER)
+        return False  # the group may have answered itself; or lines are missing, and it did
+    expected = [answer for answer in answers if answer is not None]
+    verdict.predicted_error = observed if observed in expected else next(iter(expected), None)
+    if verdict.predicted_error is None:
+        verdict.why = WHY_NOT_COORDINATOR
+    elif len(answers) > 1 and observed in expected:
+        verdict.use_answer(WHY_EITHER)
+    return True
+
+
+def _waits(exchange: Exchange) -> bool:
+    return exchange.parked_ms > 0 and exchange.row.api in WAITING_APIS
+
+
+def _is_answered_later(exchange: Exchange) -> bool:
+    """Whether the answer lies further ahead than what has been seen."""
+    return exchange.answered_at > exchange.handled_at + LOOK_AHEAD_MS
+
+
+def _is_of_other_group(course: Course, verdict: Verdict) -> bool:
+    """Whether another group answered than the one that is replayed: of a newer protocol, or the old coordinator's.
+
+    A broker may not have given the group up yet while another coordinates it already.
+    """
+    broker, presence = verdict.exchange.row.broker, course.presence
+    if presence.is_modern:
+        verdict.why = WHY_MODERN
+        return True
+    if presence.coordinator not in (None, broker) and broker in course.ownership.changes:
+        verdict.why = WHY_OTHER_COPY
+        return True
+    return False
+
+
+def _take_modern(course: Course, exchange: Exchange) -> None:
+    """A heartbeat of a newer protocol that is let in shows that the group speaks it."""
+    if exchange.observed_error == Error.NONE:
+        cause = Cause(exchange.handled_at)
+        course.let(cause.at, partial(become_modern, course, cause))
+
+
+# --- the group answers ---------------------------------------------------------------------------------------------
+
+
+def _handle(course: Course, verdict: Verdict) -> None:
+    exchange, machine = verdict.exchange, course.machine
+    request, at = exchange.request, exchange.handled_at
+    if request.api in UNCHANGING_APIS and machine.present is not None:
+        machine.handle(request, at)
+        course.note()
+        return
+    if is_unnamed(exchange.row):
+        named = course.state.joiners.name_of(request, at, course.taken_ids())
+        request = replace(request, given_member_id=named)
+        if named is None:
+            course.state.joiners.made_up.add(request.joiner_id)
+    if _was_unstored(course, exchange):
+        unstored = replace(request, is_unstored=True)
+        settings = machine.settings
+        if admit(machine.present, unstored, settings) != admit(machine.present, request, settings):
+            verdict.use_answer(WHY_UNSTORED)
+        request = unstored
+    # It took effect at the latest when it was answered, or began to wait; a SyncGroup when what it waits for is done.
+    waited = 0.0 if request.api == "SyncGroup" else exchange.parked_ms
+    until = max(at, exchange.answered_at - waited)
+    course.let(at, partial(machine.handle, request, at), until, exchange)
+
+
+def _was_unstored(course: Course, exchange: Exchange) -> bool:
+    """Whether a request waited for the log, and its answer shows that it waited in vain."""
+    if exchange.parked_ms <= STORE_MS:
+        return False
+    if exchange.request.api == "SyncGroup":
+        return exchange.observed_error != Error.NONE
+    group, told = course.machine.present, exchange.observed_generation
+    return exchange.request.api == "JoinGroup" and group is not None and (told is None or told > group.generation)
+
+
+def _note_reasons(course: Course, exchange: Exchange) -> None:
+    """Keep the reasons of leavers under the ids that they go by in the group."""
+    group = course.machine.present
+    for leaver in exchange.request.leavers:
+        member_id = leaver.member_id
+        if not member_id and group is not None:
+            member_id = group.static_members.get(leaver.group_instance_id or "", "")
+        if leaver.reason and member_id:
+            course.departures.reasons[member_id] = (exchange.handled_at, leaver.reason)
+
+
+# --- what only the answer shows ------------------------------------------------------------------------------------
+
+
+def _is_refused_in_a_race(course: Course, verdict: Verdict) -> bool:
+    """Settle a JoinGroup that only the state of a moment ago would have refused; it changed nothing then."""
+    exchange, machine = verdict.exchange, course.machine
+    if exchange.observed_error not in REFUSALS_OF_JOIN:
+        return False
+    if foresee(machine.present, exchange.request, machine.settings) == exchange.observed_error:
+        return False
+    return course.audit.is_settled_by_past(verdict, course.answer_of)
+
+
+def _learn_max_size(course: Course, verdict: Verdict) -> None:
+    """Nothing but the first refusal of a join shows what group.max.size is, where it is not printed."""
+    group = course.machine.present
+    if group is not None:
+        size = group.awaiting_join if group.state is GroupState.PREPARING else len(group.members)
+        if size < course.machine.settings.max_size:
+            course.machine.settings = course.brokers.learn(verdict.exchange.row.broker, max_size=size)
+            verdict.use_answer(WHY_SETTING)
+
+
+def _learn_session_bounds(course: Course, verdict: Verdict) -> None:
+    """A session timeout that was let in shows how far the bounds reach, where they are not printed."""
+    exchange, settings = verdict.exchange, course.machine.settings
+    timeout, broker = exchange.request.session_timeout_ms, exchange.row.broker
+    if exchange.observed_error == Error.INVALID_SESSION_TIMEOUT or course.brokers.are_printed(broker) or not timeout:
+        return
+    if timeout < settings.min_session_timeout_ms:
+        course.machine.settings = course.brokers.learn(broker, min_session_timeout_ms=timeout)
+        verdict.use_answer(WHY_SETTING)
+    elif timeout > settings.max_session_timeout_ms:
+        course.machine.settings = course.brokers.learn(broker, max_session_timeout_ms=timeout)
+        verdict.use_answer(WHY_SETTING)
+
+
+def _shows_new_group(course: Course, verdict: Verdict) -> bool:
+    """Whether an answer with the first generation shows that there was no group before."""
+    if course.machine.present is None and verdict.exchange.observed_generation == FIRST_GENERATION:
+        course.presence.is_absence_known = True
+        verdict.use_answer(WHY_NEW_GROUP)
+        return True
+    return False
+
+
+def _learn_unpredicted(course: Course, exchange: Exchange) -> None:
+    """Where the members are not known, all that a request can show is that somebody who was one has left."""
+    group = course.machine.present
+    if group is None or exchange.request.api != "LeaveGroup" or exchange.observed_error != Error.NONE:
+        return
+    for leaver in exchange.request.leavers:
+        if leaver.member_id in group.members:
+            cause = Cause(exchange.handled_at, None, (leaver.member_id,))
+            course.let(cause.at, partial(course.machine.apply, Event.MEMBERS_LEFT, cause))

@@ -1,0 +1,57 @@
+"""What a record, a line or an answer makes of the group's members, and of a join phase that must be over."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from schemas.rows import GroupMetadataRow
+from transforms.coordinator.classic.machine.events import Cause
+from transforms.coordinator.classic.machine.group import Member, member_timer
+from transforms.coordinator.classic.machine.machine import Machine
+from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.evidence.tolerances import EXPIRY_SLACK_MS
+from transforms.coordinator.kafka.answers import Error
+
+
+def members_of(record: GroupMetadataRow, is_load: bool = False) -> list[Member]:
+    """Build the members that a record holds.
+
+    Args:
+        record: row of `silver.group_metadata`.
+        is_load: the coordinator itself has only the record, so what it knows is complete.
+    """
+    protocol = record.protocol or ""
+    return [
+        Member(
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            session_timeout_ms=member.session_timeout_ms or 0,
+            rebalance_timeout_ms=member.rebalance_timeout_ms or 0,
+            protocols=((protocol, member.subscription or b""),),
+            assignment=member.assignment or b"",
+            is_partial=not is_load,
+        )
+        for member in record.members or ()
+    ]
+
+
+def reloaded(member: Member, protocol: str | None) -> Member:
+    """Return a member as it is once its group was stored and loaded: of its protocols, the elected one is left."""
+    metadata = member.metadata(protocol)
+    kept = () if protocol is None or metadata is None else ((protocol, metadata),)
+    return replace(member, protocols=kept, is_new=False, parked_join=None, parked_sync=None)
+
+
+def end_join(machine: Machine, at: float, source: Source) -> None:
+    """Something shows that the join phase is over."""
+    group = machine.group
+    for member in list(group.members.values()):
+        timer = group.timers.get(member_timer(member.member_id))
+        is_out = member.parked_join is None and timer is not None and timer.due <= at + EXPIRY_SLACK_MS
+        if is_out and group.state is GroupState.PREPARING and len(group.members) > 1:
+            cause = Cause(at, source=Source.TIMER)
+            machine.remove(member.member_id, cause, "session_expired", Error.UNKNOWN_MEMBER_ID)
+    machine.complete_join(Cause(at, source=source))

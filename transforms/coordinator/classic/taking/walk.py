@@ -1,0 +1,183 @@
+"""A classic group on its way through the evidence: what the driver asks of it.
+
+Rules, each bought with a wrong timeline:
+
+* A request is judged by what came before it. Its own answer only ends a wait (a successful JoinGroup of generation n
+  shows that the join phase of n is over), and where it did the audit's row says so.
+* Estimates of time can put an effect before its cause. A request of a generation that the group has not reached yet,
+  and the end of a join phase in which somebody is still missing, are held for a few ms until the cause turns up.
+* A record confirms, and where it does not it is right: the machine goes where the record is, backwards too.
+* Nothing here raises on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf
+
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer
+from transforms.coordinator.classic.taking import answers, lines, records, requests
+from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.classic.taking.holds import comes_too_early
+from transforms.coordinator.classic.taking.homes import is_at_home
+from transforms.coordinator.classic.taking.many import take_at_once
+from transforms.coordinator.evidence.exchanges import exchange_of
+from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
+from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.evidence.tolerances import (
+    HOLD_MS,
+    JOIN_TIMER_LAG_MS,
+    MEMBER_TIMER_LAG_MS,
+    MOST_HOLDS,
+    TIMER_LATE_MS,
+)
+from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
+from transforms.coordinator.rows.coordinators import Place
+from transforms.coordinator.rows.settling import Settling
+from transforms.coordinator.rows.tables import Rows
+from transforms.coordinator.state import ReplayState
+from transforms.coordinator.timeline.lives import Life
+
+SETTLE_EVERY_MS = 5_000.0
+"""How often, in the time of the evidence, the timeline is looked through while something is about to be settled."""
+
+
+class ClassicWalk:
+    """The replay of a classic group, as the driver knows it."""
+
+    def __init__(self, state: ReplayState, rows: Rows) -> None:
+        self._rows = rows
+        self._course = Course(state.cluster, state.classic, state.lives, state.brokers, state.ownership, rows)
+        self._machine = state.classic.machine
+        self._reigns = state.reigns
+        self._place = Place(state.cluster, state.group_id, state.partition_count)
+        self._choose_rows()
+        self.take_at_once: Callable[[Item], bool] = partial(take_at_once, self._course)
+        """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+
+    def notice(self, item: Item) -> None:
+        """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
+        if item.request is not None:
+            self._notice_request(item.handled_at, item.request)
+        elif item.line is not None:
+            self._notice_line(item.line)
+        elif item.record is not None:
+            self._notice_record(item.record)
+
+    def _notice_request(self, at: float, row: GroupRequestRow) -> None:
+        presence = self._course.presence
+        if presence.heard_from == inf:
+            self._course.brokers.notice_request(row)
+            # What the first request brings about can look a few ms older than it.
+            presence.heard_from = at - HOLD_MS
+        if row.api == "JoinGroup":
+            presence.has_spoken_classic = True
+            self._course.state.joiners.notice_request(row, at)
+        elif row.api in MODERN_HEARTBEATS:
+            presence.has_spoken_modern = True
+        else:
+            return
+        self._choose_rows()
+
+    def _notice_line(self, line: CoordinatorEventRow) -> None:
+        course = self._course
+        course.brokers.notice_line(line)
+        if line.event in COORDINATOR_EVENTS:
+            course.ownership.notice(line, course.brokers.of(line.broker).dialect)
+        self._reigns.notice(line)
+        if line.group_id is not None:
+            course.presence.has_other_evidence = True
+            course.removals.notice(line)
+            course.state.joiners.notice_line(line)
+
+    def _notice_record(self, record: GroupMetadataRow) -> None:
+        course = self._course
+        course.brokers.notice_record(record)
+        self._reigns.observed.add(record.topic_partition_of_record)
+        if record.members:
+            course.presence.has_other_evidence = course.presence.has_spoken_classic = True
+            self._choose_rows()
+
+    def _choose_rows(self) -> None:
+        """A group that never spoke the classic protocol has a coordinator, and no other rows of a classic group."""
+        self._course.rows = Rows() if self._course.presence.is_other_kind else self._rows
+
+    def let_time_pass(self, until: float) -> None:
+        """Let the timers run out that are due before something that is about to be taken."""
+        while self._let_timer_run_out(until):
+            pass
+
+    def comes_too_early(self, item: Item) -> bool:
+        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
+        return item.holds < MOST_HOLDS and comes_too_early(self._course, item)
+
+    def take(self, item: Item) -> None:
+        """Take a piece of evidence."""
+        course = self._course
+        if item.kind is Kind.REQUEST:
+            requests.take(course, item)
+        elif item.kind is Kind.ANSWER:
+            exchange = exchange_of(item)
+            course.let(exchange.answered_at, partial(answers.take, course, exchange))
+        elif item.record is not None:
+            record, at = item.record, item.record.recorded_at or 0.0
+            if is_at_home(course, record.topic_partition_of_record, at, Source.OFFSETS):
+                course.let(at, partial(records.take, course, record, at))
+        elif item.line is not None:
+            line, at = item.line, item.line.logged_at or 0.0
+            partition = None if line.group_id is None else line.topic_partition_of_group
+            if is_at_home(course, partition, at, Source.BROKER_LOG):
+                course.name_made_up(line)
+                if line.event in lines.HANDLERS:
+                    course.let(at, partial(lines.take, course, line, at))
+
+    def settle(self, now: float) -> None:
+        """Tell what is settled at a moment; infinite = everything, as far as it has come."""
+        course, group, is_final = self._course, self._machine.present, now == inf
+        parked: set[int | None] = set() if group is None or is_final else group.parked
+        for verdict in course.audit.settled(now, parked):
+            course.rows.replay_audit.append(verdict.row(course.cluster))
+        course.departures.forget(now)
+        members = group.members if group is not None and group.is_known else None
+        Settling(course.cluster, self._machine.group_id, course.lives, course.rows).settle(now, members)
+        reigns = self._reigns.open(self._place) if is_final else self._reigns.settled(self._place)
+        self._rows.coordinators.extend(reigns)
+        is_waiting = course.audit.verdicts or any(map(_is_under_way, course.lives))
+        course.lives.settle_at = now + SETTLE_EVERY_MS if is_waiting else inf
+
+    def _let_timer_run_out(self, before: float) -> bool:
+        """Let the next timer run out if it is due."""
+        course, machine = self._course, self._machine
+        timer = machine.next_timer(before) if course.presence.hears_at(before) else None
+        if timer is None:
+            return False
+        due, key = timer
+        if due < course.presence.heard_from:
+            self._start_listening()
+            return True
+        if due + (JOIN_TIMER_LAG_MS if key == JOIN_TIMER else MEMBER_TIMER_LAG_MS) > before:
+            return False
+        is_drawn_out = key == JOIN_TIMER and machine.draws_out_join()
+        ran_out = due if is_drawn_out else course.removals.moment(key, due)
+        if ran_out is None:
+            machine.group.timers.stop(key)
+        elif ran_out > due:
+            machine.group.timers.start(key, Timer(ran_out))
+        else:
+            course.let(due, partial(machine.fire, key), due + TIMER_LATE_MS)
+        return True
+
+    def _start_listening(self) -> None:
+        """The request log begins: every session starts afresh, what should have happened before has."""
+        group = self._machine.group
+        group.timers.clear()
+        for member in group.members.values():
+            self._machine.reset_session(member, self._course.presence.heard_from)
+
+
+def _is_under_way(life: Life) -> bool:
+    """Whether a life has more to settle than what stays open until something happens."""
+    return len(life.generations) > 1 or life.is_over or any(each.gone_at is not None for each in life.sessions.values())

@@ -1,0 +1,78 @@
+"""Drives the replay of a group, of whatever protocol: evidence in its order goes in, settled rows come out.
+
+Evidence is taken when all that is a little younger has been seen (`LOOK_AHEAD_MS`), for what bears on it may stand
+beside it: the line about an expiry, the broker's load of the partition. So what comes of it hangs on the order of the
+evidence alone, and not on where it was cut into batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from typing import Protocol
+
+from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
+from transforms.coordinator.state import ReplayState
+
+
+class Walk(Protocol):
+    """A group on its way through the evidence, by the rules of its protocol."""
+
+    def notice(self, item: Item) -> None:
+        """Take note of evidence that is seen, and not taken yet."""
+
+    def take_at_once(self, item: Item) -> bool:
+        """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+
+    def let_time_pass(self, until: float) -> None:
+        """Let the timers run out that are due before something that is about to be taken."""
+
+    def comes_too_early(self, item: Item) -> bool:
+        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
+
+    def take(self, item: Item) -> None:
+        """Take a piece of evidence."""
+
+    def settle(self, now: float) -> None:
+        """Tell what is settled at a moment; infinite = everything, as far as it has come."""
+
+
+class Driver:
+    """The loop, for any protocol."""
+
+    def __init__(self, state: ReplayState, walk: Walk) -> None:
+        self._waiting = state.waiting
+        self._lives = state.lives
+        self._walk = walk
+
+    def see(self, evidence: Iterable[Item]) -> None:
+        """Take in the next pieces of evidence, and take what they have let grow old enough."""
+        waiting, notice = self._waiting, self._walk.notice
+        next_at = waiting.next_at
+        for item in evidence:
+            before = item.at - LOOK_AHEAD_MS
+            if next_at < before:
+                self._take(before)
+                next_at = waiting.next_at
+            notice(item)
+            waiting.items.append(item)
+            if next_at == inf:
+                next_at = item.at
+
+    def finish(self) -> None:
+        """Take what is left: no more evidence will come. Timers due after the last of it do not run out."""
+        self._take(inf)
+        self._walk.settle(inf)
+
+    def _take(self, before: float) -> None:
+        walk, waiting, lives = self._walk, self._waiting, self._lives
+        while (item := waiting.pop(before)) is not None:
+            if not walk.take_at_once(item):
+                walk.let_time_pass(item.at)
+                if walk.comes_too_early(item):
+                    waiting.put_off(item)
+                    continue
+                walk.take(item)
+            if item.at >= lives.settle_at:
+                walk.settle(item.at)

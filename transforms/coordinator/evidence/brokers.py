@@ -1,0 +1,133 @@
+"""What is known of the brokers so far: their dialect, version and settings, as their logs and requests show them.
+
+Knowledge grows: a broker prints its version and settings when it starts, its lines tell its dialect, requests that it
+lets in widen the bounds that were assumed. Each broker is known apart, so that a cluster may be upgraded while it runs.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from transforms.coordinator.evidence.ownership import BROKER_LIFE
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings, dialect_of_version
+
+BROKER_EVENTS = frozenset({"broker_settings", "broker_version"}) | BROKER_LIFE
+"""Events that concern every group of a broker."""
+
+MARKER_GENERATION = 0
+"""Only the Java coordinator writes a record of generation 0, when a classic group comes into being."""
+
+
+class Broker(Struct):
+    """One broker.
+
+    Attributes:
+        spoken: dialect to number of lines in it.
+        version: Kafka's version as printed at its start.
+        printed: settings as printed at its start, by Kafka's names; None where it printed none.
+        learned: settings that its own answers showed, by field of `CoordinatorSettings`.
+    """
+
+    spoken: dict[str, int] = field(default_factory=dict)
+    version: str | None = None
+    printed: dict[str, str] | None = None
+    learned: dict[str, int] = field(default_factory=dict)
+
+
+class Brokers(Struct):
+    """The brokers of a cluster, as far as one group's evidence shows them.
+
+    Attributes:
+        by_name: the brokers.
+        shown_dialect: dialect that a record or the form of a connection's name shows.
+        settings: by broker, what follows from all that; worked out when it is asked for.
+    """
+
+    by_name: dict[str, Broker] = field(default_factory=dict)
+    shown_dialect: str | None = None
+    settings: dict[str, CoordinatorSettings] = field(default_factory=dict)
+
+    def of(self, name: str | None) -> CoordinatorSettings:
+        """Return the settings of a broker; of one that is not known, what most brokers would have."""
+        known = self.settings.get(name or "")
+        if known is None:
+            known = self.settings[name or ""] = self._settings(self.by_name.get(name or ""))
+        return known
+
+    def are_printed(self, name: str) -> bool:
+        """Whether a broker printed its settings; else they are Kafka's defaults, bent to what it let in."""
+        return self._printed(self.by_name.get(name)) is not None
+
+    def learn(self, name: str, **found: int) -> CoordinatorSettings:
+        """Take settings that a broker's own answer shows; return all of them."""
+        self._broker(name).learned.update(found)
+        self.settings.clear()
+        return self.of(name)
+
+    # --- what is noticed -----------------------------------------------------------------------------------------
+
+    def notice_line(self, row: CoordinatorEventRow) -> None:
+        """Take what a line tells of its broker."""
+        broker = self._broker(row.broker)
+        if row.dialect is not None:
+            broker.spoken[row.dialect] = broker.spoken.get(row.dialect, 0) + 1
+            if len(broker.spoken) > 1 or broker.spoken[row.dialect] == 1:
+                self.settings.clear()
+        if row.event == "broker_version":
+            broker.version = (row.attributes or {}).get("version")
+            self.settings.clear()
+        elif row.event == "broker_settings":
+            broker.printed = CoordinatorSettings.relevant(row.attributes or {})
+            self.settings.clear()
+
+    def notice_record(self, row: GroupMetadataRow) -> None:
+        """Take what a record tells of its writer."""
+        if row.generation == MARKER_GENERATION and not row.members:
+            self._show("java")
+
+    def notice_request(self, row: GroupRequestRow) -> None:
+        """Take what the name of a connection tells: Kafka 4 adds the number of the processor to it."""
+        if self.shown_dialect is None and row.connection:
+            # local:port-remote:port-processor-index
+            self._show("java" if row.connection.count("-") >= 3 else "scala")
+
+    def _show(self, dialect: str) -> None:
+        if self.shown_dialect is None:
+            self.shown_dialect = dialect
+            self.settings.clear()
+
+    def _broker(self, name: str) -> Broker:
+        return self.by_name.setdefault(name, Broker())
+
+    def _settings(self, broker: Broker | None) -> CoordinatorSettings:
+        """What holds at a broker; what is not known of it is taken from the others of its cluster."""
+        broker = broker or Broker()
+        everywhere: dict[str, int] = {}
+        for each in self.by_name.values():
+            for dialect, count in each.spoken.items():
+                everywhere[dialect] = everywhere.get(dialect, 0) + count
+        versions = (each.version for each in (broker, *self.by_name.values()) if each.version is not None)
+        version = next(versions, None)
+        dialect = (
+            dialect_of_version(broker.version)
+            or _most_spoken(broker.spoken)
+            or _most_spoken(everywhere)
+            or dialect_of_version(version)
+            or self.shown_dialect
+            or "java"
+        )
+        settings = CoordinatorSettings(dialect=dialect).of_version(version)
+        settings = settings.updated(self._printed(broker) or {})
+        return replace(settings, **broker.learned) if broker.learned else settings
+
+    def _printed(self, broker: Broker | None) -> dict[str, str] | None:
+        known = (broker, *self.by_name.values())
+        return next((each.printed for each in known if each is not None and each.printed is not None), None)
+
+
+def _most_spoken(spoken: dict[str, int]) -> str | None:
+    if len(spoken) <= 1:
+        return next(iter(spoken), None)
+    return max(sorted(spoken), key=spoken.__getitem__)

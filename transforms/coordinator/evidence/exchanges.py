@@ -1,0 +1,152 @@
+"""A request together with the broker's answer to it, as the replay handles them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from schemas.rows import GroupRequestRow
+from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.requests import Leaver, Request
+
+
+class Exchange(Struct, frozen=True, gc=False):
+    """A request and the broker's answer to it.
+
+    Attributes:
+        handled_at: estimate of when the coordinator took it up (epoch ms).
+        observed_error: error that the group answered; errors of single partitions of a commit aside.
+        observed_generation: generation in the answer of a successful JoinGroup.
+        parked_ms: time the answer was held back.
+        row: the silver row.
+    """
+
+    request: Request
+    handled_at: float
+    answered_at: float
+    observed_error: int
+    observed_generation: int | None
+    parked_ms: float
+    row: GroupRequestRow
+
+    @property
+    def connection(self) -> tuple[str, str] | None:
+        """Broker and connection; None where the log does not tell."""
+        return None if self.row.connection is None else (self.row.broker, self.row.connection)
+
+
+def exchange_of(item: Item) -> Exchange:
+    """Return the exchange of a request's or an answer's item."""
+    row = item.request
+    if row is None:
+        raise ValueError("a line or record is no exchange")
+    error = observed_error(row)
+    return Exchange(
+        _REQUEST_OF_API.get(row.api, _plain)(item.token, row),
+        item.handled_at,
+        row.answered_at,
+        error,
+        row.answered_generation if row.api == "JoinGroup" and error == Error.NONE else None,
+        row.parked_ms or 0.0,
+        row,
+    )
+
+
+# --- requests ------------------------------------------------------------------------------------------------------
+
+
+def _plain(token: int, row: GroupRequestRow) -> Request:
+    """Heartbeats and commits, by far the most: who, and of which generation."""
+    return Request(
+        token,
+        row.api,
+        row.api_version or 0,
+        row.member_id or "",
+        row.group_instance_id,
+        -1 if row.generation is None else row.generation,
+        unknown_topics_only=set(row.partition_errors or ()) == _UNKNOWN_TOPICS,
+    )
+
+
+def _join(token: int, row: GroupRequestRow) -> Request:
+    return Request(
+        token,
+        row.api,
+        row.api_version or 0,
+        row.member_id or "",
+        row.group_instance_id,
+        -1 if row.generation is None else row.generation,
+        client_id=row.client_id,
+        client_host=row.client_host,
+        session_timeout_ms=row.session_timeout_ms or 0,
+        rebalance_timeout_ms=_rebalance_timeout(row),
+        protocol_type=row.protocol_type,
+        protocols=tuple((entry.name, entry.metadata or b"") for entry in row.protocols or ()),
+        reason=row.reason,
+        given_member_id=None if row.member_id else row.answered_member_id or None,
+    )
+
+
+def _rebalance_timeout(row: GroupRequestRow) -> int:
+    """Rebalance timeout of a joiner; JoinGroup v0 has none and means the session timeout."""
+    timeout = row.rebalance_timeout_ms
+    if timeout is None or timeout < 0:
+        timeout = row.session_timeout_ms
+    return timeout or 0
+
+
+def _sync(token: int, row: GroupRequestRow) -> Request:
+    return Request(
+        token,
+        row.api,
+        row.api_version or 0,
+        row.member_id or "",
+        row.group_instance_id,
+        -1 if row.generation is None else row.generation,
+        protocol_type=row.protocol_type,
+        protocol=row.protocol,
+        assignments={entry.member_id: entry.assignment or b"" for entry in row.assignments or ()},
+    )
+
+
+def _leave(token: int, row: GroupRequestRow) -> Request:
+    leavers = tuple(
+        Leaver(entry.member_id or "", entry.group_instance_id, entry.reason) for entry in row.leaving_members or ()
+    )
+    return Request(token, row.api, row.api_version or 0, row.member_id or "", leavers=leavers)
+
+
+_REQUEST_OF_API: dict[str, Callable[[int, GroupRequestRow], Request]] = {
+    "JoinGroup": _join,
+    "SyncGroup": _sync,
+    "LeaveGroup": _leave,
+}
+"""What a request has beside what all have; heartbeats and commits have nothing."""
+
+# --- answers -------------------------------------------------------------------------------------------------------
+
+_NO_ERROR = {int(Error.NONE)}
+_UNKNOWN_TOPICS = {int(Error.UNKNOWN_TOPIC_OR_PARTITION)}
+_OF_PARTITIONS = frozenset(
+    {Error.UNKNOWN_TOPIC_OR_PARTITION, Error.OFFSET_METADATA_TOO_LARGE, Error.TOPIC_AUTHORIZATION_FAILED}
+)
+"""Errors of single partitions in a commit: the broker's, not the group's."""
+
+
+def observed_error(row: GroupRequestRow) -> int:
+    """Return what the group answered.
+
+    A group refuses all partitions of a commit with one error. Metadata that is too large is found after the group has
+    let the commit in, so it counts as let in; topics the broker refuses never reach the group.
+    """
+    if not row.partition_errors:
+        return row.error_code
+    if row.partition_errors.keys() == _NO_ERROR:
+        return 0
+    codes = set(row.partition_errors)
+    of_group = codes - _OF_PARTITIONS
+    if of_group or Error.OFFSET_METADATA_TOO_LARGE in codes:
+        return min(of_group - {Error.NONE}, default=int(Error.NONE))
+    return min(codes)

@@ -1,0 +1,55 @@
+"""One piece of evidence about a group: a request, an answer, a line or a record, with its place in the order.
+
+Three depths of evidence meet here: records of `__consumer_offsets`, lines of broker logs, and the request log with
+its answers. Where each stands in the one order is said in `sequence`, how exact that is in `tolerances`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from msgspec import Struct
+
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+
+
+class Kind(IntEnum):
+    """Kinds of evidence, in the order in which those of one moment are taken."""
+
+    REQUEST = 0
+    ANSWER = 1
+    LINE = 2
+    RECORD = 3
+
+
+Place = tuple[str, int, int]
+"""Place in a source: log file, line and number within it; for a record "", partition and offset."""
+
+Rank = tuple[float, Kind, Place]
+
+
+class Item(Struct, gc=False):
+    """One piece of evidence: when it takes its place in the order, and what it is.
+
+    Attributes:
+        at: moment of its place in the order (epoch ms); later each time it is put off.
+        place: its place among those of one moment and kind: that of its source.
+        token: names a request, and is on its answer as well; 0 for lines and records.
+        handled_at: estimate of when the coordinator took a request up; 0.0 for lines and records.
+        holds: how often it was put off because its cause had not been handled yet.
+    """
+
+    at: float
+    kind: Kind
+    place: Place
+    request: GroupRequestRow | None = None
+    line: CoordinatorEventRow | None = None
+    record: GroupMetadataRow | None = None
+    token: int = 0
+    handled_at: float = 0.0
+    holds: int = 0
+
+    @property
+    def rank(self) -> Rank:
+        """Order of evidence: moment, kind, then the order of its source."""
+        return (self.at, self.kind, self.place)

@@ -1,0 +1,148 @@
+"""Which broker coordinated a group when, by its log, and what one answers that does not, or not yet.
+
+A broker that is loading the group's partition knows nothing of the group. Most APIs say so (14), two never do, for the
+sake of old clients: a Heartbeat is let pass, and the old coordinator sends a SyncGroup back to JoinGroup.
+Sources: GroupCoordinator.validateGroupStatus and GroupMetadataManager.loadGroupsAndOffsets (Scala),
+GroupCoordinatorService.heartbeat and CoordinatorRuntime.scheduleLoadOperation (Java).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from math import inf
+from operator import itemgetter
+
+from msgspec import Struct, field
+
+from schemas.rows import CoordinatorEventRow
+from transforms.coordinator.evidence.tolerances import LINE_MS
+from transforms.coordinator.kafka.answers import Error
+
+LOADING = Error.COORDINATOR_LOAD_IN_PROGRESS
+
+_HIGHEST = max(Error)
+"""Sorts behind every change of its moment."""
+
+LOAD_EVENTS: dict[str, dict[str, Error]] = {
+    "coordinator_elected": {},
+    "load_scheduled": {"java": LOADING},
+    "load_finished": {"java": Error.NONE, "scala": Error.NONE},
+    "load_failed": {"java": Error.NOT_COORDINATOR, "scala": Error.NONE},
+    "coordinator_resigned": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
+    "unload_scheduled": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
+    "unload_finished": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
+}
+"""Events of a partition's coordinator: by dialect, what the broker answers from then on for the partition's groups.
+
+NONE = it asks the group. Where a dialect is missing nothing changes: the old coordinator loads one partition after the
+other, and is not the coordinator until the turn has come to this one; a partition that it cannot load it owns all the
+same.
+"""
+
+BROKER_LIFE = frozenset({"coordinator_started", "coordinator_stopped"})
+"""Events after which a broker coordinates nothing until it has loaded it."""
+
+COORDINATOR_EVENTS = frozenset(LOAD_EVENTS) | BROKER_LIFE
+"""Events that change what a broker answers for the partition's groups."""
+
+ENDS_A_REIGN = frozenset({"coordinator_resigned", "unload_scheduled"}) | BROKER_LIFE
+"""Events by which a broker ends its own time."""
+
+_HAD_IT_BEFORE = frozenset({"coordinator_resigned", "unload_scheduled", "unload_finished", "coordinator_stopped"})
+"""A broker whose log begins with one of these had the partition before."""
+
+WHILE_LOADING: dict[tuple[str, str], Error] = {
+    ("Heartbeat", "java"): Error.NONE,
+    ("Heartbeat", "scala"): Error.NONE,
+    ("SyncGroup", "scala"): Error.REBALANCE_IN_PROGRESS,
+}
+"""Answers, by API and dialect, that do not tell that the partition is being loaded."""
+
+
+_MEMORY_MS = 60_000.0
+"""How long a change is remembered: a request that waits is judged when it comes, so nothing asks further back."""
+
+
+class Ownership(Struct):
+    """What each broker answers for a group's partition.
+
+    Attributes:
+        changes: by broker, moments and answers from then on, in order; what held long ago has moment -inf.
+        dialects: by broker, the dialect that its lines were last in.
+        asks_since: by broker, since when it asks the group, and nothing later is known of it; infinite = it does not.
+    """
+
+    changes: dict[str, list[tuple[float, Error]]] = field(default_factory=dict)
+    dialects: dict[str, str] = field(default_factory=dict)
+    asks_since: dict[str, float] = field(default_factory=dict)
+
+    def notice(self, row: CoordinatorEventRow, dialect: str) -> None:
+        """Take a line about the partition's coordinator (`COORDINATOR_EVENTS`); in order of time.
+
+        A broker whose log begins with giving the partition up had it before, any other had not.
+
+        Args:
+            row: the line.
+            dialect: the broker's dialect, where the line does not tell its own.
+        """
+        self.dialects[row.broker] = row.dialect or dialect
+        before = Error.NONE if row.event in _HAD_IT_BEFORE else Error.NOT_COORDINATOR
+        changes = self.changes.setdefault(row.broker, [(-inf, before)])
+        changes.extend(_changes(row, row.dialect or dialect))
+        changes.sort(key=itemgetter(0))
+        self._forget(changes, (row.logged_at or 0.0) - _MEMORY_MS)
+        since, answer = changes[-1]
+        self.asks_since[row.broker] = since if answer is Error.NONE else inf
+
+    def _forget(self, changes: list[tuple[float, Error]], before: float) -> None:
+        last = bisect_right(changes, (before, _HIGHEST)) - 1
+        if last > 0:
+            changes[: last + 1] = [(-inf, changes[last][1])]
+
+    def is_settled(self, broker: str, since: float, until: float) -> bool:
+        """Whether the broker asks the group all the time from one moment to the other, as far as lines tell."""
+        if since - LINE_MS > self.asks_since.get(broker, -inf):
+            return True
+        changes = self.changes[broker]
+        following = bisect_right(changes, (since - LINE_MS, _HIGHEST))
+        is_asked = changes[following - 1][1] is Error.NONE
+        return is_asked and (following == len(changes) or changes[following][0] > until + LINE_MS)
+
+    def is_out(self, broker: str, at: float) -> bool:
+        """Whether a broker certainly did not coordinate the group at a moment."""
+        answers = self.answers(broker, "", at, at)
+        return bool(answers) and None not in answers
+
+    def answers(self, broker: str, api: str, since: float, until: float) -> list[Error | None]:
+        """Return what a broker can have answered that took a request up and answered it at these moments.
+
+        None stands for the group's own answer. Empty where no line tells of the broker.
+        """
+        changes = self.changes.get(broker)
+        if not changes:
+            return []
+        first = bisect_right(changes, (since - LINE_MS, _HIGHEST))
+        last = bisect_right(changes, (until + LINE_MS, _HIGHEST))
+        met = dict.fromkeys(answer for _, answer in changes[first - 1 : last])
+        return [self._as_told(broker, api, answer) for answer in met]
+
+    def _as_told(self, broker: str, api: str, answer: Error) -> Error | None:
+        if answer is LOADING:
+            return WHILE_LOADING.get((api, self.dialects[broker]), LOADING)
+        return None if answer is Error.NONE else answer
+
+
+def _changes(row: CoordinatorEventRow, dialect: str) -> Iterator[tuple[float, Error]]:
+    at = float(row.logged_at or 0.0)
+    if row.event == "load_finished" and dialect == "scala":
+        duration = _milliseconds(row, "duration_ms") - _milliseconds(row, "scheduler_ms")
+        yield at - duration, LOADING
+    answer = Error.NOT_COORDINATOR if row.event in BROKER_LIFE else LOAD_EVENTS[row.event].get(dialect)
+    if answer is not None:
+        yield at, answer
+
+
+def _milliseconds(row: CoordinatorEventRow, name: str) -> int:
+    text = (row.attributes or {}).get(name, "")
+    return int(text) if text.isdigit() else 0

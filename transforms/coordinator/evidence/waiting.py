@@ -1,0 +1,85 @@
+"""Evidence that was seen and not taken yet: what is younger than the look-ahead, and the little that was put off."""
+
+from __future__ import annotations
+
+import heapq
+from math import inf
+
+from msgspec import Struct, field
+
+from transforms.coordinator.evidence.items import Item, Kind, Rank
+from transforms.coordinator.evidence.tolerances import HOLD_MS, MOST_HOLDS
+
+_COMPACT_AT = 4_096
+
+
+class Waiting(Struct):
+    """Evidence in its order, and beside it what was put off.
+
+    Attributes:
+        items: evidence in its order, to which more is added at the end; those before `position` were taken.
+        held: what was put off, as a heap by its rank.
+        count: how often something was put off, so that equal ranks keep their order.
+    """
+
+    items: list[Item] = field(default_factory=list)
+    position: int = 0
+    held: list[tuple[Rank, int, Item]] = field(default_factory=list)
+    count: int = 0
+
+    @property
+    def next_at(self) -> float:
+        """When the next piece of evidence stands; infinite where there is none."""
+        at = self.items[self.position].at if self.position < len(self.items) else inf
+        return min(at, self.held[0][0][0]) if self.held else at
+
+    def pop(self, before: float = inf) -> Item | None:
+        """Take the next piece of evidence that stands before a moment; None when there is none."""
+        position, items = self.position, self.items
+        item = items[position] if position < len(items) else None
+        if self.held:
+            return self._pop_beside_held(item, before)
+        if item is None or item.at >= before:
+            return None
+        self.position = position + 1
+        if position >= _COMPACT_AT:
+            self.compact()
+        return item
+
+    def _pop_beside_held(self, item: Item | None, before: float) -> Item | None:
+        first = self.held[0]
+        if item is None or first[0] < item.rank:
+            return heapq.heappop(self.held)[2] if first[0][0] < before else None
+        if item.at >= before:
+            return None
+        for place, (_, _, held) in enumerate(self.held):
+            if _is_of_one_connection(item, held):
+                # A broker answers one request of a connection before it reads the next: this one cannot wait longer.
+                del self.held[place]
+                heapq.heapify(self.held)
+                held.at, held.holds = item.at, MOST_HOLDS
+                return held
+        self.position += 1
+        return item
+
+    def compact(self) -> None:
+        """Let go of what was taken."""
+        del self.items[: self.position]
+        self.position = 0
+
+    def put_off(self, item: Item) -> None:
+        """Put a piece of evidence off for a moment."""
+        item.at += HOLD_MS
+        item.holds += 1
+        self.count += 1
+        heapq.heappush(self.held, (item.rank, self.count, item))
+
+
+def _is_of_one_connection(item: Item, held: Item) -> bool:
+    """Whether both are requests of one connection."""
+    if item.kind is not Kind.REQUEST or held.kind is not Kind.REQUEST:
+        return False
+    row, earlier = item.request, held.request
+    if row is None or earlier is None or row.connection is None:
+        return False
+    return (row.broker, row.connection) == (earlier.broker, earlier.connection)

@@ -1,0 +1,51 @@
+"""The replay as a fold: a group's state and its next evidence, in order, give the state after it and settled rows.
+
+    state = begin(cluster, group_id)
+    state, settled = advance(state, in_order(state.connections, records, events, requests))
+    raw = dump(state)                                       # … and the next day
+    state, settled = advance(load(raw), in_order(…))
+    unsettled = open_rows(state)
+
+However the evidence is cut, the rows of all calls and the last `open_rows` are together those of one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from transforms.coordinator.classic.taking.walk import ClassicWalk
+from transforms.coordinator.driver import Driver
+from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.rows.tables import Rows
+from transforms.coordinator.state import ReplayState, begin, dump, load
+
+__all__ = ["advance", "begin", "dump", "finish", "load", "open_rows"]
+
+
+def advance(state: ReplayState, evidence: Iterable[Item], partitions: Iterable[int] = ()) -> tuple[ReplayState, Rows]:
+    """Take a group's next evidence.
+
+    Args:
+        state: what is known of the group; it is used up: go on with the one that is returned.
+        evidence: pieces of evidence in their order, none of which stands before those of an earlier call.
+        partitions: partitions of `__consumer_offsets` that hold records of the group of whatever kind.
+
+    Returns:
+        The state after it, and the rows that are settled by it.
+    """
+    rows = Rows()
+    state.reigns.observed.update(partitions)
+    Driver(state, ClassicWalk(state, rows)).see(evidence)
+    return state, rows
+
+
+def open_rows(state: ReplayState) -> Rows:
+    """Return the rows of what is not settled, as far as it has come; the state stays as it is."""
+    return finish(load(dump(state)))
+
+
+def finish(state: ReplayState) -> Rows:
+    """Return the rows of what is not settled of a group of which no more will be heard; the state is used up."""
+    rows = Rows()
+    Driver(state, ClassicWalk(state, rows)).finish()
+    return rows

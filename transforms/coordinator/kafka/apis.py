@@ -1,0 +1,23 @@
+"""The APIs of a group coordinator, by what the replay makes of them."""
+
+from __future__ import annotations
+
+CLASSIC_APIS = frozenset(
+    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", "DeleteGroups"}
+)
+
+MODERN_HEARTBEATS = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"})
+
+REPLAYED_APIS = CLASSIC_APIS | MODERN_HEARTBEATS
+
+UNCHANGING_APIS = frozenset({"Heartbeat", "OffsetCommit", "TxnOffsetCommit"})
+"""Requests that leave state and members of a classic group as they are."""
+
+RACING_APIS = frozenset({"Heartbeat", "OffsetCommit", "SyncGroup"})
+"""Requests whose answer is a function of the state alone, so that it can be asked of the state before and after."""
+
+WAITING_APIS = frozenset({"JoinGroup", "SyncGroup"})
+"""Requests that may wait for the group, rather than the group for them."""
+
+ANSWERS_THAT_PROVE = frozenset({"JoinGroup", "SyncGroup"})
+"""Requests whose success proves something of the group; those of heartbeats, commits and leaves prove nothing."""

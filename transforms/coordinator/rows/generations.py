@@ -1,0 +1,267 @@
+"""Rows of `gold.generations`, `gold.generation_members` and `gold.assignments`.
+
+What a generation is depends on those beside it: it ends where the next begins, and who came and went is told against
+the last one that was Stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow
+from transforms.coordinator.assignors.recognise import assignor_of
+from transforms.coordinator.evidence.sources import EVIDENCE_OF
+from transforms.coordinator.rows.tables import Rows, whole
+from transforms.coordinator.timeline.chain import Chain, ended_at, outcome_of, partition_counts, stable_at
+from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
+from transforms.coordinator.timeline.lives import Life
+
+_EVIDENCE_ORDER = ("offsets", "broker_log", "request_log", "client_log")
+
+Members = Mapping[str, MemberFacts]
+
+
+class Links(NamedTuple):
+    """A generation beside those around it.
+
+    Attributes:
+        row: the generation.
+        outcome: how it came out.
+        ended_at: when it ended.
+        chain: what it is compared to.
+        life: its life.
+    """
+
+    row: GenerationFacts
+    outcome: str | None
+    ended_at: float | None
+    chain: Chain
+    life: Life
+
+
+def say_generation(
+    rows: Rows, cluster: str, group_id: str, life: Life, row: GenerationFacts, following: GenerationFacts | None
+) -> None:
+    """Add the rows of a generation, and let its life's chain go on to the next."""
+    chain = life.chain
+    chain.begin(row)
+    links = Links(row, outcome_of(row, following is not None), ended_at(following, life.ended_at), chain, life)
+    rows.generations.append(_generation_row(cluster, group_id, links))
+    rows.generation_members.extend(_member_rows(cluster, group_id, links))
+    rows.assignments.extend(_assignment_rows(cluster, group_id, links))
+    chain.passed(row, links.outcome)
+
+
+# --- gold.generations ----------------------------------------------------------------------------------------------
+
+
+def _generation_row(cluster: str, group_id: str, links: Links) -> GenerationRow:
+    row, outcome, chain = links.row, links.outcome, links.chain
+    is_empty = outcome == "empty"
+    stable, emptied = (None, value_of(row.emptied_at)) if is_empty else (stable_at(row), None)
+    preparing_at = value_of(row.preparing_at)
+    reached = emptied if stable is None else stable
+    members: Members = {} if is_empty else row.current_members
+    is_known = bool(row.members) or is_empty
+    culprit = value_of(row.trigger_member_id)
+    client_id, client_host = _client_of(links.life, culprit)
+    return GenerationRow(
+        cluster=cluster,
+        group_id=group_id,
+        life=row.life,
+        generation=row.generation,
+        protocol_type=value_of(row.protocol_type),
+        protocol=None if is_empty else value_of(row.protocol),
+        leader_member_id=None if is_empty else value_of(row.leader),
+        preparing_at=whole(preparing_at),
+        completing_at=None if is_empty else whole(value_of(row.completing_at)),
+        stable_at=whole(stable),
+        emptied_at=whole(emptied),
+        ended_at=whole(links.ended_at),
+        outcome=outcome,
+        rebalance_ms=None if preparing_at is None or reached is None else int(reached) - int(preparing_at),
+        trigger=_trigger(links, members),
+        trigger_member_id=culprit,
+        trigger_client_id=client_id,
+        trigger_client_host=client_host,
+        reason=value_of(row.reason),
+        client_reason=value_of(row.client_reason),
+        is_subscription_changed=_is_subscription_changed(links, members),
+        member_count=len(members) if is_known else value_of(row.member_count),
+        joined_member_ids=_against_last(chain, members, is_known, joined=True),
+        departed_member_ids=_against_last(chain, members, is_known, joined=False),
+        partitions_total=_partitions_total(outcome, members),
+        partitions_moved=_partitions_moved(chain, outcome, members),
+        assignor=assignor_of(row) if outcome == "stable" else None,
+        evidence=_evidence(row),
+        is_inferred=_is_inferred(row, outcome),
+        missing_before=row.generation - chain.last_number - 1,
+    )
+
+
+def _is_inferred(row: GenerationFacts, outcome: str | None) -> bool:
+    if row.is_inferred or row.preparing_at is None:
+        return True
+    return outcome == "stable" and row.stable_at is None and not row.told
+
+
+def _evidence(row: GenerationFacts) -> list[str]:
+    found = {EVIDENCE_OF[source] for source in row.sources}
+    return [name for name in _EVIDENCE_ORDER if name in found]
+
+
+def _client_of(life: Life, member_id: str | None) -> tuple[str | None, str | None]:
+    """Client and host of a member, from its stay or from a generation it was in."""
+    if member_id is None:
+        return None, None
+    session = life.sessions.get(member_id)
+    if session is not None and session.client_id is not None:
+        return session.client_id.value, value_of(session.client_host)
+    before = life.chain.last_stable
+    for row in (*(() if before is None else (before,)), *life.in_order()):
+        member = row.members.get(member_id)
+        if member is not None and member.client_id is not None:
+            return member.client_id, member.client_host
+    return None, None
+
+
+def _trigger(links: Links, members: Members) -> str:
+    """The trigger that was told; from records alone only "somebody came and nobody went" gives a cause."""
+    row, chain = links.row, links.chain
+    trigger = value_of(row.trigger)
+    if trigger is not None:
+        is_silent = trigger == "leader_rejoined" and not value_of(row.client_reason)
+        return "topic_metadata_changed" if is_silent and _partitions_grew(chain, members) else trigger
+    is_known = bool(row.members)
+    joined = _against_last(chain, members, is_known, joined=True)
+    departed = _against_last(chain, members, is_known, joined=False)
+    return "member_joined" if joined and not departed and is_known else "unknown"
+
+
+def _partitions_grew(chain: Chain, members: Members) -> bool:
+    """Same subscriptions, and a topic with more partitions than it ever had here.
+
+    Fewer partitions prove nothing: leaders leave some out, and Kafka never takes any away.
+    """
+    before: Members = {} if chain.last_stable is None else chain.last_stable.current_members
+    subscribed = {member.topics for member in members.values()}
+    if None in subscribed or subscribed != {member.topics for member in before.values()}:
+        return False
+    known = chain.partition_counts
+    return any(count > known[topic] for topic, count in partition_counts(members.values()).items() if topic in known)
+
+
+def _is_subscription_changed(links: Links, members: Members) -> bool | None:
+    last = links.chain.last_stable
+    if last is None or not links.row.members:
+        return None
+    before = last.current_members
+    both = [(member, before[key]) for key, member in members.items() if key in before]
+    known = [(now.topics, then.topics) for now, then in both if now.topics is not None and then.topics is not None]
+    if len(known) < len(both):
+        return None
+    return any(now is not then and set(now) != set(then) for now, then in known)
+
+
+def _against_last(chain: Chain, members: Members, is_known: bool, joined: bool) -> list[str] | None:
+    last = chain.last_stable
+    if not is_known or (last is not None and not last.members):
+        return None
+    if last is None and (chain.first_number or 0) > 1:
+        return None  # the generations before are not known, so neither is who was in the last stable one
+    before: Members = {} if last is None else last.current_members
+    ours, theirs = (members, before) if joined else (before, members)
+    return sorted(key for key in ours if key not in theirs)
+
+
+def _partitions_total(outcome: str | None, members: Members) -> int | None:
+    if outcome == "empty":
+        return 0
+    if outcome != "stable" or not members:
+        return None
+    total = 0
+    for member in members.values():
+        if member.assigned is None:
+            return None
+        total += len(member.assigned)
+    return total
+
+
+def _partitions_moved(chain: Chain, outcome: str | None, members: Members) -> int | None:
+    """Partitions whose owner is another than in the last stable generation; unassigned is no owner."""
+    if outcome not in ("stable", "empty") or chain.last_stable is None:
+        return None
+    now, then = _owners(members.values()), _owners(chain.last_stable.current_members.values())
+    if now is None or then is None:
+        return None
+    return sum(now.get(key) != then.get(key) for key in now.keys() | then.keys())
+
+
+def _owners(members: Iterable[MemberFacts]) -> dict[tuple[str, int], tuple[str | None, ...]] | None:
+    """Owner of each partition: the instance, else client and host, which need not be unique."""
+    owners: dict[tuple[str, int], tuple[str | None, ...]] = {}
+    for member in members:
+        if member.assigned is None:
+            return None
+        owner = (member.group_instance_id,) if member.group_instance_id else (member.client_id, member.client_host)
+        owners.update(dict.fromkeys(member.assigned, owner))
+    return owners
+
+
+# --- the members, and what they got --------------------------------------------------------------------------------
+
+
+def _member_rows(cluster: str, group_id: str, links: Links) -> Iterator[GenerationMemberRow]:
+    row = links.row
+    leader = value_of(row.leader)
+    for member in row.members.values():
+        session = links.life.sessions.get(member.member_id)
+        known_id = known_host = joined_at = None
+        if session is not None:
+            known_id, known_host = value_of(session.client_id), value_of(session.client_host)
+            joined_at = value_of(session.joined_at)
+        is_assigned = member.assigned is not None and links.outcome == "stable"
+        yield GenerationMemberRow(
+            cluster=cluster,
+            group_id=group_id,
+            life=row.life,
+            generation=row.generation,
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id or known_id,
+            client_host=member.client_host or known_host,
+            is_leader=member.member_id == leader,
+            topics=None if member.topics is None else list(member.topics),
+            session_timeout_ms=member.session_timeout_ms,
+            rebalance_timeout_ms=member.rebalance_timeout_ms,
+            partitions_assigned=len(member.assigned or ()) if is_assigned else None,
+            joined_at=whole(joined_at),
+            told_at=whole(row.told.get(member.member_id)),
+            replaces_member_id=member.replaces,
+        )
+
+
+def _assignment_rows(cluster: str, group_id: str, links: Links) -> Iterator[AssignmentRow]:
+    """Only a generation that became Stable has any."""
+    if links.outcome != "stable":
+        return
+    row, began = links.row, stable_at(links.row)
+    for member in row.members.values():
+        valid_from = whole(began if member.valid_from is None else member.valid_from)
+        valid_to = whole(links.ended_at if member.valid_to is None else member.valid_to)
+        for topic, partition in dict.fromkeys(member.assigned or ()):
+            yield AssignmentRow(
+                cluster=cluster,
+                group_id=group_id,
+                life=row.life,
+                generation=row.generation,
+                member_id=member.member_id,
+                topic=topic,
+                partition=partition,
+                group_instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                valid_from=valid_from,
+                valid_to=valid_to,
+            )

@@ -1,0 +1,89 @@
+"""A generation beside those around it: how it came out, when it was stable and ended, what it is compared to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from transforms.coordinator.evidence.sources import Authority
+from transforms.coordinator.timeline.facts import Fact, GenerationFacts, MemberFacts, authority_of, value_of
+
+
+def outcome_of(row: GenerationFacts, is_followed: bool) -> str | None:
+    """How a generation came out; where the machine and the evidence differ, as the evidence says."""
+    reached = max(map(authority_of, (row.completing_at, row.assigned_at, row.stable_at, row.joined_by)))
+    told = Authority.ANSWERED if row.told else Authority.NONE
+    if row.emptied_at is not None and row.emptied_at.authority >= max(reached, told):
+        return "empty"
+    if stable_at(row) is not None:
+        return "stable"
+    if row.completing_at is not None and is_followed:
+        return "abandoned"
+    return None
+
+
+def stable_at(row: GenerationFacts) -> float | None:
+    """When the assignment was stored: the record, else the leader's line, else the replayed SyncGroup.
+
+    The machine alone does not show it: a record, a line or an answered SyncGroup must.
+    """
+    shown = row.stable_at or row.assigned_at
+    if shown is not None:
+        return shown.value
+    if not row.told:
+        return None
+    first_told = min(row.told.values())
+    foreseen = value_of(row.foreseen_stable_at)
+    return first_told if foreseen is None else min(foreseen, first_told)
+
+
+def ended_at(following: GenerationFacts | None, end_of_life: Fact[float] | None) -> float | None:
+    """When a generation ended: at the next join phase, or with the group; if that is not known, at what came next."""
+    if following is None:
+        return value_of(end_of_life)
+    for fact in (following.preparing_at, following.completing_at, following.emptied_at, following.stable_at):
+        if fact is not None:
+            return fact.value
+    return None
+
+
+class Chain(Struct):
+    """What a generation is compared to: the ones of its life that came before, as far as they matter.
+
+    Attributes:
+        first_number: number of the life's first generation; None = none yet.
+        last_number: number of the last one before.
+        last_stable: the last one before that became Stable.
+        partition_counts: by topic, the most partitions that were assigned so far.
+    """
+
+    first_number: int | None = None
+    last_number: int = 0
+    last_stable: GenerationFacts | None = None
+    partition_counts: dict[str, int] = field(default_factory=dict)
+
+    def begin(self, row: GenerationFacts) -> None:
+        """Take note of a life's first generation; one that was loaded by another coordinator follows itself."""
+        if self.first_number is None:
+            self.first_number = row.generation
+            is_reloaded = value_of(row.trigger) == "coordinator_failover"
+            self.last_number = row.generation - 1 if is_reloaded else 0
+
+    def passed(self, row: GenerationFacts, outcome: str | None) -> None:
+        """Go on to the next generation."""
+        self.last_number = row.generation
+        if outcome == "stable":
+            self.last_stable = row
+            for topic, count in partition_counts(row.members.values()).items():
+                self.partition_counts[topic] = max(self.partition_counts.get(topic, 0), count)
+
+
+def partition_counts(members: Iterable[MemberFacts]) -> dict[str, int]:
+    """Partitions that each topic has at least, by the highest one assigned."""
+    counts: dict[str, int] = {}
+    for member in members:
+        for topic, partition in member.assigned or ():
+            if counts.get(topic, 0) <= partition:
+                counts[topic] = partition + 1
+    return counts

@@ -1,0 +1,280 @@
+"""What is known of a generation and of a member's stay, each fact held with the authority of what showed it.
+
+A fact of equal authority that comes later does not replace the one that is there: what is told twice was true the
+first time.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from transforms.coordinator.evidence.sources import AUTHORITY, Authority, Source
+
+Value = TypeVar("Value")
+
+
+class Fact(Struct, Generic[Value], frozen=True, array_like=True, gc=False):
+    """One fact, and the authority of what showed it."""
+
+    value: Value
+    authority: Authority
+
+
+def value_of(fact: Fact[Value] | None) -> Value | None:
+    """Return what a fact says; None if it is not known."""
+    return None if fact is None else fact.value
+
+
+def authority_of(fact: Fact[Value] | None) -> Authority:
+    """Return the authority of a fact; NONE if it is not known."""
+    return Authority.NONE if fact is None else fact.authority
+
+
+def better(known: Fact[Value] | None, value: Value | None, authority: Authority) -> Fact[Value] | None:
+    """Return the fact that stands when another source tells of it; None is no fact."""
+    if value is None or (known is not None and known.authority >= authority):
+        return known
+    return Fact(value, authority)
+
+
+class MemberFacts(Struct, gc=False):
+    """One member of a generation.
+
+    Attributes:
+        assigned: topic and partition pairs in the order of the wire; None = not known.
+        subscription: the bytes, by which a change is seen even where they cannot be decoded.
+        valid_from: when the member took the assignment over, if not with the generation.
+        valid_to: when another id took it over.
+        is_stored: a record holds it.
+    """
+
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    topics: tuple[str, ...] | None = None
+    subscription: bytes | None = None
+    assigned: tuple[tuple[str, int], ...] | None = None
+    replaces: str | None = None
+    valid_from: float | None = None
+    valid_to: float | None = None
+    is_stored: bool = False
+
+    def filled(self, known: MemberFacts | None) -> MemberFacts:
+        """Return this member, its gaps filled with what was known before."""
+        if known is None:
+            return self
+        gaps = {name: getattr(known, name) for name in self.__struct_fields__ if getattr(self, name) is None}
+        return replace(self, **gaps) if gaps else self
+
+
+class GenerationFacts(Struct):
+    """All that is known of one generation.
+
+    Attributes:
+        sources: what has shown anything of it.
+        assigned_at: when the leader's assignment came in, by the broker's line.
+        stable_at: when it was stored, by its record.
+        foreseen_stable_at: when the replayed machine became Stable.
+        joined_by: when somebody was told that its join phase was over.
+        told_at: when somebody was first told its assignment.
+        is_stored: a record of it was read.
+        stable_sets: member sets that records or the machine showed when it was Stable.
+        members: by member id, in the order of the source that showed them; with those replaced inside it.
+        members_authority: authority of what showed the members.
+        told: by member id, when its SyncGroup was first answered without error.
+        is_inferred: a step was put in that nothing shows.
+        was_lost: its join phase had begun when another coordinator took over, which knew nothing of it.
+    """
+
+    life: int
+    generation: int
+    sources: set[Source] = field(default_factory=set)
+    preparing_at: Fact[float] | None = None
+    completing_at: Fact[float] | None = None
+    assigned_at: Fact[float] | None = None
+    stable_at: Fact[float] | None = None
+    foreseen_stable_at: Fact[float] | None = None
+    emptied_at: Fact[float] | None = None
+    joined_by: Fact[float] | None = None
+    trigger: Fact[str] | None = None
+    trigger_member_id: Fact[str] | None = None
+    reason: Fact[str] | None = None
+    client_reason: Fact[str] | None = None
+    protocol: Fact[str] | None = None
+    protocol_type: Fact[str] | None = None
+    leader: Fact[str] | None = None
+    member_count: Fact[int] | None = None
+    is_stored: bool = False
+    stable_sets: list[frozenset[str]] = field(default_factory=list)
+    members: dict[str, MemberFacts] = field(default_factory=dict)
+    members_authority: Authority = Authority.NONE
+    told: dict[str, float] = field(default_factory=dict)
+    is_inferred: bool = False
+    was_lost: bool = False
+
+    def learn_times(
+        self,
+        source: Source,
+        *,
+        preparing_at: float | None = None,
+        completing_at: float | None = None,
+        assigned_at: float | None = None,
+        stable_at: float | None = None,
+        foreseen_stable_at: float | None = None,
+        emptied_at: float | None = None,
+        joined_by: float | None = None,
+    ) -> None:
+        """Take moments from a source; None is no fact."""
+        authority = AUTHORITY[source]
+        self.sources.add(source)
+        self.preparing_at = better(self.preparing_at, preparing_at, authority)
+        self.completing_at = better(self.completing_at, completing_at, authority)
+        self.assigned_at = better(self.assigned_at, assigned_at, authority)
+        self.stable_at = better(self.stable_at, stable_at, authority)
+        self.foreseen_stable_at = better(self.foreseen_stable_at, foreseen_stable_at, authority)
+        self.emptied_at = better(self.emptied_at, emptied_at, authority)
+        self.joined_by = better(self.joined_by, joined_by, authority)
+
+    def learn_cause(
+        self,
+        source: Source,
+        *,
+        trigger: str | None = None,
+        member_id: str | None = None,
+        reason: str | None = None,
+        client_reason: str | None = None,
+    ) -> None:
+        """Take why the rebalance began."""
+        authority = AUTHORITY[source]
+        self.sources.add(source)
+        self.trigger = better(self.trigger, trigger, authority)
+        self.trigger_member_id = better(self.trigger_member_id, member_id, authority)
+        self.reason = better(self.reason, reason, authority)
+        self.client_reason = better(self.client_reason, client_reason, authority)
+
+    def learn_choice(
+        self,
+        source: Source,
+        *,
+        protocol: str | None = None,
+        protocol_type: str | None = None,
+        leader: str | None = None,
+        member_count: int | None = None,
+    ) -> None:
+        """Take what the join phase decided."""
+        authority = AUTHORITY[source]
+        self.sources.add(source)
+        self.protocol = better(self.protocol, protocol, authority)
+        self.protocol_type = better(self.protocol_type, protocol_type, authority)
+        self.leader = better(self.leader, leader, authority)
+        self.member_count = better(self.member_count, member_count, authority)
+
+    def learn_members(self, source: Source, members: list[MemberFacts]) -> None:
+        """Take the member set from a source; the highest authority wins, its gaps are filled by what was known."""
+        authority = AUTHORITY[source]
+        if authority < self.members_authority:
+            return
+        known = self.members
+        self.members = {member.member_id: member.filled(known.get(member.member_id)) for member in members}
+        for member in known.values():
+            if member.replaces in self.members:
+                self.members.setdefault(member.member_id, member)
+        self.members_authority = authority
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its join phase ended: before, the number is not used yet."""
+        return self.counted_at is not None
+
+    @property
+    def counted_at(self) -> float | None:
+        """When its join phase had ended for sure; None if it has not, as far as is known."""
+        for fact in (self.stable_at, self.emptied_at, self.completing_at):
+            if fact is not None:
+                return fact.value
+        return None
+
+    @property
+    def current_members(self) -> dict[str, MemberFacts]:
+        """Members at the end of the generation: those that were not replaced."""
+        replaced = {member.replaces for member in self.members.values()}
+        return {key: member for key, member in self.members.items() if key not in replaced}
+
+    @property
+    def first_members(self) -> dict[str, MemberFacts]:
+        """Members at the beginning of the generation: those that did not come by replacement."""
+        return {key: member for key, member in self.members.items() if member.replaces is None}
+
+
+Identity = tuple[str, str | None, str | None]
+"""An instance, or a client and its host."""
+
+
+class Session(Struct, gc=False):
+    """One stay of a member in a group; ids that stay pending have none.
+
+    Attributes:
+        gone_at: when its departure was first told, even if not when it was.
+        seen_instance_id: its instance as a generation's members show it; `seen_client_id` and `seen_client_host`
+            likewise.
+        first_generation: first settled generation that it was in; the open ones are not counted yet.
+        last_generation: the last of them.
+        previous_member_id: the stay before of the same instance, or of the same client and host.
+        is_linked: whether that was looked for.
+    """
+
+    member_id: str
+    gone_at: float | None = None
+    joined_at: Fact[float] | None = None
+    ended_at: Fact[float] | None = None
+    end_cause: Fact[str] | None = None
+    group_instance_id: Fact[str] | None = None
+    client_id: Fact[str] | None = None
+    client_host: Fact[str] | None = None
+    seen_instance_id: str | None = None
+    seen_client_id: str | None = None
+    seen_client_host: str | None = None
+    first_generation: int | None = None
+    last_generation: int | None = None
+    previous_member_id: str | None = None
+    is_linked: bool = False
+
+    @property
+    def identity(self) -> Identity | None:
+        """What stays the same when the member comes back: its instance, else client and host; None = not known."""
+        instance_id = value_of(self.group_instance_id) or self.seen_instance_id
+        client_id = value_of(self.client_id) or self.seen_client_id
+        if instance_id is not None:
+            return ("instance", instance_id, None)
+        if client_id is not None:
+            return ("client", client_id, value_of(self.client_host) or self.seen_client_host)
+        return None
+
+    def came(
+        self,
+        source: Source,
+        *,
+        at: float | None = None,
+        group_instance_id: str | None = None,
+        client_id: str | None = None,
+        client_host: str | None = None,
+    ) -> None:
+        """Take a member's arrival."""
+        authority = AUTHORITY[source]
+        self.joined_at = better(self.joined_at, at, authority)
+        self.group_instance_id = better(self.group_instance_id, group_instance_id, authority)
+        self.client_id = better(self.client_id, client_id, authority)
+        self.client_host = better(self.client_host, client_host, authority)
+
+    def went(self, source: Source, end_cause: str, told_at: float, at: float | None = None) -> None:
+        """Take a member's departure: when it was told, and when it was, if that is known."""
+        authority = AUTHORITY[source]
+        self.gone_at = told_at if self.gone_at is None else self.gone_at
+        self.ended_at = better(self.ended_at, at, authority)
+        self.end_cause = better(self.end_cause, end_cause, authority)
