@@ -18,7 +18,7 @@ from tests.unit.coordinator.evidence_rows import (
     verdicts,
 )
 from tests.unit.coordinator.test_takeover import began
-from transforms.coordinator.classic.taking.removals import Removals
+from transforms.coordinator.classic.taking.witnesses import Witnesses
 
 
 def failed(at: int, member_id: str = "a-1") -> Row:
@@ -42,10 +42,10 @@ def rounds(*at: int) -> list[Row]:
     ],
 )
 def test_a_timer_runs_out_when_the_brokers_own_did(lines, due, moment):
-    removals = Removals()
+    witnesses = Witnesses()
     for row in lines:
-        removals.notice(typed_line(row))
-    assert removals.moment(("member", "a-1"), due) == moment
+        witnesses.notice(typed_line(row))
+    assert witnesses.moment(("member", "a-1"), due) == moment
 
 
 def test_a_heartbeat_that_was_in_time_by_the_brokers_clock_keeps_its_member():

@@ -157,7 +157,7 @@ class Audit(Struct, Generic[View]):
         still_open = []
         for token in self.open_races:
             verdict = self.verdicts[token]
-            if verdict.exchange.answered_at + RACE_WINDOW_MS < at or _is_in_order(verdict.exchange, connection):
+            if verdict.exchange.handled_at + RACE_WINDOW_MS < at or _is_in_order(verdict.exchange, connection):
                 continue
             if not _settles(verdict, now, answer_of):
                 still_open.append(token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transforms.coordinator.classic.machine.admission import admit
+from transforms.coordinator.classic.machine.events import Event
 from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
@@ -12,9 +13,14 @@ from transforms.coordinator.kafka.requests import Request
 
 
 def foresee(group: Group | None, request: Request, settings: CoordinatorSettings) -> Error | None:
-    """Return the error a request would be answered with at once; None if it would be parked. Not for LeaveGroup."""
+    """Return the error a request would be answered with; None if it would be parked. Not for LeaveGroup.
+
+    The leader's assignment is parked by itself alone, until it is stored.
+    """
     judged = admit(group, request, settings)
     if isinstance(judged, Error):
         return judged
+    if judged is Event.LEADER_SYNCED and group is not None and group.state is GroupState.COMPLETING:
+        return Error.NONE
     cell = TRANSITIONS.get((group.state if group is not None else GroupState.EMPTY, judged))
     return cell.answer if cell is not None else None

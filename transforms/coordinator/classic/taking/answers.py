@@ -71,12 +71,15 @@ def _resync_to_answer(course: Course, exchange: Exchange, generation: int) -> No
 
 def _sync_answered(course: Course, exchange: Exchange) -> None:
     generation, group = exchange.request.generation, course.machine.present
+    row = course.lives.of_generation(generation).generation(generation)
+    if row.assigned_at is None and course.witnesses.denies_assignment(generation, exchange.answered_at):
+        return
     if group is not None and group.generation == generation and group.state is GroupState.COMPLETING:
         _mark_own_answer(course, exchange)
         group.pending_syncs.pop(exchange.request.member_id, None)
         cause = Cause(exchange.answered_at, source=Source.ANSWER)
         course.machine.apply(Event.ASSIGNMENT_STORED, cause)
-    row = course.lives.of_generation(generation).generation(generation)
+        row = course.lives.of_generation(generation).generation(generation)
     observe.member_told(row, exchange)
 
 

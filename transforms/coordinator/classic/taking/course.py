@@ -22,7 +22,6 @@ from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.ownership import Ownership
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
-from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.rows.tables import Rows, whole
 from transforms.coordinator.timeline.lives import Life, Lives
 
@@ -47,7 +46,7 @@ class Course:
         self.audit = state.audit
         self.presence = state.presence
         self.departures = state.departures
-        self.removals = state.removals
+        self.witnesses = state.witnesses
         self.lives = lives
         self.brokers = brokers
         self.ownership = ownership
@@ -101,14 +100,14 @@ class Course:
             self.audit.left_state(self._at, self._until, self._before, self.machine.present, self.answer_of, self._by)
 
     def answer_of(self, group: Group | None, exchange: Exchange) -> int | None:
-        """Return what a group in a state answers in the end.
+        """Return what a group in a state answers.
 
-        None for a state that had not reached the request's generation: somebody had been told of that generation.
+        None for a state that had not reached the request's generation: somebody had been told of that generation. None
+        too where the request would have to wait, for what it waits for may come or not.
         """
         if group is None or group.generation < exchange.request.generation:
             return None
-        answer = foresee(group, exchange.request, self.machine.settings)
-        return Error.NONE if answer is None else answer
+        return foresee(group, exchange.request, self.machine.settings)
 
     def forget_parked(self) -> None:
         """The state was set: whoever was parked in the machine's own state gets no prediction."""

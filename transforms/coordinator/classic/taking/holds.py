@@ -50,7 +50,7 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
     group, told = course.machine.group, exchange.observed_generation
     if told is not None and told > group.generation + 1:
         # It waits for one join phase at the most, so the one before has ended by now.
-        return holds < HOLDS_OF_A_JOIN and course.removals.was_completed(told - 1, exchange.handled_at)
+        return holds < HOLDS_OF_A_JOIN and course.witnesses.was_completed(told - 1, exchange.handled_at)
     foreseen = foresee(group, exchange.request, course.machine.settings)
     waits = told == group.generation + 1 and exchange.parked_ms > 0 and group.state is not GroupState.PREPARING
     if waits and foreseen == Error.NONE:

@@ -10,7 +10,7 @@ from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.taking.joiners import Joiners
-from transforms.coordinator.classic.taking.removals import Removals
+from transforms.coordinator.classic.taking.witnesses import Witnesses
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.timeline.audit import Audit
 
@@ -86,5 +86,5 @@ class ClassicState(Struct):
     audit: Audit[Group | None] = field(default_factory=Audit)
     presence: Presence = field(default_factory=Presence)
     departures: Departures = field(default_factory=Departures)
-    removals: Removals = field(default_factory=Removals)
+    witnesses: Witnesses = field(default_factory=Witnesses)
     joiners: Joiners = field(default_factory=Joiners)

@@ -90,7 +90,7 @@ class ClassicWalk:
         self._reigns.notice(line)
         if line.group_id is not None:
             course.presence.has_other_evidence = True
-            course.removals.notice(line)
+            course.witnesses.notice(line)
             course.state.joiners.notice_line(line)
 
     def _notice_record(self, record: GroupMetadataRow) -> None:
@@ -161,7 +161,7 @@ class ClassicWalk:
         if due + (JOIN_TIMER_LAG_MS if key == JOIN_TIMER else MEMBER_TIMER_LAG_MS) > before:
             return False
         is_drawn_out = key == JOIN_TIMER and machine.draws_out_join()
-        ran_out = due if is_drawn_out else course.removals.moment(key, due)
+        ran_out = due if is_drawn_out else course.witnesses.moment(key, due)
         if ran_out is None:
             machine.group.timers.stop(key)
         elif ran_out > due:

@@ -1,8 +1,8 @@
-"""What the broker's log tells of its timers, so that the replay's own remove nobody whom the broker kept.
+"""What lines witness, seen ahead of their turn: where such lines are logged, what none tells did not happen.
 
 A session that the replay sees end may have gone on: the broker was down, or loading, or waited for its assignment to
 be replicated, or its timer was late and the heartbeat in time. The broker logs each member that it removes, and the end
-of each join phase; where such lines are logged, what no line tells did not happen.
+of each join phase. A member that is said to have got its assignment may not have: the broker logs each that comes in.
 """
 
 from __future__ import annotations
@@ -24,27 +24,30 @@ _ENDS_OF_JOINS = frozenset({"stabilized", "group_empty", "rebalance_extended", "
 _MEMORY_MS = 10 * LOOK_AHEAD_MS
 
 
-class Removals(Struct):
-    """When the timers of a group's coordinators ran out, as far as lines of the last moments tell.
+class Witnesses(Struct):
+    """What lines of the last moments tell of a group's timers and rounds.
 
     Attributes:
         first: when the lines about the group's rebalances begin.
         moments: by timer, when lines tell what it brings about, in order.
         completions: number of a generation, and when a line tells that its join phase ended, in order of time.
+        assigned: the same of the leader's assignment.
     """
 
     first: float = inf
     moments: dict[TimerKey, list[float]] = field(default_factory=dict)
     completions: list[tuple[int, float]] = field(default_factory=list)
+    assigned: list[tuple[int, float]] = field(default_factory=list)
 
     def notice(self, row: CoordinatorEventRow) -> None:
         """Take a line about the group, in order of time."""
         at = row.logged_at or 0.0
         if row.event in ROUNDS:
             self.first = min(self.first, at)
-        if row.event == "stabilized" and row.generation is not None:
-            self.completions = [each for each in self.completions if each[1] >= at - _MEMORY_MS]
-            self.completions.append((row.generation, at))
+        told = {"stabilized": self.completions, "assignment_received": self.assigned}.get(row.event)
+        if told is not None and row.generation is not None:
+            told[:] = [each for each in told if each[1] >= at - _MEMORY_MS]
+            told.append((row.generation, at))
         timer = _timer(row)
         if timer is not None:
             self._forget(at - _MEMORY_MS)
@@ -62,6 +65,10 @@ class Removals(Struct):
         return any(
             number == generation and abs(at - completed) <= SAME_MOMENT_MS for number, completed in self.completions
         )
+
+    def denies_assignment(self, generation: int, at: float) -> bool:
+        """Whether a line would tell that the leader's assignment for a generation came in, and none of these does."""
+        return self.first <= at and all(number != generation for number, _ in self.assigned)
 
     def moment(self, timer: TimerKey, due: float) -> float | None:
         """Return when a timer ran out: when it was due, or by its line if that is much later; None if it did not.
