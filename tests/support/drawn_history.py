@@ -25,8 +25,9 @@ Each line has a moment in milliseconds, who speaks, and what. Lines are in the o
 `log@2` is broker 2's, `a@2` asks broker 2; `log/7` and `record/7` are of partition 7 of `__consumer_offsets` instead of
 the one that the group belongs to. Lines that begin with `#` are for the reader.
 
-The group is called `orders`. `kafka` is the version of its brokers: below 4 it is the Scala coordinator. Other settings
-are printed by the broker at its start ("KafkaConfig values"); without any no such line is there.
+The group is called `orders`. `kafka` is the version of its brokers: below 4 it is the Scala coordinator. Where other
+settings are given, the broker prints them and its version at its start ("KafkaConfig values", "Kafka version"); without
+any there are no such lines.
 
 What is drawn becomes bytes of records, lines of broker logs and lines of the request log, and these become evidence by
 the product's own readers: rows of the silver tables.
@@ -71,7 +72,7 @@ ORIGIN = datetime(2024, 1, 1, tzinfo=timezone.utc)
 ORIGIN_MS = int(ORIGIN.timestamp() * 1000)
 
 STARTED = -60_000
-"""When brokers print their settings."""
+"""When the broker prints its settings."""
 
 _SPEAKER = r"(?P<who>[^\s@/]+)(?:@(?P<broker>\d+))?(?:/(?P<partition>\d+))?"
 _LINE = re.compile(rf"(?P<at>\d+(?:\.\d+)?)\s+{_SPEAKER}\s+(?P<what>.+)")
@@ -118,6 +119,8 @@ def parse(text: str) -> History:
     if settings:
         printed = "".join(f"\n\t{name} = {value}" for name, value in settings.items())
         writer.log(STARTED, f"KafkaConfig values: {printed}", "kafka.server.KafkaConfig")
+        version = f"Kafka version: {writer.history.version}"
+        writer.log(STARTED, version, "org.apache.kafka.common.utils.AppInfoParser")
     last = 0.0
     for line in lines:
         match = _LINE.fullmatch(line)

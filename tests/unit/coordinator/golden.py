@@ -80,8 +80,14 @@ def _counted(name: str, value: Any) -> Any:
 
 
 KNOWN_WRONG = {
+    "a_rejoin_shows_all_protocols_of_a_member": "a member that a record showed is taken to offer every protocol, "
+    "even after its own JoinGroup has listed what it offers",
+    "assignment_could_not_be_stored": "the line about the leader's assignment makes a generation stable, although the "
+    "next line says that it could not be stored",
     "crash_by_lines_and_records": "without a request log the end of a join phase waits for joins that nothing shows, "
     "until the record has put the step in, later and as inferred",
+    "who_was_there_before_the_request_log": "members that a leader's answer shows for the first time are said to have "
+    "joined at that moment",
 }
 """Cases whose expectation is right and not met yet: what the replay does instead."""
 
