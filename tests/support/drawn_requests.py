@@ -54,6 +54,11 @@ SESSION_TIMEOUT_MS = 10_000
 REBALANCE_TIMEOUT_MS = 60_000
 PROTOCOL_TYPE, PROTOCOL = "consumer", "range"
 
+_OF_REQUEST = frozenset({"offers", "session", "rebalance", "protocol", "assigns"})
+_OF_ANSWER = frozenset({"leader", "members", "protocol"})
+_TELLING = frozenset({"JoinGroup", "SyncGroup"})
+"""APIs whose answer tells more than an error."""
+
 _KEYS = {api.name: key for key, api in APIS.items()}
 _PHRASES = re.compile(r',\s+(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _SUBJECT = re.compile(r'(?P<who>.*?)(?:\s*\bgeneration (?P<generation>-?\d+))?(?:\s*"(?P<reason>[^"]*)")?')
@@ -85,14 +90,16 @@ class Said:
         first, *rest = _PHRASES.split(match[3])
         subjects, more = ([first, *rest], []) if self.api == "LeaveGroup" else ([first], rest)
         self.subjects = [_matched(_SUBJECT, subject) for subject in subjects]
-        self.more = _by_first_word(more)
+        self.more = _by_first_word(more, _OF_REQUEST)
         said = _matched(_ANSWER, answer.strip())
         self.answered_at = None if said["at"] is None else int(said["at"])
         self.until = math.ceil(at) if self.answered_at is None else self.answered_at
         if self.until < at:
             raise ValueError(f"answered before it came: {text}")
         self.answer, self.given = said["said"], said["given"]
-        self.told = _by_first_word(_PHRASES.split(said["more"]) if said["more"] else [])
+        self.told = _by_first_word(_PHRASES.split(said["more"]) if said["more"] else [], _OF_ANSWER)
+        if self.api not in _TELLING and not (self.answer and set(self.answer.split()) <= set(ERROR_CODES)):
+            raise ValueError(f"no error of Kafka's: {text}")
 
     @property
     def who(self) -> Who:
@@ -127,9 +134,11 @@ def _matched(pattern: re.Pattern[str], text: str) -> re.Match[str]:
     return match
 
 
-def _by_first_word(phrases: list[str]) -> dict[str, str]:
-    words = (phrase.strip().partition(" ") for phrase in phrases)
-    return {word: rest for word, _, rest in words}
+def _by_first_word(phrases: list[str], known: frozenset[str]) -> dict[str, str]:
+    words = {word: rest for word, _, rest in (phrase.strip().partition(" ") for phrase in phrases)}
+    if not known.issuperset(words):
+        raise ValueError(f"not understood: {sorted(set(words) - known)}")
+    return words
 
 
 def request_line(said: Said, stamp: str, at: float, group_id: str, client_id: str, connection: Json) -> str:
