@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime, timedelta, timezone
 from functools import reduce
 from typing import Any
 
@@ -11,16 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from schemas.catalog import BY_NAME
-from schemas.spark import spark_type, struct_type
-from schemas.table import TableSpec
+from schemas.spark import struct_type
 from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
 from schemas.tables.silver import GROUP_REQUESTS
 from schemas.words import FENCING_ERRORS
 from tests.support.drawn_table import Row, draw
+from tests.support.frames import to_frame, to_rows
 from tests.unit.findings import oracle
 from tests.unit.findings.golden import Case, cases, complete
 from transforms.gold.advice import STORM_ADVICE
@@ -28,28 +25,6 @@ from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import rebalance_storms
 
 pytestmark = pytest.mark.spark
-
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
-def to_frame(spark: SparkSession, spec: TableSpec, rows: list[Row]) -> DataFrame:
-    """Rows with times in milliseconds as a frame of a declared table."""
-    times = {name for name in spec.columns if isinstance(spark_type(spec.column(name).data_type), T.TimestampType)}
-
-    def cell(name: str, value: Any) -> Any:
-        return EPOCH + timedelta(milliseconds=value) if name in times and value is not None else value
-
-    # What a case does not draw is null, whatever the contract says of the column.
-    schema = T.StructType([T.StructField(field.name, field.dataType) for field in struct_type(spec)])
-    return spark.createDataFrame([tuple(cell(name, row[name]) for name in spec.columns) for row in rows], schema)
-
-
-def to_rows(frame: DataFrame) -> list[Row]:
-    """A frame as rows with times in milliseconds."""
-    times = [field.name for field in frame.schema if isinstance(field.dataType, T.TimestampType)]
-    for name in times:
-        frame = frame.withColumn(name, F.unix_micros(name) / 1000)
-    return [row.asDict() for row in frame.collect()]
 
 
 @pytest.fixture(scope="module")

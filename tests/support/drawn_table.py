@@ -8,6 +8,7 @@
 
 A name on a line of its own begins a table; `name = number` is a setting. Cells are read by the type that the column
 has in the dictionary: times are milliseconds, lists `a, b`, maps `a: 1, b: 2`, `[]` is an empty list, nothing is null.
+`no rows` below a table's name says that it has none.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from schemas.columns import COLUMNS
 from schemas.types import BIGINT, BOOLEAN, DOUBLE, INT, TIMESTAMP, Array, DataType, Map
 
 Row = dict[str, Any]
+
+NO_ROWS = "no rows"
 
 
 @dataclass
@@ -45,6 +48,8 @@ def parse(text: str) -> Drawing:
             name, is_setting, number = (part.strip() for part in line.partition("="))
             if is_setting:
                 drawing.settings[name] = int(number)
+            elif name == NO_ROWS:
+                drawing.columns[table], drawing.tables[table] = (), []
             else:
                 table = name
             continue
@@ -101,4 +106,6 @@ def _cell(value: Any) -> str:
         return ", ".join(map(str, value)) or "[]"
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() else f"{value:g}"
+    return str(value)
