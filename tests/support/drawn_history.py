@@ -55,7 +55,7 @@ from tests.support.drawn_requests import (
     request_line,
 )
 from tests.support.record_writer import key_bytes, value_bytes
-from transforms.coordinator.order import offsets_partition
+from transforms.coordinator.kafka.java_hashing import offsets_partition
 from transforms.loglines.parse import parse_entry
 from transforms.wire.records import decode
 

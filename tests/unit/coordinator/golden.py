@@ -79,22 +79,7 @@ def _counted(name: str, value: Any) -> Any:
     return float(value - ORIGIN_MS) if is_moment else value
 
 
-KNOWN_WRONG = {
-    "a_rejoin_shows_all_protocols_of_a_member": "a member that a record showed is taken to offer every protocol, "
-    "even after its own JoinGroup has listed what it offers",
-    "assignment_could_not_be_stored": "the line about the leader's assignment makes a generation stable, although the "
-    "next line says that it could not be stored",
-    "assignment_could_not_be_stored_request_log": "a leader's SyncGroup that waited and was answered 15 is taken for "
-    "one that never reached the group, which is then believed to be in CompletingRebalance for good",
-    "broker_restarts_before_any_line_about_the_group": "a coordinator that has shut down goes on expiring sessions, "
-    "which makes up a generation and a life",
-    "crash_by_lines_and_records": "without a request log the end of a join phase waits for joins that nothing shows, "
-    "until the record has put the step in, later and as inferred",
-    "session_end_and_answer_in_the_wrong_order": "the end of a join phase is dated by the replayed timer, later than "
-    "the answer that was sent at its end, and later than the assignment",
-    "who_was_there_before_the_request_log": "members that a leader's answer shows for the first time are said to have "
-    "joined at that moment",
-}
+KNOWN_WRONG: dict[str, str] = {}
 """Cases whose expectation is right and not met yet: what the replay does instead."""
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.words import END_CAUSES, EVIDENCE, GENERATION_OUTCOMES, GROUP_STATES, TRIGGERS
 from tests.unit.coordinator.golden import KNOWN_WRONG, Case, cases, judged
-from transforms.coordinator.transitions import TRANSITIONS
+from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 
 
 @pytest.mark.parametrize("case", judged())

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, NEXT_ON_CONNECTION_MS, RECORD_DELAY_MS
-from transforms.coordinator.kafka.apis import ANSWERS_THAT_PROVE, REPLAYED_APIS
+from transforms.coordinator.kafka.apis import ANSWERS_THAT_PROVE, REPLAYED_APIS, WAITING_APIS
 
 CONNECTION_MEMORY_MS = 60_000.0
 """A connection that was silent for this long is forgotten: no estimate is off by so much."""
@@ -112,7 +112,7 @@ def _add(
             last = at + NEXT_ON_CONNECTION_MS
         place = (row.source_file, row.line_number, row.seq)
         items.append(Item(at, Kind.REQUEST, place, row, None, None, token, at))
-        if row.error_code == 0 and row.api in ANSWERS_THAT_PROVE:
+        if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:
             items.append(Item(max(row.answered_at, at), Kind.ANSWER, place, row, None, None, token, at))
     connections.count = token
     if connection is not None and rows:

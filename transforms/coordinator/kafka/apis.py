@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from transforms.coordinator.kafka.answers import Error
+
 CLASSIC_APIS = frozenset(
     {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", "DeleteGroups"}
 )
@@ -19,5 +21,11 @@ RACING_APIS = frozenset({"Heartbeat", "OffsetCommit", "SyncGroup"})
 WAITING_APIS = frozenset({"JoinGroup", "SyncGroup"})
 """Requests that may wait for the group, rather than the group for them."""
 
-ANSWERS_THAT_PROVE = frozenset({"JoinGroup", "SyncGroup"})
-"""Requests whose success proves something of the group; those of heartbeats, commits and leaves prove nothing."""
+ANSWERS_THAT_PROVE = frozenset(
+    {
+        ("JoinGroup", int(Error.NONE)),
+        ("SyncGroup", int(Error.NONE)),
+        ("SyncGroup", int(Error.COORDINATOR_NOT_AVAILABLE)),
+    }
+)
+"""APIs and errors of answers that prove something of the group; those of heartbeats, commits, leaves prove nothing."""

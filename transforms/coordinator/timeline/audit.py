@@ -31,6 +31,7 @@ WHY_NOT_COORDINATOR = "not the coordinator, and no line shows when"
 WHY_OTHER_COPY = "answered by a broker while another coordinates the group already"
 WHY_MODERN = "the group speaks a newer protocol"
 WHY_BROKER = "refused by the broker before the coordinator"
+WHY_STORE_FAILED = "its answer tells that the assignment could not be stored"
 WHY_NEVER = "still parked when the evidence ends"
 WHY_RESYNC = "parked when the state was taken from the evidence"
 

@@ -141,6 +141,13 @@ class GenerationFacts(Struct):
         self.emptied_at = better(self.emptied_at, emptied_at, authority)
         self.joined_by = better(self.joined_by, joined_by, authority)
 
+    def joined(self, at: float) -> None:
+        """Take the moment by which somebody had been told that the join phase was over."""
+        self.learn_times(Source.ANSWER, joined_by=at)
+        ended = self.completing_at
+        if ended is not None and ended.authority is Authority.REPLAYED and ended.value > at:
+            self.completing_at = Fact(at, Authority.REPLAYED)
+
     def learn_cause(
         self,
         source: Source,

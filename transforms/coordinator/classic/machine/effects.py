@@ -77,6 +77,7 @@ def park_join(desk: Desk, cause: Cause) -> None:
             rebalance_timeout_ms=request.rebalance_timeout_ms,
             session_timeout_ms=request.session_timeout_ms,
             parked_join=request.token,
+            is_partial=False,
         )
     )
 
@@ -132,8 +133,11 @@ def turn_away(desk: Desk, cause: Cause) -> None:
 
 def answer_with_generation(desk: Desk, cause: Cause) -> None:
     """Answer a rejoin that changes nothing with the generation as it is; the table's answer follows."""
-    group = desk.group
-    desk.answer(_request(cause).token, Error.NONE, cause.at, group.generation, group.leader, group.protocol)
+    group, request = desk.group, _request(cause)
+    member = group.members[request.member_id]
+    if member.is_partial:
+        group.put(replace(member, protocols=request.protocols, is_partial=False))
+    desk.answer(request.token, Error.NONE, cause.at, group.generation, group.leader, group.protocol)
 
 
 # --- syncs, heartbeats, commits ------------------------------------------------------------------------------------

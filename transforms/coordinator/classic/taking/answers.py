@@ -1,10 +1,13 @@
-"""Takes what a successful JoinGroup or SyncGroup proves, at the time its answer was sent.
+"""Takes what the answer of a JoinGroup or SyncGroup proves, at the time it was sent.
 
 Answers are used for what follows only: a successful JoinGroup shows that its join phase is over, a successful SyncGroup
-that the assignment is stored. Answers of heartbeats, commits and leaves prove nothing.
+that the assignment is stored, one that waited and failed that it could not be. Answers of heartbeats, commits and leaves
+prove nothing.
 """
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Member
@@ -15,17 +18,20 @@ from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import Source
-from transforms.coordinator.timeline.audit import WHY_OWN_ANSWER
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.timeline.audit import WHY_OWN_ANSWER, WHY_STORE_FAILED
 
 
 def take(course: Course, exchange: Exchange) -> None:
-    """Take a successful answer, at the time it was sent."""
+    """Take an answer that proves something, at the time it was sent."""
     if course.presence.is_modern:
         return
     if exchange.request.api == "JoinGroup":
         _join_answered(course, exchange)
-    else:
+    elif exchange.observed_error == Error.NONE:
         _sync_answered(course, exchange)
+    else:
+        _store_failed(course, exchange)
 
 
 def _join_answered(course: Course, exchange: Exchange) -> None:
@@ -39,7 +45,7 @@ def _join_answered(course: Course, exchange: Exchange) -> None:
     elif exchange.row.answered_members and (not course.presence.has_other_evidence or not course.is_known):
         _resync_to_answer(course, exchange, generation)
     row = course.lives.of_generation(generation).generation(generation)
-    row.learn_times(Source.ANSWER, joined_by=exchange.answered_at)
+    row.joined(exchange.answered_at)
     if exchange.row.answered_members:
         observe.leader_told(row, exchange)
 
@@ -72,15 +78,31 @@ def _resync_to_answer(course: Course, exchange: Exchange, generation: int) -> No
 def _sync_answered(course: Course, exchange: Exchange) -> None:
     generation, group = exchange.request.generation, course.machine.present
     row = course.lives.of_generation(generation).generation(generation)
-    if row.assigned_at is None and course.witnesses.denies_assignment(generation, exchange.answered_at):
-        return
-    if group is not None and group.generation == generation and group.state is GroupState.COMPLETING:
+    is_denied = row.assigned_at is None and course.witnesses.denies_assignment(generation, exchange.answered_at)
+    if not is_denied and group is not None and group.generation == generation and group.state is GroupState.COMPLETING:
         _mark_own_answer(course, exchange)
         group.pending_syncs.pop(exchange.request.member_id, None)
         cause = Cause(exchange.answered_at, source=Source.ANSWER)
         course.machine.apply(Event.ASSIGNMENT_STORED, cause)
         row = course.lives.of_generation(generation).generation(generation)
     observe.member_told(row, exchange)
+
+
+def _store_failed(course: Course, exchange: Exchange) -> None:
+    """The assignment could not be stored: whoever waited for it got the error, and the group prepares again.
+
+    That an append fails cannot be foreseen (GroupMetadataManager.classicGroupSyncToClassicGroup).
+    """
+    group, machine = course.machine.present, course.machine
+    if group is None or group.state is not GroupState.COMPLETING or group.generation != exchange.request.generation:
+        return
+    for member in list(group.members.values()):
+        verdict = course.audit.verdicts.get(member.parked_sync or 0)
+        if verdict is not None:
+            verdict.why = WHY_STORE_FAILED
+        group.put(replace(member, parked_sync=None))
+    cause = Cause(exchange.answered_at, None, (group.leader or "",), Source.ANSWER)
+    machine.apply(Event.ASSIGNMENT_STORE_FAILED, cause)
 
 
 def _mark_own_answer(course: Course, exchange: Exchange) -> None:

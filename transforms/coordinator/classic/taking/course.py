@@ -116,6 +116,7 @@ class Course:
 
     def attend(self, broker: str) -> None:
         """Turn to a broker that handles the group: from here on its settings hold."""
+        self.presence.attended = broker
         settings = self.brokers.of(broker)
         if settings is not self.machine.settings:
             self.machine.settings = settings

@@ -71,11 +71,9 @@ def _line_comes_too_early(course: Course, line: CoordinatorEventRow, at: float) 
     hears = course.presence.hears_at(line.logged_at or 0.0)
     if line.event == "group_empty":
         return hears and group.generation < generation and not group.all_joined
-    if generation != group.generation + 1:
+    if generation != group.generation + 1 or not hears:
         return False
-    if group.state is not GroupState.PREPARING:
-        return hears
-    return not _can_complete(course, at, line.member_count)
+    return group.state is not GroupState.PREPARING or not _can_complete(course, at, line.member_count)
 
 
 def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:

@@ -72,6 +72,8 @@ def _preparing(course: Course, line: CoordinatorEventRow, at: float) -> None:
         trigger = refined(trigger, client_reason)
     if trigger == "sync_timeout":
         _ended(course, named, at, trigger)
+    if trigger == "assignment_store_failed" and old in course.life.generations:
+        course.life.generations[old].assigned_at = None  # it came in, and that was all
     row = course.life.generation(old + 1)
     row.learn_times(_SOURCE, preparing_at=at)
     row.learn_cause(_SOURCE, trigger=trigger, member_id=member_id, reason=line.reason, client_reason=client_reason)
@@ -108,9 +110,11 @@ _EVENT_OF_TRIGGER = {
 def _begin_join(course: Course, old: int, at: float, trigger: str | None, named: tuple[str, ...]) -> None:
     """The line is the first to show this join phase: let happen what it names, or just begin it."""
     machine, group = course.machine, course.machine.group
-    if group.generation != old or _is_stable_by_line(course):
+    if group.generation != old or (trigger != "assignment_store_failed" and _is_stable_by_line(course)):
         state = GroupState.STABLE if old else GroupState.EMPTY
         bring_to(machine, state, old, Cause(at, None, (), _SOURCE, is_inferred=True), None)
+    if trigger == "assignment_store_failed" and machine.apply(Event.ASSIGNMENT_STORE_FAILED, _cause(at, *named)):
+        return
     present = tuple(member_id for member_id in named if member_id in group.members)
     event = _EVENT_OF_TRIGGER.get(trigger or "")
     if event is not None and present and group.is_known and course.presence.hears_at(at):

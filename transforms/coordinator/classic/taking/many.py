@@ -75,7 +75,7 @@ def _is_plain(course: Course, group: Group, row: GroupRequestRow, answer: int) -
         return False
     if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member_id:
         return False
-    if presence.coordinator is not None and presence.coordinator != row.broker:
+    if presence.attended != row.broker or presence.coordinator not in (None, row.broker):
         return False
     if group.state is GroupState.COMPLETING and course.machine.settings.heartbeats_await_sync:
         return False

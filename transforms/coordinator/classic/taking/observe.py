@@ -100,8 +100,8 @@ def joined(lives: Lives, output: Joined) -> None:
     session = lives.present.session(output.member_id)
     session.came(
         output.source,
-        # A record shows that somebody is a member, not since when.
-        at=None if output.source is Source.OFFSETS else output.at,
+        # A record, or the list that a leader is told, shows that somebody is a member, not since when.
+        at=None if output.source in (Source.OFFSETS, Source.ANSWER) else output.at,
         group_instance_id=output.group_instance_id,
         client_id=output.client_id,
         client_host=output.client_host,

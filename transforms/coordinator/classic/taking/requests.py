@@ -35,8 +35,6 @@ from transforms.coordinator.timeline.audit import (
     Verdict,
 )
 
-FIRST_GENERATION = 1
-
 
 def take(course: Course, item: Item) -> None:
     """Let the machine handle a request, and begin its row of the audit."""
@@ -52,7 +50,9 @@ def take(course: Course, item: Item) -> None:
         return
     if exchange.request.leavers:
         _note_reasons(course, exchange)
-    if not course.is_known and not _shows_new_group(course, verdict):
+    if course.presence.shown_new_by == exchange.request.token:
+        verdict.use_answer(WHY_NEW_GROUP)
+    if not course.is_known:
         verdict.why = WHY_UNKNOWN
         _learn_unpredicted(course, exchange)
         return
@@ -82,12 +82,15 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     if not is_told and ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at):
         return False
     answers = ownership.answers(row.broker, row.api, exchange.handled_at, exchange.answered_at)
-    if is_told and answers[:1] == [None] and _waits(exchange) and (observed in answers or _is_answered_later(exchange)):
+    asks = not answers or answers[0] is None
+    if is_told and asks and _waits(exchange) and (observed in answers or _is_answered_later(exchange)):
         return False  # the group took it, and gave it back when it moved
     if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
         if len(answers) > 1:
             verdict.use_answer(WHY_EITHER)
         return False  # the group may have answered itself; or lines are missing, and it did
+    if asks and _tells_of_failed_store(exchange):
+        return False
     expected = [answer for answer in answers if answer is not None]
     verdict.predicted_error = observed if observed in expected else next(iter(expected), None)
     if verdict.predicted_error is None:
@@ -99,6 +102,12 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
 
 def _waits(exchange: Exchange) -> bool:
     return exchange.parked_ms > 0 and exchange.row.api in WAITING_APIS
+
+
+def _tells_of_failed_store(exchange: Exchange) -> bool:
+    """Whether the group took a SyncGroup, and its answer tells that the assignment could not be stored."""
+    is_error = exchange.observed_error == Error.COORDINATOR_NOT_AVAILABLE
+    return exchange.row.api == "SyncGroup" and is_error and exchange.parked_ms > STORE_MS
 
 
 def _is_answered_later(exchange: Exchange) -> bool:
@@ -211,15 +220,6 @@ def _learn_session_bounds(course: Course, verdict: Verdict) -> None:
     elif timeout > settings.max_session_timeout_ms:
         course.machine.settings = course.brokers.learn(broker, max_session_timeout_ms=timeout)
         verdict.use_answer(WHY_SETTING)
-
-
-def _shows_new_group(course: Course, verdict: Verdict) -> bool:
-    """Whether an answer with the first generation shows that there was no group before."""
-    if course.machine.present is None and verdict.exchange.observed_generation == FIRST_GENERATION:
-        course.presence.is_absence_known = True
-        verdict.use_answer(WHY_NEW_GROUP)
-        return True
-    return False
 
 
 def _learn_unpredicted(course: Course, exchange: Exchange) -> None:

@@ -20,10 +20,12 @@ class Presence(Struct):
 
     Attributes:
         coordinator: broker whose group the machine replays; None = not known.
+        attended: broker that was last seen to handle the group.
         is_absence_known: where there is no group, it is known that there is none.
         is_modern: the group speaks a newer protocol for the time being.
         has_spoken_classic: a JoinGroup or a record with members was seen.
         has_spoken_modern: a heartbeat of a newer protocol was seen.
+        shown_new_by: request whose answer, with the first generation, shows that there was no group before.
         has_loaded: brokers that found the group when they last loaded its partition.
         homes: partitions of `__consumer_offsets` that the group lived in, one after the other.
         last_record: the group's last record, which is all that a new coordinator would know of it.
@@ -32,7 +34,9 @@ class Presence(Struct):
     """
 
     coordinator: str | None = None
+    attended: str | None = None
     is_absence_known: bool = False
+    shown_new_by: int | None = None
     is_modern: bool = False
     has_spoken_classic: bool = False
     has_spoken_modern: bool = False

@@ -41,6 +41,8 @@ from transforms.coordinator.rows.tables import Rows
 from transforms.coordinator.state import ReplayState
 from transforms.coordinator.timeline.lives import Life
 
+FIRST_GENERATION = 1
+
 SETTLE_EVERY_MS = 5_000.0
 """How often, in the time of the evidence, the timeline is looked through while something is about to be settled."""
 
@@ -61,14 +63,14 @@ class ClassicWalk:
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
         if item.request is not None:
-            self._notice_request(item.handled_at, item.request)
+            self._notice_request(item, item.request)
         elif item.line is not None:
             self._notice_line(item.line)
         elif item.record is not None:
             self._notice_record(item.record)
 
-    def _notice_request(self, at: float, row: GroupRequestRow) -> None:
-        presence = self._course.presence
+    def _notice_request(self, item: Item, row: GroupRequestRow) -> None:
+        presence, at = self._course.presence, item.handled_at
         if presence.heard_from == inf:
             self._course.brokers.notice_request(row)
             # What the first request brings about can look a few ms older than it.
@@ -76,6 +78,9 @@ class ClassicWalk:
         if row.api == "JoinGroup":
             presence.has_spoken_classic = True
             self._course.state.joiners.notice_request(row, at)
+            if row.answered_generation == FIRST_GENERATION and not self._course.is_known:
+                # Its own answer shows that there was none; what came just before is judged by that too.
+                presence.is_absence_known, presence.shown_new_by = True, item.token
         elif row.api in MODERN_HEARTBEATS:
             presence.has_spoken_modern = True
         else:
@@ -162,6 +167,8 @@ class ClassicWalk:
             return False
         is_drawn_out = key == JOIN_TIMER and machine.draws_out_join()
         ran_out = due if is_drawn_out else course.witnesses.moment(key, due)
+        if self._is_out(due):
+            ran_out = None
         if ran_out is None:
             machine.group.timers.stop(key)
         elif ran_out > due:
@@ -169,6 +176,12 @@ class ClassicWalk:
         else:
             course.let(due, partial(machine.fire, key), due + TIMER_LATE_MS)
         return True
+
+    def _is_out(self, at: float) -> bool:
+        """Whether the group's broker had given it up, and its timers with it."""
+        presence = self._course.presence
+        broker = presence.coordinator or presence.attended
+        return broker is not None and self._course.ownership.is_out(broker, at)
 
     def _start_listening(self) -> None:
         """The request log begins: every session starts afresh, what should have happened before has."""

@@ -29,12 +29,14 @@ class Witnesses(Struct):
 
     Attributes:
         first: when the lines about the group's rebalances begin.
+        first_assigned: when those about the leader's assignments begin.
         moments: by timer, when lines tell what it brings about, in order.
         completions: number of a generation, and when a line tells that its join phase ended, in order of time.
         assigned: the same of the leader's assignment.
     """
 
     first: float = inf
+    first_assigned: float = inf
     moments: dict[TimerKey, list[float]] = field(default_factory=dict)
     completions: list[tuple[int, float]] = field(default_factory=list)
     assigned: list[tuple[int, float]] = field(default_factory=list)
@@ -48,6 +50,8 @@ class Witnesses(Struct):
         if told is not None and row.generation is not None:
             told[:] = [each for each in told if each[1] >= at - _MEMORY_MS]
             told.append((row.generation, at))
+        if row.event == "assignment_received":
+            self.first_assigned = min(self.first_assigned, at)
         timer = _timer(row)
         if timer is not None:
             self._forget(at - _MEMORY_MS)
@@ -68,7 +72,7 @@ class Witnesses(Struct):
 
     def denies_assignment(self, generation: int, at: float) -> bool:
         """Whether a line would tell that the leader's assignment for a generation came in, and none of these does."""
-        return self.first <= at and all(number != generation for number, _ in self.assigned)
+        return self.first_assigned <= at and all(number != generation for number, _ in self.assigned)
 
     def moment(self, timer: TimerKey, due: float) -> float | None:
         """Return when a timer ran out: when it was due, or by its line if that is much later; None if it did not.
