@@ -1,6 +1,6 @@
 """The events that a consumer's own log tells of its membership, each with what the line proves.
 
-`transforms.loglines.patterns_client` says which line of which Kafka version is which event. Unless said otherwise
+`transforms.loglines.clients.tables` says which line of which Kafka version is which event. Unless said otherwise
 `generation` and `member_id` are null where the line does not print them.
 """
 

@@ -1,6 +1,6 @@
 """The events that a broker's log tells of its group coordinator, each with what the line proves.
 
-`transforms.loglines.patterns` says which line of which Kafka version is which event. Unless said otherwise an
+`transforms.loglines.broker.tables` says which line of which Kafka version is which event. Unless said otherwise an
 event carries `group_id`, and `generation` is the number printed in the line. A list of member ids is a JSON array
 in `attributes["member_ids"]`.
 """

@@ -25,7 +25,7 @@ from jobs._runtime.sources import logs as source
 from jobs._runtime.sources.log_files import find_log_files
 from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
-from transforms.loglines.entries import entries
+from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
 from transforms.silver.logs import Wanted
 

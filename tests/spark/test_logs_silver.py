@@ -19,9 +19,9 @@ from jobs._runtime.sources.log_files import find_log_files
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from transforms.errors import SourceError
-from transforms.loglines.entries import entries
+from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
-from transforms.loglines.template import PROVENANCE
+from transforms.loglines.templates.matching import PROVENANCE
 from transforms.silver import logs
 
 pytestmark = pytest.mark.spark

@@ -19,7 +19,7 @@ from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
 from transforms.coordinator.order import offsets_partition
 from transforms.coordinator.replay import replay_group
-from transforms.loglines.entries import entries
+from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
 from transforms.wire import segments
 from transforms.wire.records import decode

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from transforms.loglines.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
-from transforms.loglines.client_lines import is_client_line, is_of_old_client, read_client_line
-from transforms.loglines.coordinator_lines import read_coordinator_line
-from transforms.loglines.layouts import Parts, head_length, take_apart
-from transforms.loglines.patterns import COMMIT_DETAILS
-from transforms.loglines.patterns_client import PREFIXES
-from transforms.loglines.request_log import (
+from transforms.loglines.broker.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
+from transforms.loglines.broker.coordinator_lines import read_coordinator_line
+from transforms.loglines.broker.tables import COMMIT_DETAILS
+from transforms.loglines.clients.client_lines import is_client_line, is_of_old_client, read_client_line
+from transforms.loglines.clients.tables import PREFIXES
+from transforms.loglines.entries.layouts import Parts, head_length, take_apart
+from transforms.loglines.requests.request_log import (
     BadRequestLineError,
     begin_of_request,
     is_group_request,
@@ -38,7 +38,7 @@ def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
     """Read one entry of a log.
 
     Args:
-        text: the entry, see `transforms.loglines.entries`.
+        text: the entry, see `transforms.loglines.entries.entries`.
         logged_at: its time in epoch milliseconds; None for text before the first time stamp of a file.
 
     Returns:

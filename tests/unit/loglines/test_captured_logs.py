@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.captures import CALM, CHAOTIC
-from transforms.loglines.entries import entries
+from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
 
 ALL = (*CALM, *CHAOTIC)
