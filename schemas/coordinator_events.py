@@ -79,7 +79,7 @@ COORDINATOR_EVENTS: dict[str, str] = {
     "coordinator_notice": "another line about the coordinator, attributes: detail",
     "broker_settings": "KafkaConfig values: attributes hold those that rule the coordinator, by Kafka's names",
     "broker_version": "attributes: version",
-    "unrecognised": "a line of a group coordinator's logger that no pattern matches, attributes: logger, text",
+    "unrecognised": "a line of a group coordinator's logger that no template fits, attributes: logger, text",
 }
 """Events about a coordinator as a whole; group_id is null."""
 

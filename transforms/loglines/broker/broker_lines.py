@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from transforms.loglines.entries.layouts import Parts
-from transforms.loglines.templates.matching import Row, empty_row
+from transforms.loglines.facts import CoordinatorEvent
 
 SETTINGS_MARKER = "KafkaConfig values:"
 VERSION_MARKER = "Kafka version"
@@ -19,22 +19,15 @@ _VERSION = re.compile(r"Kafka version ?: (\S+)")
 _VERSION_LOGGER = "org.apache.kafka.common.utils.AppInfoParser"
 
 
-def read_broker_line(parts: Parts) -> Row | None:
-    """Return the row of a `broker_settings` or `broker_version` line, None for any other."""
+def read_broker_line(parts: Parts) -> CoordinatorEvent | None:
+    """Return what a `broker_settings` or `broker_version` line tells, None for any other."""
     if parts.message.startswith(SETTINGS_MARKER):
-        return _row("broker_settings", _settings(parts.message))
+        return CoordinatorEvent("broker_settings", attributes=_settings(parts.message))
     if parts.logger == _VERSION_LOGGER:
         version = _VERSION.fullmatch(parts.message)
         if version is not None:
-            return _row("broker_version", {"version": version.group(1)})
+            return CoordinatorEvent("broker_version", attributes={"version": version.group(1)})
     return None
-
-
-def _row(event: str, attributes: dict[str, str]) -> Row:
-    row = empty_row()
-    row["event"] = event
-    row["attributes"] = attributes
-    return row
 
 
 def _settings(message: str) -> dict[str, str]:

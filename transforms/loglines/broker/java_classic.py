@@ -7,7 +7,7 @@ The partition of the group stands in the prefix of the line.
 
 from __future__ import annotations
 
-from transforms.loglines.templates.blocks import table
+from transforms.loglines.broker.fields import table
 
 CLASSIC = table(
     """

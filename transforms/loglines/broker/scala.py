@@ -6,7 +6,7 @@ leader's rejoin looks like.
 
 from __future__ import annotations
 
-from transforms.loglines.templates.blocks import table
+from transforms.loglines.broker.fields import table
 
 COORDINATOR = table(
     """

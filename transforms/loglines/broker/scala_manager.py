@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transforms.loglines.templates.blocks import table
+from transforms.loglines.broker.fields import table
 
 MANAGER = table(
     """

@@ -1,4 +1,4 @@
-"""One log entry of a Java consumer to a row of `silver.client_events`.
+"""One log entry of a Java consumer to a fact of `silver.client_events`.
 
 Consumers log by the layout of whatever application they are part of. What their lines have in common is the prefix, so
 the message is found by that, whatever stands before it.
@@ -9,17 +9,34 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from transforms.loglines.clients.fields import empty_row
-from transforms.loglines.clients.tables import GROUP_CLASSES, LOGGERS, PREFIXES, candidates
+from transforms.loglines.clients.tables import LINES
 from transforms.loglines.entries.layouts import Parts
-from transforms.loglines.templates.blocks import IGNORED
-from transforms.loglines.templates.matching import Row
+from transforms.loglines.facts import ClientEvent
+from transforms.loglines.templates.matching import IGNORED
+
+PREFIXES = ("[Consumer ", "[Worker ")
+"""Beginnings of the prefix (log context) of consumers and of Connect's workers, whose coordinator is the same class."""
 
 _PREFIX_WITHIN = 400
 """The prefix begins this near to the beginning of an entry: behind time, level, thread and logger."""
 
 _PREFIX = re.compile(r"\[(?:Consumer|Worker) (?:instanceId=(.*?), )?clientId=(.*?), groupId=(.*?)\] ", re.DOTALL)
-_GROUP_CLASS = re.compile(rf"(?:{'|'.join(GROUP_CLASSES)})\b")
+
+_INTERNALS = "org.apache.kafka.clients.consumer.internals."
+_LOGGERS = frozenset({_INTERNALS + "AbstractCoordinator", _INTERNALS + "ConsumerCoordinator"})
+"""Loggers of lines that have no prefix (0.11)."""
+
+_GROUP_CLASSES = (
+    "AbstractCoordinator",
+    "ConsumerCoordinator",
+    "WorkerCoordinator",
+    "ConsumerRebalanceListenerInvoker",
+    "MembershipManager",
+    "HeartbeatRequestManager",
+)
+"""Classes, by the ends of their names, that write of nothing but their group: lines that no template fits count."""
+
+_GROUP_CLASS = re.compile(rf"(?:{'|'.join(_GROUP_CLASSES)})\b")
 _IS_DETAIL = re.compile(r"\b(?:DEBUG|TRACE)\b")
 _NO_ID = ("<no ID>", "Optional.empty")
 
@@ -31,33 +48,33 @@ def is_client_line(text: str) -> bool:
 
 def is_of_old_client(parts: Parts) -> bool:
     """Tell whether an entry is of a consumer before 1.0, which has no prefix."""
-    return parts.logger in LOGGERS
+    return parts.logger in _LOGGERS
 
 
-def read_client_line(parts: Parts) -> Row | None:
+def read_client_line(parts: Parts) -> ClientEvent | None:
     """Return what an entry says of a consumer's membership; None if it says nothing.
 
-    A line about the group that is not in the pattern tables gives a row of event `unrecognised`.
+    A line about the group that no template fits gives an event `unrecognised`.
     """
     prefix = _PREFIX.search(parts.message, 0, _PREFIX_WITHIN * 4)
     begin = 0 if prefix is None else prefix.end()
-    row = _match(parts.message[begin:].rstrip())
-    if row is None:
+    message = parts.message[begin:].rstrip()
+    event = _match(message)
+    if event is None:
         if not _is_about_a_group(parts, begin):
             return None
-        row = empty_row()
-        row["event"], row["reason"] = "unrecognised", parts.message[begin:].rstrip()
-    if row["event"] == IGNORED:
+        event = ClientEvent("unrecognised", reason=message)
+    if event.event == IGNORED:
         return None
     if prefix is not None:
         if prefix[3] == "null":
             return None
-        _identify(row, *_texts(prefix.group()))
-    if row["member_id"] in _NO_ID:
-        row["member_id"] = ""
-    if row["reason"] == "null":  # a cause without a text
-        row["reason"] = None
-    return row
+        _identify(event, *_texts(prefix.group()))
+    if event.member_id in _NO_ID:
+        event.member_id = ""
+    if event.reason == "null":  # a cause without a text
+        event.reason = None
+    return event
 
 
 @lru_cache(maxsize=4096)
@@ -68,20 +85,18 @@ def _texts(prefix: str) -> tuple[str | None, str, str]:
     return found[1], found[2], found[3]
 
 
-def _identify(row: Row, instance: str | None, client_id: str, group_id: str) -> None:
-    row["client_id"], row["group_id"] = client_id, group_id
+def _identify(event: ClientEvent, instance: str | None, client_id: str, group_id: str) -> None:
+    event.client_id, event.group_id = client_id, group_id
     if instance is not None:
-        row["group_instance_id"] = instance
+        event.group_instance_id = instance
 
 
-def _match(message: str) -> Row | None:
-    """Return the row of a message; one that does not match whole may have a stack trace behind its first line."""
-    for text in (message, message.partition("\n")[0]) if "\n" in message else (message,):
-        for pattern in candidates(text):
-            row = pattern.read(text)
-            if row is not None:
-                return row
-    return None
+def _match(message: str) -> ClientEvent | None:
+    """Read a message; one that no template fits whole may have a stack trace behind its first line."""
+    event = LINES.read(message)
+    if event is None and "\n" in message:
+        event = LINES.read(message.partition("\n")[0])
+    return event
 
 
 def _is_about_a_group(parts: Parts, begin: int) -> bool:

@@ -5,9 +5,9 @@ A JoinGroup or SyncGroup that fails leaves the client UNJOINED.
 
 from __future__ import annotations
 
-from transforms.loglines.clients.fields import client_table
+from transforms.loglines.clients.fields import table
 
-JOINING = client_table(
+JOINING = table(
     r"""
 joining · 1.0- · PREPARING_REBALANCE
 (Re-)joining group

@@ -5,9 +5,9 @@ Heartbeats are answered while the group is joined: a failed one that resets noth
 
 from __future__ import annotations
 
-from transforms.loglines.clients.fields import client_table
+from transforms.loglines.clients.fields import table
 
-MEMBERSHIP = client_table(
+MEMBERSHIP = table(
     r"""
 heartbeat_failed · 2.0-2.8 · STABLE
 Attempt to heartbeat failed since {rebalancing}

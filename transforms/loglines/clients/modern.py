@@ -5,9 +5,9 @@ Their states are those of org.apache.kafka.clients.consumer.internals.MemberStat
 
 from __future__ import annotations
 
-from transforms.loglines.clients.fields import client_table
+from transforms.loglines.clients.fields import table
 
-MODERN = client_table(
+MODERN = table(
     r"""
 state_changed · 3.7-
 Member {member_id} with epoch {generation} transitioned from {any} to {client_state}.

@@ -5,9 +5,9 @@ Classes ConsumerCoordinator and, since 3.7, ConsumerRebalanceListenerInvoker.
 
 from __future__ import annotations
 
-from transforms.loglines.clients.fields import client_table
+from transforms.loglines.clients.fields import table
 
-PARTITIONS = client_table(
+PARTITIONS = table(
     r"""
 assignment_received · 2.6-
 Notifying assignor about the new Assignment(partitions=[{partitions}]{rest}

@@ -7,13 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from transforms.errors import LayoutError
 from transforms.loglines.entries.json_layouts import read_moment
 
 AUTO = "auto"
-
-
-class LayoutError(ValueError):
-    """A pattern that lines cannot be read by; the text says why."""
 
 
 class Head(NamedTuple):

@@ -1,4 +1,4 @@
-"""Lines of `kafka.request.logger` (JSON from 2.8 on, KIP-673, text before) to rows of `silver.group_requests`.
+"""Lines of `kafka.request.logger` (JSON from 2.8 on, KIP-673, text before) to facts of `silver.group_requests`.
 
 A request is logged when its answer has been sent. What can be read from that about the time when it came and the
 time when it was handled: the line's time, less the total time, plus the time it waited in the request queue.
@@ -12,13 +12,13 @@ from collections import Counter
 from functools import lru_cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from schemas.kafka_errors import error_name
-from schemas.tables.silver import GROUP_REQUESTS
+from transforms.errors import BadRequestLine, LineError, RequestWithoutAnswer, RequestWithoutBody
+from transforms.loglines.facts import GroupRequest, LeavingMember
 from transforms.loglines.requests.apis import APIS, Api, Convert, Each, Field, Json, error_codes, integer, text
 from transforms.loglines.requests.request_text import KEYS, is_text_request, read_text_request
-from transforms.loglines.templates.matching import PROVENANCE
-
-Row = dict[str, Any]
 
 _MARKER = "Completed request:"
 """How the message of every request begins."""
@@ -32,7 +32,6 @@ _HEADER_LENGTH = 200
 _KEY = '"requestApiKey":'
 _API_IN_TEXT = re.compile(rf"\(apiKey=(?:{'|'.join(KEYS)}),")  # before 2.8
 _KEYS = frozenset(map(str, APIS))
-_EMPTY: Row = {name: None for name in GROUP_REQUESTS.columns if name not in PROVENANCE}
 _DECODER = json.JSONDecoder()
 _CONNECTION = re.compile(r".+:\d+-(.+):\d+-\d+(?:-\d+)?")
 _LONGEST_MS = 1e12
@@ -49,14 +48,6 @@ _READERS = {api.name: (_readers(api.request), _readers(api.response)) for api in
 _name_of_error = lru_cache(error_name)
 
 
-class BadRequestLineError(ValueError):
-    """A line of the request log that does not hold what it should; `code` is the reason code of the rejection."""
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(detail)
-        self.code = code
-
-
 def begin_of_request(entry: str) -> int:
     """Return where the message begins in an entry of the request log, -1 in any other; cheap."""
     return entry.find(_MARKER, 0, _MARKER_WITHIN)
@@ -71,7 +62,7 @@ def is_group_request(line: str, begin: int) -> bool:
     return _API_IN_TEXT.search(line, begin, begin + _HEADER_LENGTH) is not None
 
 
-def read_request_line(line: str, begin: int, logged_at: int) -> list[Row]:
+def read_request_line(line: str, begin: int, logged_at: int) -> list[GroupRequest]:
     """Read a line of the request log.
 
     Args:
@@ -80,60 +71,65 @@ def read_request_line(line: str, begin: int, logged_at: int) -> list[Row]:
         logged_at: time of the entry in epoch milliseconds.
 
     Returns:
-        Rows of `silver.group_requests` without their provenance: one, or one for each group of a DeleteGroups.
+        The request, or one for each group of a DeleteGroups.
 
     Raises:
-        BadRequestLineError: the line is broken, or holds no request or no answer.
+        LineError: the line is broken, or holds no request or no answer.
     """
     begin += len(_MARKER)
     try:
         if is_text_request(line, begin):
-            return _rows(read_text_request(line, begin), logged_at)
+            return _requests(read_text_request(line, begin), logged_at)
         logged, _ = _DECODER.raw_decode(line, begin)
-        return _rows(logged, logged_at)
-    except BadRequestLineError:
+        return _requests(logged, logged_at)
+    except LineError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-        raise BadRequestLineError("bad_request_line", f"{type(problem).__name__}: {problem}"[:500]) from problem
+        raise BadRequestLine(f"{type(problem).__name__}: {problem}"[:500]) from problem
 
 
-def _rows(logged: Json, logged_at: int) -> list[Row]:
+def _requests(logged: Json, logged_at: int) -> list[GroupRequest]:
     header, request, answer = logged["requestHeader"], logged["request"], logged["response"]
     if request == "":
-        raise BadRequestLineError("request_without_body", "the log was not on yet when the request came")
+        raise RequestWithoutBody("the log was not on yet when the request came")
     if answer == "" or answer is None:
-        raise BadRequestLineError("request_without_answer", "the broker closed the connection instead of answering")
+        raise RequestWithoutAnswer("the broker closed the connection instead of answering")
     api = APIS[header["requestApiKey"]]
-    row = _EMPTY.copy()
-    row["seq"] = 0
-    row["api"] = api.name
-    _read_envelope(row, header, logged, logged_at)
+    fact = _envelope(api.name, header, logged, logged_at)
     of_request, of_answer = _READERS[api.name]
-    _read_fields(row, of_request, request)
-    _read_fields(row, of_answer, answer)
+    _read_fields(fact, of_request, request)
+    _read_fields(fact, of_answer, answer)
     if api.name == "DeleteGroups":
-        return _one_for_each_group(row, answer)
-    if api.name == "LeaveGroup":
-        _read_leaving(row, request, answer)
-    if row["group_id"] is None:
+        return _one_for_each_group(fact, answer)
+    if request.get("groupId") is None:
         raise KeyError("groupId")
-    _read_errors(row, api, answer)
-    return [row]
+    if api.name == "LeaveGroup":
+        _read_leaving(fact, request, answer)
+    _read_errors(fact, api, answer)
+    return [fact]
 
 
-def _read_envelope(row: Row, header: Json, logged: Json, logged_at: int) -> None:
-    row["api_version"] = integer(header["requestApiVersion"])
-    row["correlation_id"] = integer(header["correlationId"])
-    row["client_id"] = text(header.get("clientId"))
+def _envelope(api: str, header: Json, logged: Json, logged_at: int) -> GroupRequest:
+    """Return a request of which nothing but who sent it, and when, has been read."""
     software = logged.get("clientInformation")
-    if software:
-        row["client_software"] = text(f"{software['softwareName']}/{software['softwareVersion']}")
-    row["connection"] = connection = text(logged["connection"])
-    row["client_host"] = None if connection is None else client_host(connection)
-    row["answered_at"] = logged_at
-    row["received_at"] = logged_at - _milliseconds(logged["totalTimeMs"])
-    row["handled_at"] = row["received_at"] + _milliseconds(logged["requestQueueTimeMs"])
-    row["parked_ms"] = _milliseconds(logged["remoteTimeMs"])
+    connection = text(logged["connection"])
+    received_at = logged_at - _milliseconds(logged["totalTimeMs"])
+    return GroupRequest(
+        answered_at=logged_at,
+        api=api,
+        group_id="",
+        error_code=0,
+        error=_name_of_error(0),
+        received_at=received_at,
+        handled_at=received_at + _milliseconds(logged["requestQueueTimeMs"]),
+        parked_ms=_milliseconds(logged["remoteTimeMs"]),
+        api_version=integer(header["requestApiVersion"]),
+        correlation_id=integer(header["correlationId"]),
+        client_id=text(header.get("clientId")),
+        client_software=text(f"{software['softwareName']}/{software['softwareVersion']}") if software else None,
+        connection=connection,
+        client_host=None if connection is None else client_host(connection),
+    )
 
 
 def _milliseconds(value: Any) -> float:
@@ -150,54 +146,54 @@ def client_host(connection: str) -> str | None:
     return None if match is None else "/" + match.group(1)
 
 
-def _read_fields(row: Row, readers: tuple[_Reader, ...], source: Json) -> None:
+def _read_fields(fact: GroupRequest, readers: tuple[_Reader, ...], source: Json) -> None:
     for name, column, convert in readers:
         value = source.get(name)
         if value is not None:
-            row[column] = convert(value)
+            setattr(fact, column, convert(value))
 
 
-_MEMBER_FIELDS = (
-    Field("member_id", "memberId", text),
-    Field("group_instance_id", "groupInstanceId", text),
-    Field("reason", "reason", text),
-)
-
-
-def _read_leaving(row: Row, request: Json, answer: Json) -> None:
+def _read_leaving(fact: GroupRequest, request: Json, answer: Json) -> None:
     """Read who leaves: one member up to version 2, a list with an answer for each from 3 on."""
     asked = request.get("members", [request])
     answered = answer.get("members") or []
-    leaving = []
-    for number, member in enumerate(asked):
-        said: Row = {field.column: field.convert(member.get(field.name)) for field in _MEMBER_FIELDS}
-        said["error_code"] = integer(answered[number]["errorCode"] if number < len(answered) else answer["errorCode"])
-        leaving.append(said)
-    row["leaving_members"] = leaving
+    leaving = [
+        LeavingMember(
+            member_id=text(member.get("memberId")),
+            group_instance_id=text(member.get("groupInstanceId")),
+            reason=text(member.get("reason")),
+            error_code=integer((answered[number] if number < len(answered) else answer)["errorCode"]),
+        )
+        for number, member in enumerate(asked)
+    ]
+    fact.leaving_members = leaving
     if leaving:
-        for column in ("member_id", "group_instance_id", "reason"):
-            row[column] = leaving[0][column]
+        first = leaving[0]
+        fact.member_id, fact.group_instance_id, fact.reason = (
+            first["member_id"],
+            first["group_instance_id"],
+            first["reason"],
+        )
 
 
-def _read_errors(row: Row, api: Api, answer: Json) -> None:
+def _read_errors(fact: GroupRequest, api: Api, answer: Json) -> None:
     codes = [code for code in (integer(answer.get("errorCode")),) if code is not None]
     if api.errors:
         below = error_codes(answer, api.errors)
         codes += below
         if api.is_counted:
-            row["partition_errors"] = dict(Counter(below))
-    row["error_code"] = code = next((code for code in codes if code), 0)
-    row["error"] = _name_of_error(code)
+            fact.partition_errors = dict(Counter(below))
+    fact.error_code = code = next((code for code in codes if code), 0)
+    fact.error = _name_of_error(code)
     if code:
-        row["answered_generation"] = None
+        fact.answered_generation = None
 
 
-def _one_for_each_group(row: Row, answer: Json) -> list[Row]:
-    rows = []
+def _one_for_each_group(fact: GroupRequest, answer: Json) -> list[GroupRequest]:
+    facts = []
     for seq, result in enumerate(answer["results"]):
-        code = integer(result["errorCode"])
-        if code is None:
-            raise KeyError("errorCode")
-        group_id = text(result["groupId"])
-        rows.append({**row, "seq": seq, "group_id": group_id, "error_code": code, "error": _name_of_error(code)})
-    return rows
+        code, group_id = integer(result["errorCode"]), text(result["groupId"])
+        if code is None or group_id is None:
+            raise KeyError("errorCode or groupId")
+        facts.append(replace(fact, seq=seq, group_id=group_id, error_code=code, error=_name_of_error(code)))
+    return facts

@@ -1,83 +1,62 @@
-"""What one row of the pattern tables says."""
+"""Tables of templates as they are written down: blocks of lines, which stand as Kafka prints them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from itertools import pairwise
+from typing import NamedTuple
 
-from schemas.coordinator_events import EVENTS
-from transforms.loglines.templates.matching import Matcher, compile_template
-
-IGNORED = "ignored"
-"""Event of a known line that says nothing which a record, a request or another line does not say better."""
+_INDENT = "    "
+_BETWEEN = " · "
 
 
-class HasMatcher(Protocol):
-    """A row of a pattern table."""
-
-    @property
-    def matcher(self) -> Matcher:
-        """What finds its lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One log line of a coordinator.
+class Block(NamedTuple):
+    """A template as it is written down.
 
     Attributes:
-        event: event that the line tells, out of `schemas.coordinator_events`, or `IGNORED`.
-        versions: Kafka versions that print it, first and last; the last version of the table's dialect may be
-            left open ('3.7-').
-        template: Kafka's text with fields, see `transforms.loglines.templates.matching`.
-        sample: such a line as a broker prints it, without prefix and logger.
+        heading: parts of the heading that it stands below.
+        text: the template.
+        samples: lines that it fits, as Kafka prints them; at least one.
     """
 
-    event: str
-    versions: str
-    template: str
-    sample: str
-    matcher: Matcher = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Compile the template; refuse an event that is not in the vocabulary."""
-        if self.event != IGNORED and self.event not in EVENTS:
-            raise ValueError(f"{self.event} is not an event")
-        object.__setattr__(self, "matcher", compile_template(self.template))
+    heading: tuple[str, ...]
+    text: str
+    samples: tuple[str, ...]
 
 
-def blocks(text: str) -> Iterator[tuple[list[str], str, str]]:
-    """Yield heading, template and sample of each row of a pattern table, written down as blocks of lines.
+def blocks(table: str) -> Iterator[Block]:
+    r"""Yield the templates of a table.
 
-    A block begins with `event · versions`; then lines come in pairs, a template and below it, indented, a sample.
-    Several samples may follow one template, and several pairs one heading: they are variations of one line.
+    A heading is parts with ` · ` between them; below it comes a template, and below that, indented, a sample. Several
+    samples may follow one template, and several templates one heading: they are variations of one line. `\n` and `\t`
+    stand for themselves.
+
+    Raises:
+        ValueError: a heading without a template, a template without a heading or a sample, a sample without a template.
     """
-    heading: list[str] = []
-    template = ""
-    for line in text.splitlines():
-        if not line.strip():
-            continue
-        if line.startswith("    "):
-            yield heading, template, line[4:]
-        elif " · " in line:
-            heading = line.split(" · ")
-        else:
-            template = line
+    for heading, lines in _sections(table):
+        begins = [number for number, line in enumerate(lines) if not line.startswith(_INDENT)]
+        if not heading or begins[:1] != [0]:
+            raise ValueError(f"no heading, or no template, before {lines[:1]} of {heading}")
+        for begin, end in pairwise((*begins, len(lines))):
+            text, *samples = map(_text, lines[begin:end])
+            if not samples:
+                raise ValueError(f"a template without a sample: {text}")
+            yield Block(heading, text, tuple(samples))
 
 
-def table(text: str) -> tuple[Pattern, ...]:
-    """Read a table of coordinator lines, see `blocks`. Order matters: the first that fits is taken."""
-    return tuple(Pattern(heading[0], heading[1], template, sample) for heading, template, sample in blocks(text))
+def _sections(table: str) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Return the headings of a table, each with the lines below it."""
+    found: list[tuple[tuple[str, ...], list[str]]] = []
+    for line in table.splitlines():
+        if _BETWEEN in line and not line.startswith(_INDENT):
+            found.append((tuple(line.split(_BETWEEN)), []))
+        elif line.strip():
+            if not found:
+                found.append(((), []))
+            found[-1][1].append(line)
+    return found
 
 
-Indexed = TypeVar("Indexed", bound=HasMatcher)
-
-
-def index(patterns: tuple[Indexed, ...]) -> dict[str, tuple[Indexed, ...]]:
-    """Return first word to the patterns that a message with it can match; "" for all other words."""
-    anywhere = tuple(pattern for pattern in patterns if not pattern.matcher.first_word)
-    words = dict.fromkeys(pattern.matcher.first_word for pattern in patterns)
-    return {
-        word: tuple(p for p in patterns if p.matcher.first_word == word) + anywhere if word else anywhere
-        for word in (*words, "")
-    }
+def _text(line: str) -> str:
+    return line.removeprefix(_INDENT).replace("\\n", "\n").replace("\\t", "\t")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_FIELD_OF_MEMBER = re.compile(r"(\w+)=(?:'(.*?)'|(.*?))(?=, \w+=|\)$)")
+_FIELD_OF_MEMBER = re.compile(r"(\w+)=(?:'(.*?)'|(.*?))(?=, \w+=|\)$)", re.DOTALL)
 _COLLECTION = re.compile(r"\w*[(\[{](.*)[)\]}]", re.DOTALL)
 _VALUE_OF_MAP = re.compile(r"=\[B@[0-9a-f]+")
 
@@ -35,9 +35,8 @@ def member(text: str) -> dict[str, str | None]:
     Returns:
         The fields by Kafka's names; at least `memberId`, which is the whole text if it is printed otherwise.
     """
-    if not text.endswith(")") or "memberId=" not in text:
-        return {"memberId": text}
-    return {
+    fields = {
         name: option(plain if quoted == "" else quoted)
-        for name, quoted, plain in _FIELD_OF_MEMBER.findall(text[text.index("(") + 1 :])
+        for name, quoted, plain in _FIELD_OF_MEMBER.findall(text.partition("(")[2])
     }
+    return fields if "memberId" in fields else {"memberId": text}

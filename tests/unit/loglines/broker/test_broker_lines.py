@@ -26,8 +26,8 @@ SETTINGS = """[2024-06-15 12:00:00,001] INFO KafkaConfig values:\x20
 def test_settings_that_rule_the_coordinator_are_kept() -> None:
     (parsed,) = parse_entry(SETTINGS, 7)
     assert parsed.table == "coordinator_events"
-    assert (parsed.row["event"], parsed.row["logged_at"], parsed.row["dialect"]) == ("broker_settings", 7, None)
-    assert parsed.row["attributes"] == {
+    assert (parsed.event, parsed.logged_at, parsed.dialect) == ("broker_settings", 7, None)
+    assert parsed.attributes == {
         "broker.id": "1",
         "group.coordinator.new.enable": "false",
         "group.initial.rebalance.delay.ms": "3000",
@@ -45,15 +45,15 @@ def test_the_version_is_kept(printed: str) -> None:
     (parsed,) = parse_entry(
         f"[2024-06-15 12:00:00,001] INFO {printed} (org.apache.kafka.common.utils.AppInfoParser)", 7
     )
-    assert parsed.row["event"] == "broker_version"
-    assert parsed.row["attributes"] == {"version": "4.2.0"}
+    assert parsed.event == "broker_version"
+    assert parsed.attributes == {"version": "4.2.0"}
 
 
 def test_text_without_a_time_is_rejected_with_its_bytes() -> None:
     (parsed,) = parse_entry("\tat kafka.Fooü", None)
     assert parsed.table == "rejected"
-    assert parsed.row["reason_code"] == "no_timestamp"
-    assert parsed.row["raw"] == "\tat kafka.Fooü".encode()
+    assert parsed.reason_code == "no_timestamp"
+    assert parsed.raw == "\tat kafka.Fooü".encode()
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t"])

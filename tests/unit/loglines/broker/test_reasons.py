@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.loglines.broker.reasons import REASONS, ReasonPattern, read_reason
+from transforms.loglines.broker.reasons import REASONS, Reason, read_reason
+from transforms.loglines.templates.matching import Template
 
 
-@pytest.mark.parametrize("pattern", REASONS, ids=lambda pattern: pattern.sample)
-def test_a_sample_gives_its_trigger_and_names_its_member(pattern: ReasonPattern) -> None:
-    reason = read_reason(pattern.sample)
-    assert reason.trigger == pattern.trigger
-    assert reason.text == pattern.sample.partition("; client reason")[0]
-    if "{members}" in pattern.template:
+@pytest.mark.parametrize("said", ["", "; client reason: not provided", "; client reason: need to re-join"])
+@pytest.mark.parametrize("template", REASONS, ids=lambda template: template.text)
+def test_a_sample_gives_its_trigger_and_names_its_member(template: Template[Reason], said: str) -> None:
+    (sample,) = template.samples
+    reason = read_reason(sample + said)
+    assert reason.trigger == template.meaning
+    assert reason.text == sample
+    assert reason.client_reason == ("need to re-join" if "need" in said else None)
+    if "{member" in template.text:
         assert reason.member_ids[0] == "c1-7d1e"
-    if "{instance}" in pattern.template:
+    if "{instance}" in template.text:
         assert reason.group_instance_id == "i1"
 
 

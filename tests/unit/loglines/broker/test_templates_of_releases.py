@@ -76,7 +76,7 @@ def java_lines() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("logger", "message"), [*scala_lines(), *java_lines()])
 def test_every_template_of_every_release_is_known(logger: str, message: str) -> None:
     parsed = parse_entry(f"[2024-10-25 03:33:01,123] INFO {message} ({logger})", 1)
-    assert "unrecognised" not in {each.row["event"] for each in parsed}, message
+    assert "unrecognised" not in {each.event for each in parsed}, message
 
 
 def test_the_lists_are_whole() -> None:

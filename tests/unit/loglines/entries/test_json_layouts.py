@@ -60,8 +60,8 @@ def test_an_event_is_as_kafka_would_have_printed_it(name: str) -> None:
     ((number, logged_at, text),) = read(dumps(EVENTS[name]))
     assert (number, logged_at) == (1, NOON_UTC + 123)
     (parsed,) = parse_entry(text, logged_at)
-    assert (parsed.row["event"], parsed.row["group_id"], parsed.row["generation"]) == ("stabilized", "g1", 5)
-    assert parsed.row["topic_partition_of_group"] == 13
+    assert (parsed.event, parsed.group_id, parsed.generation) == ("stabilized", "g1", 5)
+    assert parsed.topic_partition_of_group == 13
 
 
 @pytest.mark.parametrize("name", WRAPPED)
@@ -104,14 +104,14 @@ def test_a_wrapped_stack_trace_stays_with_its_line() -> None:
 def test_the_stack_trace_of_an_event_follows_it(fields: dict[str, Any]) -> None:
     (entry,) = read(dumps(fields))
     assert entry.text.endswith(f"({LOGGER})\n{TRACE}")
-    assert parse_entry(entry.text, entry.logged_at)[0].row["attributes"]["exception"] == "java.lang.X: boom"
+    assert parse_entry(entry.text, entry.logged_at)[0].attributes["exception"] == "java.lang.X: boom"
 
 
 def test_requests_may_be_events_too() -> None:
     request = 'Completed request:{"requestHeader":{"requestApiKey":12,'
     fields = {**EVENTS["EcsLayout"], "message": request, "log.logger": "kafka.request.logger", "log.level": "DEBUG"}
     (entry,) = read(dumps(fields))
-    assert parse_entry(entry.text, entry.logged_at)[0].row["reason_code"] == "bad_request_line"
+    assert parse_entry(entry.text, entry.logged_at)[0].reason_code == "bad_request_line"
 
 
 def test_a_time_without_a_zone_is_the_brokers() -> None:

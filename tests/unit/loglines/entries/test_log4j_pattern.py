@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from transforms.errors import LayoutError
 from transforms.loglines.entries.entries import entries
-from transforms.loglines.entries.log4j_pattern import LayoutError, compile_layout
+from transforms.loglines.entries.log4j_pattern import compile_layout
 from transforms.loglines.parse import parse_entry
 
 NOON_UTC = 1718452800000
@@ -35,8 +36,8 @@ def test_a_line_is_read_by_the_pattern_that_printed_it(pattern: str) -> None:
     assert first.logged_at == second.logged_at == NOON_UTC + 123
     for entry in (first, second):
         (parsed,) = parse_entry(entry.text, entry.logged_at)
-        assert (parsed.row["event"], parsed.row["group_id"], parsed.row["member_count"]) == ("stabilized", "g1", 2)
-    assert parse_entry(first.text, 0)[0].row["attributes"]["exception"] == "java.lang.IllegalStateException: boom"
+        assert (parsed.event, parsed.group_id, parsed.member_count) == ("stabilized", "g1", 2)
+    assert parse_entry(first.text, 0)[0].attributes["exception"] == "java.lang.IllegalStateException: boom"
 
 
 def test_a_message_of_several_lines_stays_whole() -> None:
@@ -48,7 +49,7 @@ def test_a_message_of_several_lines_stays_whole() -> None:
         lines = (begin + "\n".join(settings) + end).split("\n")
         (entry,) = entries(lines, "UTC", pattern)
         (parsed,) = parse_entry(entry.text, entry.logged_at)
-        assert parsed.row["attributes"] == {"group.max.size": "3", "node.id": "1"}
+        assert parsed.attributes == {"group.max.size": "3", "node.id": "1"}
 
 
 def test_the_time_is_of_the_brokers_zone_unless_the_pattern_has_its_own() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from schemas.tables.silver import GROUP_REQUESTS
-from transforms.loglines.parse import Parsed, parse_entry
+from transforms.loglines.facts import Fact, GroupRequest
+from transforms.loglines.parse import parse_entry
 from transforms.loglines.requests.request_log import client_host
-from transforms.loglines.templates.matching import PROVENANCE
 
 LOGGED_AT = 1718452800123
 
@@ -45,14 +44,14 @@ def line(key: int, version: int, request: Any, response: Any, **envelope: Any) -
     return f"[2024-06-15 12:00:00,123] DEBUG Completed request:{text} (kafka.request.logger)"
 
 
-def read(*args: Any, **envelope: Any) -> list[Parsed]:
-    return parse_entry(line(*args, **envelope), LOGGED_AT)
+def read(*args: Any, **envelope: Any) -> list[Fact]:
+    return list(parse_entry(line(*args, **envelope), LOGGED_AT))
 
 
-def one(*args: Any, **envelope: Any) -> dict[str, Any]:
+def one(*args: Any, **envelope: Any) -> Any:
     (parsed,) = read(*args, **envelope)
-    assert parsed.table == "group_requests"
-    return parsed.row
+    assert isinstance(parsed, GroupRequest)
+    return parsed
 
 
 HEARTBEAT = {"groupId": "g1", "generationId": 5, "memberId": "m", "groupInstanceId": None}
@@ -67,17 +66,16 @@ TEXT_LINE = (
 
 def test_the_envelope() -> None:
     row = one(12, 4, HEARTBEAT, FINE)
-    assert list(row) == [name for name in GROUP_REQUESTS.columns if name not in PROVENANCE]
-    assert row["api"] == "Heartbeat"
-    assert row["api_version"] == 4
-    assert row["answered_at"] == LOGGED_AT
-    assert row["received_at"] == LOGGED_AT - 12.5
-    assert row["handled_at"] == LOGGED_AT - 12.25
-    assert row["parked_ms"] == 10.75
-    assert (row["client_id"], row["client_host"]) == ("app", "/10.0.0.7")
-    assert row["client_software"] == "apache-kafka-java/4.2.0"
-    assert (row["connection"], row["correlation_id"]) == ("10.0.0.1:9092-10.0.0.7:50312-0-4", 17)
-    assert (row["error_code"], row["error"]) == (0, "NONE")
+    assert row.api == "Heartbeat"
+    assert row.api_version == 4
+    assert row.answered_at == LOGGED_AT
+    assert row.received_at == LOGGED_AT - 12.5
+    assert row.handled_at == LOGGED_AT - 12.25
+    assert row.parked_ms == 10.75
+    assert (row.client_id, row.client_host) == ("app", "/10.0.0.7")
+    assert row.client_software == "apache-kafka-java/4.2.0"
+    assert (row.connection, row.correlation_id) == ("10.0.0.1:9092-10.0.0.7:50312-0-4", 17)
+    assert (row.error_code, row.error) == (0, "NONE")
 
 
 @pytest.mark.parametrize(
@@ -120,12 +118,12 @@ def test_a_first_join() -> None:
             "members": [],
         },
     )
-    assert (row["member_id"], row["answered_member_id"]) == ("", "c1-x")
-    assert (row["generation"], row["answered_generation"]) == (None, None)
-    assert (row["error_code"], row["error"]) == (79, "MEMBER_ID_REQUIRED")
-    assert (row["session_timeout_ms"], row["rebalance_timeout_ms"]) == (45000, 300000)
-    assert row["protocols"] == [{"name": "range", "metadata": b"\0\3\0\0\0\1"}]
-    assert row["reason"] == ""
+    assert (row.member_id, row.answered_member_id) == ("", "c1-x")
+    assert (row.generation, row.answered_generation) == (None, None)
+    assert (row.error_code, row.error) == (79, "MEMBER_ID_REQUIRED")
+    assert (row.session_timeout_ms, row.rebalance_timeout_ms) == (45000, 300000)
+    assert row.protocols == [{"name": "range", "metadata": b"\0\3\0\0\0\1"}]
+    assert row.reason == ""
 
 
 def test_a_leaders_join() -> None:
@@ -142,8 +140,8 @@ def test_a_leaders_join() -> None:
             "members": [{"memberId": "m", "groupInstanceId": "i1", "metadata": "AAM="}],
         },
     )
-    assert (row["answered_generation"], row["answered_protocol"], row["answered_leader"]) == (6, "range", "m")
-    assert row["answered_members"] == [{"member_id": "m", "group_instance_id": "i1", "metadata": b"\0\3"}]
+    assert (row.answered_generation, row.answered_protocol, row.answered_leader) == (6, "range", "m")
+    assert row.answered_members == [{"member_id": "m", "group_instance_id": "i1", "metadata": b"\0\3"}]
 
 
 def test_a_leaders_sync() -> None:
@@ -158,15 +156,15 @@ def test_a_leaders_sync() -> None:
         },
         {**FINE, "protocolType": "consumer", "protocolName": "range", "assignment": "AAA="},
     )
-    assert (row["generation"], row["protocol"], row["answered_protocol"]) == (5, "range", "range")
-    assert row["assignments"] == [{"member_id": "m", "assignment": b"\0\0"}]
-    assert row["answered_assignment"] == b"\0\0"
+    assert (row.generation, row.protocol, row.answered_protocol) == (5, "range", "range")
+    assert row.assignments == [{"member_id": "m", "assignment": b"\0\0"}]
+    assert row.answered_assignment == b"\0\0"
 
 
 def test_one_member_leaves_by_an_old_version() -> None:
     row = one(13, 1, {"groupId": "g1", "memberId": "m"}, {"throttleTimeMs": 0, "errorCode": 25})
-    assert (row["member_id"], row["error_code"]) == ("m", 25)
-    assert row["leaving_members"] == [{"member_id": "m", "group_instance_id": None, "reason": None, "error_code": 25}]
+    assert (row.member_id, row.error_code) == ("m", 25)
+    assert row.leaving_members == [{"member_id": "m", "group_instance_id": None, "reason": None, "error_code": 25}]
 
 
 def test_several_members_leave_each_with_its_answer() -> None:
@@ -188,8 +186,8 @@ def test_several_members_leave_each_with_its_answer() -> None:
             ],
         },
     )
-    assert (row["member_id"], row["reason"], row["error_code"]) == ("m", "bye", 25)
-    assert [(each["group_instance_id"], each["error_code"]) for each in row["leaving_members"]] == [
+    assert (row.member_id, row.reason, row.error_code) == ("m", "bye", 25)
+    assert [(each["group_instance_id"], each["error_code"]) for each in row.leaving_members] == [
         (None, 0),
         ("i2", 25),
     ]
@@ -204,15 +202,15 @@ def test_a_commit_counts_the_answers_of_its_partitions(key: int, api: str, name:
     row = one(
         key, 7, {"groupId": "g1", name: -1, "memberId": "", "topics": []}, {"throttleTimeMs": 0, "topics": answers}
     )
-    assert (row["api"], row["generation"], row["member_id"]) == (api, -1, "")
-    assert row["error_code"] == 12
-    assert row["partition_errors"] == {0: 2, 12: 1, 3: 1}
+    assert (row.api, row.generation, row.member_id) == (api, -1, "")
+    assert row.error_code == 12
+    assert row.partition_errors == {0: 2, 12: 1, 3: 1}
 
 
 def test_an_offset_delete_has_errors_of_both_kinds() -> None:
     answer = {"errorCode": 0, "topics": [{"name": "a", "partitions": [{"partitionIndex": 0, "errorCode": 86}]}]}
     row = one(47, 0, {"groupId": "g1", "topics": []}, answer)
-    assert (row["api"], row["error"], row["partition_errors"]) == ("OffsetDelete", "GROUP_SUBSCRIBED_TO_TOPIC", {86: 1})
+    assert (row.api, row.error, row.partition_errors) == ("OffsetDelete", "GROUP_SUBSCRIBED_TO_TOPIC", {86: 1})
 
 
 def test_deleting_groups_gives_a_row_for_each() -> None:
@@ -222,7 +220,7 @@ def test_deleting_groups_gives_a_row_for_each() -> None:
         {"groupsNames": ["a", "b"]},
         {"throttleTimeMs": 0, "results": [{"groupId": "a", "errorCode": 0}, {"groupId": "b", "errorCode": 68}]},
     )
-    assert [(row["seq"], row["group_id"], row["error"]) for _, row in rows] == [
+    assert [(row.seq, row.group_id, row.error) for row in rows] == [
         (0, "a", "NONE"),
         (1, "b", "NON_EMPTY_GROUP"),
     ]
@@ -234,10 +232,10 @@ def test_deleting_groups_gives_a_row_for_each() -> None:
 def test_members_of_modern_groups_have_epochs(key: int, api: str) -> None:
     asked = {"groupId": "g1", "memberId": "m", "memberEpoch": 3, "instanceId": "i1", "rebalanceTimeoutMs": 300000}
     row = one(key, 1, asked, {**FINE, "errorMessage": None, "memberId": "m", "memberEpoch": 4})
-    assert (row["api"], row["generation"], row["answered_generation"]) == (api, 3, 4)
-    assert (row["group_instance_id"], row["answered_member_id"]) == ("i1", "m")
+    assert (row.api, row.generation, row.answered_generation) == (api, 3, 4)
+    assert (row.group_instance_id, row.answered_member_id) == ("i1", "m")
     fenced = one(key, 1, asked, {"errorCode": 110, "memberId": None, "memberEpoch": 0})
-    assert (fenced["error"], fenced["answered_generation"]) == ("FENCED_MEMBER_EPOCH", None)
+    assert (fenced.error, fenced.answered_generation) == ("FENCED_MEMBER_EPOCH", None)
 
 
 @pytest.mark.parametrize("key", [0, 1, 3, 9, 10, 15, 16, 22, 69, 80, 111, 112, 113, 114, 130, 140])
@@ -257,7 +255,7 @@ def test_a_client_cannot_pass_for_another_api() -> None:
 def test_a_line_longer_than_100_kb_is_read() -> None:
     members = [{"memberId": f"m{i}", "groupInstanceId": None, "metadata": "AAAA" * 100} for i in range(500)]
     answer = {"errorCode": 0, "generationId": 1, "leader": "m0", "memberId": "m0", "members": members}
-    assert len(one(11, 5, {"groupId": "g1", "memberId": "m0"}, answer)["answered_members"]) == 500
+    assert len(one(11, 5, {"groupId": "g1", "memberId": "m0"}, answer).answered_members) == 500
 
 
 @pytest.mark.parametrize(
@@ -281,12 +279,12 @@ def test_a_line_longer_than_100_kb_is_read() -> None:
 def test_what_cannot_be_read_is_rejected_whole(text: str, code: str) -> None:
     (parsed,) = parse_entry(text, LOGGED_AT)
     assert parsed.table == "rejected"
-    assert parsed.row["reason_code"] == code
-    assert parsed.row["raw"] == text.encode()
-    assert parsed.row["detail"]
+    assert parsed.reason_code == code
+    assert parsed.raw == text.encode()
+    assert parsed.detail
 
 
 def test_half_a_surrogate_pair_does_not_reach_the_tables() -> None:
     row = one(12, 4, {**HEARTBEAT, "memberId": "\ud83d x"}, FINE)
-    row["member_id"].encode("utf-8")
-    assert one(12, 4, {**HEARTBEAT, "memberId": "😀"}, FINE)["member_id"] == "😀"
+    row.member_id.encode("utf-8")
+    assert one(12, 4, {**HEARTBEAT, "memberId": "😀"}, FINE).member_id == "😀"
