@@ -70,7 +70,7 @@ def read_struct(line: str) -> Json:
     """Read a struct.
 
     Returns:
-        The fields by the names that the JSON of later brokers has for them, as far as `request_fields` knows them.
+        The fields by the names that the JSON of later brokers has for them, as far as `apis` knows them.
         Bytes are None: only their place in a buffer is printed.
 
     Raises:

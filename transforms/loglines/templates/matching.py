@@ -41,9 +41,9 @@ class Vocabulary(Generic[Fact]):
 
         A heading is `meaning · versions` or `meaning · versions · state after the line`.
         """
-        return tuple(self._template(block) for block in blocks(text))
+        return tuple(self._read(block) for block in blocks(text))
 
-    def _template(self, block: Block) -> Template[Fact]:
+    def _read(self, block: Block) -> Template[Fact]:
         meaning, versions, *more = block.heading
         state = more[0] if more else None
         if meaning not in self.meanings:
