@@ -14,13 +14,15 @@ from transforms.loglines.entries.layouts import Parts
 from transforms.loglines.facts import ClientEvent
 from transforms.loglines.templates.matching import IGNORED
 
-PREFIXES = ("[Consumer ", "[Worker ")
-"""Beginnings of the prefix (log context) of consumers and of Connect's workers, whose coordinator is the same class."""
+_CLIENTS = ("Consumer", "Worker")  # of Connect, whose coordinator is the same class
+
+PREFIXES = tuple(f"[{client} " for client in _CLIENTS)
+"""Beginnings of the prefix (log context) that lines of clients carry."""
 
 _PREFIX_WITHIN = 400
 """The prefix begins this near to the beginning of an entry: behind time, level, thread and logger."""
 
-_PREFIX = re.compile(r"\[(?:Consumer|Worker) (?:instanceId=(.*?), )?clientId=(.*?), groupId=(.*?)\] ", re.DOTALL)
+_PREFIX = re.compile(rf"\[(?:{'|'.join(_CLIENTS)}) (?:instanceId=(.*?), )?clientId=(.*?), groupId=(.*?)\] ", re.DOTALL)
 
 _INTERNALS = "org.apache.kafka.clients.consumer.internals."
 _LOGGERS = frozenset({_INTERNALS + "AbstractCoordinator", _INTERNALS + "ConsumerCoordinator"})
