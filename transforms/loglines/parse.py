@@ -11,7 +11,7 @@ from transforms.loglines.broker.dialects import COMMIT_DETAILS, MARKER
 from transforms.loglines.clients.client_lines import PREFIXES, is_client_line, is_of_old_client, read_client_line
 from transforms.loglines.entries.layouts import Parts, head_length, take_apart
 from transforms.loglines.facts import Fact, Rejected
-from transforms.loglines.requests.request_log import begin_of_request, is_group_request, read_request_line
+from transforms.loglines.requests.request_log import api_of_request, begin_of_request, read_request_line
 
 _MARKERS = (MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES)
 """An entry that holds none of these and is no request tells nothing, whatever else it holds."""
@@ -30,19 +30,20 @@ def parse_entry(text: str, logged_at: int | None) -> Sequence[Fact]:
     if logged_at is None:
         return [_rejected(NoTimestamp("text before the first time stamp of the file"), text)] if text.strip() else []
     begin = begin_of_request(text)
-    if begin >= 0 and not is_group_request(text, begin):
+    key = api_of_request(text, begin) if begin >= 0 else None
+    if begin >= 0 and key is None:
         return []
     if begin < 0 and not any(map(text.__contains__, _MARKERS)):
         return []
     head = head_length(text)
     if head < 0:  # an overlong entry goes on in further ones, which have no head
         return []
-    if begin >= 0:
+    if key is not None:
         try:
-            return read_request_line(text, begin, logged_at)
+            return read_request_line(text, begin, key, logged_at)
         except LineError as problem:
             return [_rejected(problem, text)]
-    if text.startswith("DEBUG", head) and any(detail in text for detail in COMMIT_DETAILS):
+    if text.startswith("DEBUG", head) and any(map(text.__contains__, COMMIT_DETAILS)):
         return []
     return _events(text, take_apart(text, head), logged_at)
 

@@ -41,5 +41,14 @@ PREFIXES: dict[str, tuple[str, ...]] = {
 FOREIGN_PREFIXES = ("[ShareCoordinator ", "[TransactionCoordinator ")
 """Other coordinators that share the runtime's logger."""
 
-COMMIT_DETAILS = (" Committing offsets ", "Replaying offset commit with key ")
-"""What most lines hold once a coordinator logs at DEBUG: two for each commit, which say nothing of the group."""
+COMMIT_DETAILS = (
+    "Replaying offset commit with key ",
+    " Committing offsets ",
+    "Replaying transactional offset commit with ",
+    " Committing transactional offsets ",
+    "Committed transactional offset commit ",
+)
+"""What most lines hold once a coordinator logs at DEBUG: some for each commit, which say nothing of the group.
+
+Their templates are in the tables too; here they are known sooner.
+"""

@@ -1,7 +1,7 @@
 """Where the columns of `silver.group_requests` stand in the JSON that a broker logs of each API.
 
 The JSON follows the message schema of the request's version (RequestConvertToJson), so a field is absent below the
-version that brought it, and absent means null here.
+version that brought it, and absent means null here. All that reads requests derives from these tables.
 """
 
 from __future__ import annotations
@@ -9,11 +9,17 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 Json = dict[str, Any]
 
 _INT_MAX = (1 << 31) - 1
+_LONGEST_MS = 1e12
+
+Int32 = Annotated[int, Meta(ge=-_INT_MAX, le=_INT_MAX)]
+Milliseconds = Annotated[float, Meta(gt=-_LONGEST_MS, lt=_LONGEST_MS)]
 
 
 def text(value: Any) -> str | None:
@@ -34,12 +40,35 @@ def integer(value: Any) -> int | None:
     return value
 
 
+def milliseconds(value: Any) -> float:
+    """Return a duration."""
+    duration = float(value)
+    if not -_LONGEST_MS < duration < _LONGEST_MS:  # NaN is not, either
+        raise ValueError(f"{value} is no duration")
+    return duration
+
+
 def binary(value: Any) -> bytes | None:
     """Return the bytes of a base64 text."""
     return None if value is None else base64.b64decode(value, validate=True)
 
 
-Convert = Callable[[Any], Any]
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A kind of value.
+
+    Attributes:
+        type: its Python type.
+        convert: gives it from what stands in the JSON; a ValueError or TypeError means that it is no such value.
+    """
+
+    type: Any
+    convert: Callable[[Any], Any]
+
+
+TEXT = Value(str, text)
+INTEGER = Value(Int32, integer)
+BINARY = Value(bytes, binary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +77,16 @@ class Field:
 
     column: str
     name: str
-    convert: Convert
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A list of JSON objects and the list of structs that it fills."""
+    """A list of JSON objects and the column of structs that it fills."""
 
     column: str
     name: str
     fields: tuple[Field, ...]
-
-    def convert(self, items: Any) -> list[Json] | None:
-        """Return the structs, null for an absent list."""
-        if items is None:
-            return None
-        return [{field.column: field.convert(item.get(field.name)) for field in self.fields} for item in items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +95,11 @@ class Api:
 
     Attributes:
         name: as `silver.group_requests.api` holds it.
-        request: columns out of the request.
+        request: columns out of the request, beside its group.
         response: columns out of the answer.
-        errors: path of lists below which the answer holds further error codes.
+        errors: path of lists at whose end the answer holds further error codes.
         is_counted: the errors are those of partitions and are counted.
+        is_of_many: the groups stand beside these errors, and not in the request.
     """
 
     name: str
@@ -83,40 +107,42 @@ class Api:
     response: tuple[Field | Each, ...] = ()
     errors: tuple[str, ...] = ()
     is_counted: bool = False
+    is_of_many: bool = False
 
 
-_GROUP = Field("group_id", "groupId", text)
-_MEMBER = Field("member_id", "memberId", text)
-_INSTANCE = Field("group_instance_id", "groupInstanceId", text)
-_GENERATION = Field("generation", "generationId", integer)
-_REBALANCE_TIMEOUT = Field("rebalance_timeout_ms", "rebalanceTimeoutMs", integer)
-_ANSWERED_MEMBER = Field("answered_member_id", "memberId", text)
+GROUP = Field("group_id", "groupId", TEXT)
+"""Every request but one of many groups has it."""
+
+ERROR = Field("error_code", "errorCode", INTEGER)
+"""An answer has it, and each thing at the end of `Api.errors`."""
+
+_MEMBER = Field("member_id", "memberId", TEXT)
+_INSTANCE = Field("group_instance_id", "groupInstanceId", TEXT)
+_METADATA = Field("metadata", "metadata", BINARY)
+_GENERATION = Field("generation", "generationId", INTEGER)
+_REBALANCE_TIMEOUT = Field("rebalance_timeout_ms", "rebalanceTimeoutMs", INTEGER)
+_ANSWERED_MEMBER = Field("answered_member_id", "memberId", TEXT)
 
 _JOIN = Api(
     "JoinGroup",
     request=(
-        _GROUP,
         _MEMBER,
         _INSTANCE,
-        Field("session_timeout_ms", "sessionTimeoutMs", integer),
+        Field("session_timeout_ms", "sessionTimeoutMs", INTEGER),
         _REBALANCE_TIMEOUT,
-        Field("protocol_type", "protocolType", text),
-        Each("protocols", "protocols", (Field("name", "name", text), Field("metadata", "metadata", binary))),
-        Field("reason", "reason", text),
+        Field("protocol_type", "protocolType", TEXT),
+        Each("protocols", "protocols", (Field("name", "name", TEXT), _METADATA)),
+        Field("reason", "reason", TEXT),
     ),
     response=(
-        Field("answered_generation", "generationId", integer),
+        Field("answered_generation", "generationId", INTEGER),
         _ANSWERED_MEMBER,
-        Field("answered_protocol", "protocolName", text),
-        Field("answered_leader", "leader", text),
+        Field("answered_protocol", "protocolName", TEXT),
+        Field("answered_leader", "leader", TEXT),
         Each(
             "answered_members",
             "members",
-            (
-                Field("member_id", "memberId", text),
-                Field("group_instance_id", "groupInstanceId", text),
-                Field("metadata", "metadata", binary),
-            ),
+            (_MEMBER, _INSTANCE, _METADATA),
         ),
     ),
 )
@@ -124,30 +150,30 @@ _JOIN = Api(
 _SYNC = Api(
     "SyncGroup",
     request=(
-        _GROUP,
         _MEMBER,
         _INSTANCE,
         _GENERATION,
-        Field("protocol_type", "protocolType", text),
-        Field("protocol", "protocolName", text),
+        Field("protocol_type", "protocolType", TEXT),
+        Field("protocol", "protocolName", TEXT),
         Each(
             "assignments",
             "assignments",
-            (Field("member_id", "memberId", text), Field("assignment", "assignment", binary)),
+            (_MEMBER, Field("assignment", "assignment", BINARY)),
         ),
     ),
     response=(
-        Field("answered_protocol", "protocolName", text),
-        Field("answered_assignment", "assignment", binary),
+        Field("answered_protocol", "protocolName", TEXT),
+        Field("answered_assignment", "assignment", BINARY),
     ),
 )
 
+_LEAVING = (_MEMBER, _INSTANCE, Field("reason", "reason", TEXT))
+
 _COMMIT_IDENTITY = (
-    _GROUP,
     _MEMBER,
     _INSTANCE,
     _GENERATION,
-    Field("generation", "generationIdOrMemberEpoch", integer),  # its name since 3.6
+    Field("generation", "generationIdOrMemberEpoch", INTEGER),  # its name since 3.6
 )
 
 
@@ -156,35 +182,26 @@ def _modern(name: str) -> Api:
     return Api(
         name,
         request=(
-            _GROUP,
             _MEMBER,
-            Field("group_instance_id", "instanceId", text),
-            Field("generation", "memberEpoch", integer),
+            Field("group_instance_id", "instanceId", TEXT),
+            Field("generation", "memberEpoch", INTEGER),
             _REBALANCE_TIMEOUT,
         ),
-        response=(Field("answered_generation", "memberEpoch", integer), _ANSWERED_MEMBER),
+        response=(Field("answered_generation", "memberEpoch", INTEGER), _ANSWERED_MEMBER),
     )
 
 
 APIS: dict[int, Api] = {
     8: Api("OffsetCommit", _COMMIT_IDENTITY, errors=("topics", "partitions"), is_counted=True),
     11: _JOIN,
-    12: Api("Heartbeat", (_GROUP, _MEMBER, _INSTANCE, _GENERATION)),
-    13: Api("LeaveGroup", (_GROUP, _MEMBER), errors=("members",)),
+    12: Api("Heartbeat", (_MEMBER, _INSTANCE, _GENERATION)),
+    13: Api("LeaveGroup", (_MEMBER, Each("leaving_members", "members", _LEAVING)), errors=("members",)),
     14: _SYNC,
     28: Api("TxnOffsetCommit", _COMMIT_IDENTITY, errors=("topics", "partitions"), is_counted=True),
-    42: Api("DeleteGroups", (), errors=("results",)),
-    47: Api("OffsetDelete", (_GROUP,), errors=("topics", "partitions"), is_counted=True),
+    42: Api("DeleteGroups", (), errors=("results",), is_of_many=True),
+    47: Api("OffsetDelete", (), errors=("topics", "partitions"), is_counted=True),
     68: _modern("ConsumerGroupHeartbeat"),
     76: _modern("ShareGroupHeartbeat"),
     88: _modern("StreamsGroupHeartbeat"),
 }
 """Kafka's key of the API to how its rows are read."""
-
-
-def error_codes(answer: Json, path: tuple[str, ...]) -> list[int]:
-    """Return the error codes of an answer below a path of lists, in the order of the answer."""
-    items = [answer]
-    for name in path:
-        items = [below for item in items for below in item.get(name) or ()]
-    return [code for item in items if (code := integer(item.get("errorCode"))) is not None]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from transforms.loglines.requests.apis import APIS, Each, Json, integer, text
+from transforms.loglines.requests.apis import APIS, ERROR, GROUP, INTEGER, TEXT, Each, Json, Value
 
 _OLD_NAMES: dict[str, str] = {
     "group_protocols": "protocols",
@@ -31,7 +31,7 @@ _OLD_NAMES: dict[str, str] = {
 _OLD_NAMES_WITHIN: dict[str, dict[str, str]] = {"group_protocols": {"protocol_name": "name"}}
 """Names that mean something else inside the structs of a list."""
 
-_OTHERS = ("errorCode", "throttleTimeMs", "retentionTimeMs", "retentionTime", "transactionalId", "producerId", "topic")
+_OTHERS = ("throttleTimeMs", "retentionTimeMs", "retentionTime", "transactionalId", "producerId", "topic")
 _NOTHING: Mapping[str, str] = {}
 
 
@@ -39,22 +39,25 @@ def _snake(name: str) -> str:
     return re.sub("(?=[A-Z])", "_", name).lower()
 
 
-def _fields() -> dict[str, Any]:
-    """Return the JSON names of all fields that are read, with how each is converted."""
-    known: dict[str, Any] = dict.fromkeys(_OTHERS)
+def _fields() -> dict[str, Value | None]:
+    """Return the JSON names of all fields that are read, with the kind of those that are single values."""
+    known: dict[str, Value | None] = dict.fromkeys(_OTHERS)
+    known.update((field.name, field.value) for field in (GROUP, ERROR))
     for api in APIS.values():
         for field in (*api.request, *api.response):
-            known[field.name] = field.convert
             if isinstance(field, Each):
-                known.update((inner.name, inner.convert) for inner in field.fields)
+                known[field.name] = None
+                known.update((inner.name, inner.value) for inner in field.fields)
+            else:
+                known[field.name] = field.value
         known.update(dict.fromkeys(api.errors))
     return known
 
 
 _FIELDS = _fields()
 _NAMES: dict[str, str] = {**{_snake(name): name for name in _FIELDS}, **_OLD_NAMES}
-_INTEGERS = frozenset({"errorCode", *(name for name, convert in _FIELDS.items() if convert is integer)})
-_TEXTS = frozenset(name for name, convert in _FIELDS.items() if convert is text)
+_INTEGERS = frozenset(name for name, value in _FIELDS.items() if value is INTEGER)
+_TEXTS = frozenset(name for name, value in _FIELDS.items() if value is TEXT)
 _NEVER_NULL = frozenset({"groupId", "memberId", "leader"})
 _TAGS = "_tagged_fields"
 

@@ -35,6 +35,8 @@ def member(text: str) -> dict[str, str | None]:
     Returns:
         The fields by Kafka's names; at least `memberId`, which is the whole text if it is printed otherwise.
     """
+    if not text.endswith(")"):
+        return {"memberId": text}
     fields = {
         name: option(plain if quoted == "" else quoted)
         for name, quoted, plain in _FIELD_OF_MEMBER.findall(text.partition("(")[2])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.coordinator_events import EVENTS
-from transforms.loglines.broker.dialects import LOGGERS
+from transforms.loglines.broker.dialects import COMMIT_DETAILS, LOGGERS
 from transforms.loglines.broker.tables import LINES, TEMPLATES
 from transforms.loglines.facts import CoordinatorEvent
 from transforms.loglines.parse import parse_entry
@@ -267,3 +267,9 @@ def test_prefixes_of_old_releases_are_taken_off() -> None:
         prefix="[Group Metadata Manager on Broker 1]: ",
     )
     assert rows[0].event == "offsets_expired"
+
+
+@pytest.mark.parametrize("detail", COMMIT_DETAILS)
+def test_a_detail_of_commits_is_one_of_lines_that_tell_nothing(detail: str) -> None:
+    meanings = {template.meaning for _, template, sample in ALL if detail in f" {sample}"}
+    assert meanings == {IGNORED}

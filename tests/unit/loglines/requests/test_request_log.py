@@ -9,7 +9,7 @@ import pytest
 
 from transforms.loglines.facts import Fact, GroupRequest
 from transforms.loglines.parse import parse_entry
-from transforms.loglines.requests.request_log import client_host
+from transforms.loglines.requests.columns import client_host
 
 LOGGED_AT = 1718452800123
 
