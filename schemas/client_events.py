@@ -1,6 +1,6 @@
 """The events that a consumer's own log tells of its membership, each with what the line proves.
 
-`transforms.loglines.patterns_client` says which line of which Kafka version is which event. Unless said otherwise
+`transforms.loglines.clients.tables` says which line of which Kafka version is which event. Unless said otherwise
 `generation` and `member_id` are null where the line does not print them.
 """
 
@@ -47,6 +47,6 @@ EVENTS: dict[str, str] = {
     "assignor_violation": "the assignor broke the rules of cooperative rebalancing, reason: the partitions",
     "state_changed": "member_id of the new protocol is in client_state; generation is its epoch",
     "reconciling": "member_id of the new protocol goes from the partitions it has to those it is to have",
-    "unrecognised": "a line of the client's coordinator that no pattern matches, reason: its text",
+    "unrecognised": "a line of the client's coordinator that no template fits, reason: its text",
 }
 """Every value of `silver.client_events.event`."""

@@ -1,6 +1,6 @@
 """The events that a broker's log tells of its group coordinator, each with what the line proves.
 
-`transforms.loglines.patterns` says which line of which Kafka version is which event. Unless said otherwise an
+`transforms.loglines.broker.tables` says which line of which Kafka version is which event. Unless said otherwise an
 event carries `group_id`, and `generation` is the number printed in the line. A list of member ids is a JSON array
 in `attributes["member_ids"]`.
 """
@@ -79,7 +79,7 @@ COORDINATOR_EVENTS: dict[str, str] = {
     "coordinator_notice": "another line about the coordinator, attributes: detail",
     "broker_settings": "KafkaConfig values: attributes hold those that rule the coordinator, by Kafka's names",
     "broker_version": "attributes: version",
-    "unrecognised": "a line of a group coordinator's logger that no pattern matches, attributes: logger, text",
+    "unrecognised": "a line of a group coordinator's logger that no template fits, attributes: logger, text",
 }
 """Events about a coordinator as a whole; group_id is null."""
 

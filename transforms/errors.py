@@ -1,4 +1,6 @@
-"""Everything this project raises on purpose, with codes that stay the same from release to release.
+"""What `transforms` raise on purpose, with codes that stay the same from release to release.
+
+Errors of jobs, each with an exit code of its own, stand with those codes and have the same root.
 
 A code is what lands in `silver.rejected.reason_code`: an exception's type does not survive the way out of a Spark
 worker, and a quality check counts by name. Data never raises beyond the decoder that read it; a source or a
@@ -20,6 +22,42 @@ class SourceError(RebalanceError):
     """A source cannot be read; the message says in one sentence what to do about it."""
 
     code: ClassVar[str] = "source_error"
+
+
+class LayoutError(RebalanceError, ValueError):
+    """A log4j pattern that lines cannot be read by; the text says why."""
+
+    code: ClassVar[str] = "bad_layout"
+
+
+class LineError(RebalanceError):
+    """An entry of a log that does not hold what it should."""
+
+    code: ClassVar[str] = "bad_line"
+
+
+class NoTimestamp(LineError):
+    """Text before the first time stamp of a file."""
+
+    code: ClassVar[str] = "no_timestamp"
+
+
+class BadRequestLine(LineError):
+    """A line of the request log that is broken."""
+
+    code: ClassVar[str] = "bad_request_line"
+
+
+class RequestWithoutBody(LineError):
+    """The request log was not on yet when the request came."""
+
+    code: ClassVar[str] = "request_without_body"
+
+
+class RequestWithoutAnswer(LineError):
+    """The broker closed the connection instead of answering."""
+
+    code: ClassVar[str] = "request_without_answer"
 
 
 class DecodeError(RebalanceError):

@@ -28,7 +28,7 @@ from pydantic_settings import (
 from jobs._runtime.exit_codes import SettingsError
 from jobs._runtime.kafka_options import KafkaOptions
 from jobs._runtime.settings_sources import ENV_PREFIX, SettingsSource, is_local, local_path
-from transforms.loglines.pattern_layout import AUTO, compile_layout
+from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
 
 OPEN = "offsets.kafka."
 """Keys that begin so are options of Kafka, and not known by name."""

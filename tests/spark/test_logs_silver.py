@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -19,12 +20,14 @@ from jobs._runtime.sources.log_files import find_log_files
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from transforms.errors import SourceError
-from transforms.loglines.entries import entries
+from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
-from transforms.loglines.template import PROVENANCE
 from transforms.silver import logs
 
 pytestmark = pytest.mark.spark
+
+OF_THE_READER = frozenset({"cluster", "broker", "source_file", "loaded_at"})
+"""Columns that no line knows of itself."""
 
 TIMES = ("logged_at", "received_at", "handled_at", "answered_at")
 
@@ -57,15 +60,16 @@ def expected(path: Path) -> dict[str, list[dict[str, Any]]]:
     for file in sorted(path.iterdir()):
         with file.open(encoding="utf-8", newline="\n") as lines:
             for entry in entries(lines):
-                for table, row in parse_entry(entry.text, entry.logged_at):
+                for fact in parse_entry(entry.text, entry.logged_at):
+                    row = asdict(fact)
                     times = {name: round(row[name] * 1000) for name in TIMES if row.get(name) is not None}
-                    found[table].append({**row, **times, "line_number": entry.line_number})
+                    found[fact.table].append({**row, **times, "line_number": entry.line_number})
     return found
 
 
 def in_order(rows: list[dict[str, Any]]) -> list[str]:
     """Rows in an order and a form that can be compared."""
-    own = [{name: value for name, value in row.items() if name not in PROVENANCE - {"line_number"}} for row in rows]
+    own = [{name: value for name, value in row.items() if name not in OF_THE_READER} for row in rows]
     return sorted(json.dumps(row, sort_keys=True, default=repr) for row in own)
 
 

@@ -15,11 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
 from transforms.coordinator.kafka.java_hashing import offsets_partition
 from transforms.coordinator.replay import replay_group
-from transforms.loglines.entries import entries
+from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
 from transforms.wire import segments
 from transforms.wire.records import decode
@@ -63,7 +65,8 @@ def _records(folder: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _record(partition: int, record: Any) -> tuple[str, Row]:
-    table, row = _pair(decode(record.key, record.value))
+    decoded: Any = decode(record.key, record.value)
+    table, row = decoded.table, decoded.row
     if table == "rejected":
         return table, _rejected(**row, source="offsets", position=f"{partition}:{record.offset}")
     place = {
@@ -81,7 +84,8 @@ def _lines(folder: Path) -> Iterator[tuple[str, Row]]:
         broker = BROKER if path.parent == folder else path.parent.name
         with path.open(encoding="utf-8") as lines:
             for entry in entries(lines):
-                for table, row in map(_pair, parse_entry(entry.text, entry.logged_at)):
+                for fact in parse_entry(entry.text, entry.logged_at):
+                    table, row = fact.table, asdict(fact)
                     if table == "rejected":
                         yield table, _rejected(**row, source=name, position=str(entry.line_number))
                         continue
@@ -92,10 +96,6 @@ def _lines(folder: Path) -> Iterator[tuple[str, Row]]:
                         "line_number": entry.line_number,
                     }
                     yield table, _complete(table, {**row, **place})
-
-
-def _pair(read: Any) -> tuple[str, Row]:
-    return read.table, read.row
 
 
 def _rejected(reason_code: str, detail: str, raw: bytes, source: str, position: str) -> Row:

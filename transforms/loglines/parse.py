@@ -1,89 +1,66 @@
-"""One entry of a log to rows of the silver tables; the only door into this package for what reads logs."""
+"""One entry of a log to the facts that it tells; the only door into this package for what reads logs."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
-from transforms.loglines.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
-from transforms.loglines.client_lines import is_client_line, is_of_old_client, read_client_line
-from transforms.loglines.coordinator_lines import read_coordinator_line
-from transforms.loglines.layouts import Parts, head_length, take_apart
-from transforms.loglines.patterns import COMMIT_DETAILS
-from transforms.loglines.patterns_client import PREFIXES
-from transforms.loglines.request_log import (
-    BadRequestLineError,
-    begin_of_request,
-    is_group_request,
-    read_request_line,
-)
+from transforms.errors import LineError, NoTimestamp
+from transforms.loglines.broker.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
+from transforms.loglines.broker.coordinator_lines import read_coordinator_line
+from transforms.loglines.broker.dialects import COMMIT_DETAILS, MARKER
+from transforms.loglines.clients.client_lines import PREFIXES, is_client_line, is_of_old_client, read_client_line
+from transforms.loglines.entries.layouts import Parts, head_length, take_apart
+from transforms.loglines.facts import Fact, Rejected
+from transforms.loglines.requests.request_log import api_of_request, begin_of_request, read_request_line
 
-COORDINATOR_MARKER = "oordinator"
-
-_MARKERS = (COORDINATOR_MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES)
-"""An entry that holds none of these and is no request gives no row, whatever else it holds."""
+_MARKERS = (MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES)
+"""An entry that holds none of these and is no request tells nothing, whatever else it holds."""
 
 
-class Parsed(NamedTuple):
-    """A row and the table that it belongs to.
-
-    `row` holds the table's columns without those that only the reader of the file knows (cluster, broker,
-    source_file, line_number, loaded_at; of `rejected` also source, position, seen_at). Times are epoch milliseconds.
-    """
-
-    table: str
-    row: dict[str, Any]
-
-
-def parse_entry(text: str, logged_at: int | None) -> list[Parsed]:
+def parse_entry(text: str, logged_at: int | None) -> Sequence[Fact]:
     """Read one entry of a log.
 
     Args:
-        text: the entry, see `transforms.loglines.entries`.
+        text: the entry, see `transforms.loglines.entries.entries`.
         logged_at: its time in epoch milliseconds; None for text before the first time stamp of a file.
 
     Returns:
-        Rows of `coordinator_events`, `group_requests`, `client_events` or `rejected`; none for an entry that tells
-        nothing of groups. Never more than one row of `rejected`.
+        Facts of one kind; none for an entry that tells nothing of groups. Never more than one `Rejected`.
     """
     if logged_at is None:
-        return [_rejected("no_timestamp", "text before the first time stamp of the file", text)] if text.strip() else []
+        return [_rejected(NoTimestamp("text before the first time stamp of the file"), text)] if text.strip() else []
     begin = begin_of_request(text)
-    if begin >= 0 and not is_group_request(text, begin):
+    key = api_of_request(text, begin) if begin >= 0 else None
+    if begin >= 0 and key is None:
         return []
     if begin < 0 and not any(map(text.__contains__, _MARKERS)):
         return []
     head = head_length(text)
     if head < 0:  # an overlong entry goes on in further ones, which have no head
         return []
-    if begin >= 0:
-        return _request(text, begin, logged_at)
-    if text.startswith("DEBUG", head) and any(detail in text for detail in COMMIT_DETAILS):
+    if key is not None:
+        try:
+            return read_request_line(text, begin, key, logged_at)
+        except LineError as problem:
+            return [_rejected(problem, text)]
+    if text.startswith("DEBUG", head) and any(map(text.__contains__, COMMIT_DETAILS)):
         return []
-    parts = take_apart(text, head)
+    return _events(text, take_apart(text, head), logged_at)
+
+
+def _events(text: str, parts: Parts, logged_at: int) -> Sequence[Fact]:
     if is_client_line(text) or is_of_old_client(parts):
-        return _client(parts, logged_at)
-    broker_row = read_broker_line(parts)
-    rows = [broker_row] if broker_row is not None else read_coordinator_line(parts)
-    for row in rows:
-        row["logged_at"] = logged_at
-    return [Parsed("coordinator_events", row) for row in rows]
+        said = read_client_line(parts)
+        if said is None:
+            return []
+        said.logged_at = logged_at
+        return [said]
+    of_broker = read_broker_line(parts)
+    events = [of_broker] if of_broker is not None else read_coordinator_line(parts)
+    for event in events:
+        event.logged_at = logged_at
+    return events
 
 
-def _client(parts: Parts, logged_at: int) -> list[Parsed]:
-    row = read_client_line(parts)
-    if row is None:
-        return []
-    row["logged_at"] = logged_at
-    return [Parsed("client_events", row)]
-
-
-def _request(text: str, begin: int, logged_at: int) -> list[Parsed]:
-    try:
-        return [Parsed("group_requests", row) for row in read_request_line(text, begin, logged_at)]
-    except BadRequestLineError as problem:
-        return [_rejected(problem.code, str(problem), text)]
-
-
-def _rejected(reason_code: str, detail: str, text: str) -> Parsed:
-    raw = text.encode("utf-8", "backslashreplace")
-    return Parsed("rejected", {"reason_code": reason_code, "detail": detail, "raw": raw})
+def _rejected(problem: LineError, text: str) -> Rejected:
+    return Rejected(problem.code, str(problem), text.encode("utf-8", "backslashreplace"))

@@ -12,13 +12,15 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import astuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from schemas.tables.bronze import LOG_LINES
-from transforms.loglines.entries import Entry
+from transforms.loglines.entries.entries import Entry
+from transforms.loglines.facts import Fact
 from transforms.loglines.parse import parse_entry
 from transforms.silver.offsets import silver_type
 
@@ -121,20 +123,21 @@ def _parse_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 def _facts(place: Columns, times: Iterable[int | None], texts: Iterable[str]) -> Iterator[pa.RecordBatch]:
     """Parse entries; yield a batch for each table that they tell something for."""
-    found: dict[str, tuple[list[int], list[dict[str, Any]]]] = {table: ([], []) for table in TABLES}
+    found: dict[str, tuple[list[int], list[Fact]]] = {table: ([], []) for table in TABLES}
     for index, (text, logged_at) in enumerate(zip(texts, times, strict=True)):
-        for table, row in parse_entry(text, logged_at):
-            indices, rows = found[table]
+        for fact in parse_entry(text, logged_at):
+            indices, facts = found[fact.table]
             indices.append(index)
-            rows.append(row)
-    for table, (indices, rows) in found.items():
-        if rows:
+            facts.append(fact)
+    for table, (indices, facts) in found.items():
+        if facts:
             where = pa.array(indices, pa.int64())
-            own = {name: _array([row[name] for row in rows], _WIDE_SCHEMA.field(name).type) for name in rows[0]}
+            columns = zip(facts[0].__struct_fields__, zip(*map(astuple, facts), strict=True), strict=True)
+            own = {name: _array(values, _WIDE_SCHEMA.field(name).type) for name, values in columns}
             yield wide_batch(table, {**{name: column.take(where) for name, column in place.items()}, **own})
 
 
-def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Build a column; times come in milliseconds, and Arrow takes a map as a list of pairs."""
     if pa.types.is_timestamp(kind):
         values = [None if value is None else round(value * 1000) for value in values]

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from transforms.errors import SourceError
-from transforms.loglines.entries import Entry, entries, first_stamp
-from transforms.loglines.layouts import may_grow
-from transforms.loglines.pattern_layout import AUTO
+from transforms.loglines.entries.entries import Entry, entries, first_stamp
+from transforms.loglines.entries.layouts import may_grow
+from transforms.loglines.entries.log4j_pattern import AUTO
 
 _HEAD_BYTES = 256 << 10
 _GZIP_BITS = 31

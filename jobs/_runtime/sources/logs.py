@@ -17,8 +17,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from jobs._runtime.sources.log_files import LogFile, Problem, read_log_file
-from transforms.loglines.entries import Entry
-from transforms.loglines.pattern_layout import AUTO
+from transforms.loglines.entries.entries import Entry
+from transforms.loglines.entries.log4j_pattern import AUTO
 from transforms.silver.logs import WIDE_TYPE, Wanted, wide_batch, wide_batches
 
 FORMAT = "broker_logs"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.captures import CALM, CHAOTIC
-from transforms.loglines.entries import entries
+from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
 
 ALL = (*CALM, *CHAOTIC)
@@ -37,7 +37,7 @@ GREP = {
 }
 """Event to a text that only its lines hold."""
 
-Rows = dict[str, list[dict[str, Any]]]
+Rows = dict[str, list[Any]]
 
 
 @cache
@@ -46,8 +46,8 @@ def rows_of(folder: Path) -> Rows:
     for name in ("server.log", "kafka-request.log"):
         with (folder / "broker_logs" / name).open(encoding="utf-8", newline="\n") as lines:
             for entry in entries(lines):
-                for table, row in parse_entry(entry.text, entry.logged_at):
-                    found[table].append(row)
+                for fact in parse_entry(entry.text, entry.logged_at):
+                    found[fact.table].append(fact)
     return found
 
 
@@ -59,23 +59,23 @@ def folder(request: pytest.FixtureRequest, capture_dir: Callable[[str], Path]) -
 def test_nothing_is_rejected_or_unrecognised(folder: Path) -> None:
     rows = rows_of(folder)
     assert rows["rejected"] == []
-    assert [row["attributes"] for row in rows["coordinator_events"] if row["event"] == "unrecognised"] == []
+    assert [row.attributes for row in rows["coordinator_events"] if row.event == "unrecognised"] == []
 
 
 def test_events_are_as_many_as_their_lines(folder: Path) -> None:
     text = (folder / "broker_logs" / "server.log").read_text(encoding="utf-8")
-    counted = Counter(row["event"] for row in rows_of(folder)["coordinator_events"])
+    counted = Counter(row.event for row in rows_of(folder)["coordinator_events"])
     assert {event: counted[event] for event in GREP} == {event: text.count(part) for event, part in GREP.items()}
 
 
 def test_every_rebalance_has_a_trigger_and_a_partition(folder: Path) -> None:
-    preparing = [row for row in rows_of(folder)["coordinator_events"] if row["event"] == "preparing_rebalance"]
+    preparing = [row for row in rows_of(folder)["coordinator_events"] if row.event == "preparing_rebalance"]
     assert preparing
     for row in preparing:
-        assert row["attributes"]["trigger"] != "unknown", row
-        assert row["member_id"] or "for () members" in row["reason"], row
-        assert row["topic_partition_of_group"] is not None
-        assert row["generation"] >= 0
+        assert row.attributes["trigger"] != "unknown", row
+        assert row.member_id or "for () members" in row.reason, row
+        assert row.topic_partition_of_group is not None
+        assert row.generation >= 0
 
 
 def test_requests_are_as_many_as_the_clients_counted(folder: Path) -> None:
@@ -86,21 +86,21 @@ def test_requests_are_as_many_as_the_clients_counted(folder: Path) -> None:
             told[noted["group"], noted["api"], noted["error"]] += 1
     groups = {group for group, _, _ in told}
     logged = Counter(
-        (row["group_id"], row["api"], row["error_code"])
+        (row.group_id, row.api, row.error_code)
         for row in rows_of(folder)["group_requests"]
-        if row["group_id"] in groups and row["api"] in RAW_APIS
+        if row.group_id in groups and row.api in RAW_APIS
     )
     assert logged == told
 
 
 def test_a_request_was_received_before_it_was_handled_and_answered(folder: Path) -> None:
     for row in rows_of(folder)["group_requests"]:
-        assert row["received_at"] <= row["handled_at"] <= row["answered_at"]
-        assert row["client_host"] == "/127.0.0.1"
+        assert row.received_at <= row.handled_at <= row.answered_at
+        assert row.client_host == "/127.0.0.1"
 
 
 @pytest.mark.parametrize(("name", "size"), [("chaos-4.2.0", "3"), ("kafka-3.9.1", "2147483647")])
 def test_the_brokers_settings_are_found(capture_dir: Callable[[str], Path], name: str, size: str) -> None:
-    settings = [row for row in rows_of(capture_dir(name))["coordinator_events"] if row["event"] == "broker_settings"]
-    assert {row["attributes"]["group.max.size"] for row in settings} == {size}
-    assert {row["attributes"]["group.initial.rebalance.delay.ms"] for row in settings} == {"3000"}
+    settings = [row for row in rows_of(capture_dir(name))["coordinator_events"] if row.event == "broker_settings"]
+    assert {row.attributes["group.max.size"] for row in settings} == {size}
+    assert {row.attributes["group.initial.rebalance.delay.ms"] for row in settings} == {"3000"}

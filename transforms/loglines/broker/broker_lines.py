@@ -1,0 +1,40 @@
+"""Lines about the broker itself: its settings and its version."""
+
+from __future__ import annotations
+
+import re
+
+from transforms.loglines.entries.layouts import Parts
+from transforms.loglines.facts import CoordinatorEvent
+
+SETTINGS_MARKER = "KafkaConfig values:"
+VERSION_MARKER = "Kafka version"
+
+_PREFIXES = ("group.", "offsets.")
+_NAMES = frozenset(
+    {"broker.id", "node.id", "process.roles", "offset.metadata.max.bytes", "inter.broker.protocol.version"}
+)
+
+_VERSION = re.compile(r"Kafka version ?: (\S+)")
+_VERSION_LOGGER = "org.apache.kafka.common.utils.AppInfoParser"
+
+
+def read_broker_line(parts: Parts) -> CoordinatorEvent | None:
+    """Return what a `broker_settings` or `broker_version` line tells, None for any other."""
+    if parts.message.startswith(SETTINGS_MARKER):
+        return CoordinatorEvent("broker_settings", attributes=_settings(parts.message))
+    if parts.logger == _VERSION_LOGGER:
+        version = _VERSION.fullmatch(parts.message)
+        if version is not None:
+            return CoordinatorEvent("broker_version", attributes={"version": version.group(1)})
+    return None
+
+
+def _settings(message: str) -> dict[str, str]:
+    """Return the settings that rule the coordinator out of a list of `name = value` lines."""
+    settings = {}
+    for line in message.split("\n")[1:]:
+        name, equals, value = line.strip().partition(" =")
+        if equals and (name in _NAMES or name.startswith(_PREFIXES)):
+            settings[name] = value.strip()
+    return settings

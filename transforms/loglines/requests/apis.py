@@ -1,0 +1,207 @@
+"""Where the columns of `silver.group_requests` stand in the JSON that a broker logs of each API.
+
+The JSON follows the message schema of the request's version (RequestConvertToJson), so a field is absent below the
+version that brought it, and absent means null here. All that reads requests derives from these tables.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+Json = dict[str, Any]
+
+_INT_MAX = (1 << 31) - 1
+_LONGEST_MS = 1e12
+
+Int32 = Annotated[int, Meta(ge=-_INT_MAX, le=_INT_MAX)]
+Milliseconds = Annotated[float, Meta(gt=-_LONGEST_MS, lt=_LONGEST_MS)]
+
+
+def text(value: Any) -> str | None:
+    """Return a text that can be stored: JSON may hold halves of surrogate pairs, UTF-8 may not."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"text expected, not {value!r:.40}")
+    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def integer(value: Any) -> int | None:
+    """Return a 32 bit number."""
+    if value is None:
+        return None
+    if type(value) is not int or abs(value) > _INT_MAX:
+        raise TypeError(f"32 bit number expected, not {value!r:.40}")
+    return value
+
+
+def milliseconds(value: Any) -> float:
+    """Return a duration."""
+    duration = float(value)
+    if not -_LONGEST_MS < duration < _LONGEST_MS:  # NaN is not, either
+        raise ValueError(f"{value} is no duration")
+    return duration
+
+
+def binary(value: Any) -> bytes | None:
+    """Return the bytes of a base64 text."""
+    return None if value is None else base64.b64decode(value, validate=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A kind of value.
+
+    Attributes:
+        type: its Python type.
+        convert: gives it from what stands in the JSON; a ValueError or TypeError means that it is no such value.
+    """
+
+    type: Any
+    convert: Callable[[Any], Any]
+
+
+TEXT = Value(str, text)
+INTEGER = Value(Int32, integer)
+BINARY = Value(bytes, binary)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A JSON field and the column that it fills."""
+
+    column: str
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A list of JSON objects and the column of structs that it fills."""
+
+    column: str
+    name: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One API of the group coordinator.
+
+    Attributes:
+        name: as `silver.group_requests.api` holds it.
+        request: columns out of the request, beside its group.
+        response: columns out of the answer.
+        errors: path of lists at whose end the answer holds further error codes.
+        is_counted: the errors are those of partitions and are counted.
+        is_of_many: the groups stand beside these errors, and not in the request.
+    """
+
+    name: str
+    request: tuple[Field | Each, ...]
+    response: tuple[Field | Each, ...] = ()
+    errors: tuple[str, ...] = ()
+    is_counted: bool = False
+    is_of_many: bool = False
+
+
+GROUP = Field("group_id", "groupId", TEXT)
+"""Every request but one of many groups has it."""
+
+ERROR = Field("error_code", "errorCode", INTEGER)
+"""An answer has it, and each thing at the end of `Api.errors`."""
+
+_MEMBER = Field("member_id", "memberId", TEXT)
+_INSTANCE = Field("group_instance_id", "groupInstanceId", TEXT)
+_METADATA = Field("metadata", "metadata", BINARY)
+_GENERATION = Field("generation", "generationId", INTEGER)
+_REBALANCE_TIMEOUT = Field("rebalance_timeout_ms", "rebalanceTimeoutMs", INTEGER)
+_ANSWERED_MEMBER = Field("answered_member_id", "memberId", TEXT)
+
+_JOIN = Api(
+    "JoinGroup",
+    request=(
+        _MEMBER,
+        _INSTANCE,
+        Field("session_timeout_ms", "sessionTimeoutMs", INTEGER),
+        _REBALANCE_TIMEOUT,
+        Field("protocol_type", "protocolType", TEXT),
+        Each("protocols", "protocols", (Field("name", "name", TEXT), _METADATA)),
+        Field("reason", "reason", TEXT),
+    ),
+    response=(
+        Field("answered_generation", "generationId", INTEGER),
+        _ANSWERED_MEMBER,
+        Field("answered_protocol", "protocolName", TEXT),
+        Field("answered_leader", "leader", TEXT),
+        Each(
+            "answered_members",
+            "members",
+            (_MEMBER, _INSTANCE, _METADATA),
+        ),
+    ),
+)
+
+_SYNC = Api(
+    "SyncGroup",
+    request=(
+        _MEMBER,
+        _INSTANCE,
+        _GENERATION,
+        Field("protocol_type", "protocolType", TEXT),
+        Field("protocol", "protocolName", TEXT),
+        Each(
+            "assignments",
+            "assignments",
+            (_MEMBER, Field("assignment", "assignment", BINARY)),
+        ),
+    ),
+    response=(
+        Field("answered_protocol", "protocolName", TEXT),
+        Field("answered_assignment", "assignment", BINARY),
+    ),
+)
+
+_LEAVING = (_MEMBER, _INSTANCE, Field("reason", "reason", TEXT))
+
+_COMMIT_IDENTITY = (
+    _MEMBER,
+    _INSTANCE,
+    _GENERATION,
+    Field("generation", "generationIdOrMemberEpoch", INTEGER),  # its name since 3.6
+)
+
+
+def _modern(name: str) -> Api:
+    """Return the heartbeat of a group type whose members have epochs instead of generations."""
+    return Api(
+        name,
+        request=(
+            _MEMBER,
+            Field("group_instance_id", "instanceId", TEXT),
+            Field("generation", "memberEpoch", INTEGER),
+            _REBALANCE_TIMEOUT,
+        ),
+        response=(Field("answered_generation", "memberEpoch", INTEGER), _ANSWERED_MEMBER),
+    )
+
+
+APIS: dict[int, Api] = {
+    8: Api("OffsetCommit", _COMMIT_IDENTITY, errors=("topics", "partitions"), is_counted=True),
+    11: _JOIN,
+    12: Api("Heartbeat", (_MEMBER, _INSTANCE, _GENERATION)),
+    13: Api("LeaveGroup", (_MEMBER, Each("leaving_members", "members", _LEAVING)), errors=("members",)),
+    14: _SYNC,
+    28: Api("TxnOffsetCommit", _COMMIT_IDENTITY, errors=("topics", "partitions"), is_counted=True),
+    42: Api("DeleteGroups", (), errors=("results",), is_of_many=True),
+    47: Api("OffsetDelete", (), errors=("topics", "partitions"), is_counted=True),
+    68: _modern("ConsumerGroupHeartbeat"),
+    76: _modern("ShareGroupHeartbeat"),
+    88: _modern("StreamsGroupHeartbeat"),
+}
+"""Kafka's key of the API to how its rows are read."""
