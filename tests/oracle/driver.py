@@ -18,10 +18,10 @@ from tests.oracle.probes import (
 )
 from transforms.coordinator.classic.machine.events import Answered, Moved
 from transforms.coordinator.classic.machine.machine import Machine
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Leaver, Request
+from transforms.coordinator.kafka.states import GroupState
 
 SESSION_MS = 6_000
 REBALANCE_MS = 10_000

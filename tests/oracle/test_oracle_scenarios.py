@@ -10,7 +10,7 @@ import pytest
 from tests.oracle.answers import Situation, scenarios
 from tests.oracle.driver import Driver
 from tests.oracle.probes import PROTOCOL
-from transforms.coordinator.classic.machine.states import GroupState
+from transforms.coordinator.kafka.states import GroupState
 
 Script = Callable[[list[Situation]], Driver]
 

@@ -42,6 +42,8 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+
 from schemas.catalog import BY_NAME
 from schemas.records.classic_groups import GROUP_METADATA
 from tests.support.drawn_members import CLIENT_HOST, assignments
@@ -199,8 +201,8 @@ class _Writer:
     def _read(self, text: str, at: float, source_file: str, broker: str) -> Iterable[tuple[str, Row]]:
         self._line_numbers[source_file] = number = self._line_numbers.get(source_file, 0) + 1
         place = {"cluster": CLUSTER, "broker": broker, "source_file": source_file, "line_number": number}
-        for table, row in parse_entry(text, ORIGIN_MS + int(at)):
-            yield table, _complete(table, {**row, **place})
+        for fact in parse_entry(text, ORIGIN_MS + int(at)):
+            yield fact.table, _complete(fact.table, {**asdict(fact), **place})
 
     # --- records -------------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ from typing import Any
 
 from schemas.kafka_errors import ERROR_CODES
 from tests.support.drawn_members import CLIENT_HOST, Who, assignment, assignments, members, who
-from transforms.loglines.request_fields import APIS
+from transforms.loglines.requests.apis import APIS
 
 Json = dict[str, Any]
 

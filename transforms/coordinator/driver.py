@@ -13,7 +13,8 @@ from typing import Protocol
 
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
-from transforms.coordinator.state import ReplayState
+from transforms.coordinator.evidence.waiting import Waiting
+from transforms.coordinator.timeline.lives import Lives
 
 
 class Walk(Protocol):
@@ -39,11 +40,17 @@ class Walk(Protocol):
 
 
 class Driver:
-    """The loop, for any protocol."""
+    """The loop, for any protocol.
 
-    def __init__(self, state: ReplayState, walk: Walk) -> None:
-        self._waiting = state.waiting
-        self._lives = state.lives
+    Args:
+        waiting: evidence that was seen and not taken yet.
+        lives: the group's lives, which say when something in them may be settled.
+        walk: the group.
+    """
+
+    def __init__(self, waiting: Waiting, lives: Lives, walk: Walk) -> None:
+        self._waiting = waiting
+        self._lives = lives
         self._walk = walk
 
     def see(self, evidence: Iterable[Item]) -> None:

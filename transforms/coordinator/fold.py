@@ -6,7 +6,8 @@
     state, settled = advance(load(raw), in_order(…))
     unsettled = open_rows(state)
 
-However the evidence is cut, the rows of all calls and the last `open_rows` are together those of one call.
+However the evidence is cut, the rows of all calls and the last `open_rows` are together those of one call. Of two rows
+with one key, which a member that was taken to be gone can have, the later stands.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def advance(state: ReplayState, evidence: Iterable[Item], partitions: Iterable[i
         The state after it, and the rows that are settled by it.
     """
     rows = Rows()
-    state.reigns.observed.update(partitions)
-    Driver(state, ClassicWalk(state, rows)).see(evidence)
+    state.shared.reigns.observed.update(partitions)
+    _driver(state, rows).see(evidence)
     return state, rows
 
 
@@ -47,5 +48,9 @@ def open_rows(state: ReplayState) -> Rows:
 def finish(state: ReplayState) -> Rows:
     """Return the rows of what is not settled of a group of which no more will be heard; the state is used up."""
     rows = Rows()
-    Driver(state, ClassicWalk(state, rows)).finish()
+    _driver(state, rows).finish()
     return rows
+
+
+def _driver(state: ReplayState, rows: Rows) -> Driver:
+    return Driver(state.waiting, state.shared.lives, ClassicWalk(state.shared, state.classic, rows))

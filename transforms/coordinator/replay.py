@@ -70,6 +70,7 @@ def replay(
     state = begin(cluster, group_id, partition_count)
     state, rows = advance(state, in_order(state.connections, records, events, requests), partitions)
     rows.extend(finish(state))
+    rows.member_sessions = list({(row.life, row.member_id): row for row in rows.member_sessions}.values())
     return rows
 
 

@@ -11,12 +11,9 @@ from msgspec import Struct, field
 
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.taking.state import ClassicState
-from transforms.coordinator.evidence.brokers import Brokers
-from transforms.coordinator.evidence.ownership import Ownership
 from transforms.coordinator.evidence.sequence import Connections
 from transforms.coordinator.evidence.waiting import Waiting
-from transforms.coordinator.rows.coordinators import Reigns
-from transforms.coordinator.timeline.lives import Lives
+from transforms.coordinator.shared import Shared
 
 VERSION = 1
 """Version of the state's layout; one more with every change of the structs below or in them."""
@@ -26,25 +23,16 @@ class ReplayState(Struct):
     """One group's replay, put down.
 
     Attributes:
-        partition_count: partitions of `__consumer_offsets`, where that is set; None = as the brokers print it.
+        shared: what does not hang on the protocol that the group speaks.
+        classic: the group as a classic one.
         waiting: evidence that was seen and not taken yet.
         connections: the order of requests on their connections.
-        brokers: what is known of the brokers; `ownership` of who coordinates the group's partition.
-        reigns: who coordinated it, for the table of coordinators.
-        lives: the group's lives, with all of its timeline that is open.
-        classic: the group as a classic one.
     """
 
-    cluster: str
-    group_id: str
+    shared: Shared
     classic: ClassicState
-    partition_count: int | None = None
     waiting: Waiting = field(default_factory=Waiting)
     connections: Connections = field(default_factory=Connections)
-    brokers: Brokers = field(default_factory=Brokers)
-    ownership: Ownership = field(default_factory=Ownership)
-    reigns: Reigns = field(default_factory=Reigns)
-    lives: Lives = field(default_factory=Lives)
 
 
 class UnknownVersionError(ValueError):
@@ -53,8 +41,8 @@ class UnknownVersionError(ValueError):
 
 def begin(cluster: str, group_id: str, partition_count: int | None = None) -> ReplayState:
     """Return the state of a group of which nothing is known yet."""
-    classic = ClassicState(Machine(group_id, Brokers().of(None)))
-    return ReplayState(cluster, group_id, classic, partition_count)
+    shared = Shared(cluster, group_id, partition_count)
+    return ReplayState(shared, ClassicState(Machine(group_id, shared.brokers.of(None))))
 
 
 def dump(state: ReplayState) -> bytes:

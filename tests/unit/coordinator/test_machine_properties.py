@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from transforms.coordinator.classic.machine.events import Answered, Cause, Event, Moved
 from transforms.coordinator.classic.machine.group import view
 from transforms.coordinator.classic.machine.machine import Machine
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Leaver, Request
+from transforms.coordinator.kafka.states import GroupState
 
 MEMBERS = st.sampled_from(["", "m1", "m2", "m3", "m4"])
 INSTANCES = st.sampled_from([None, None, None, "i1", "i2"])

@@ -9,9 +9,9 @@ import pytest
 from schemas.words import GROUP_STATES
 from transforms.coordinator.classic.machine.diagram import mermaid
 from transforms.coordinator.classic.machine.events import Event
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.machine.transitions import COMPLETION, ENTER, TRANSITIONS
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.states import GroupState
 
 VALID_PREVIOUS_STATES = {
     GroupState.EMPTY: {GroupState.PREPARING},

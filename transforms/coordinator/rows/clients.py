@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from schemas.client_reasons import POLL_TIMEOUT, is_poll_timeout, refined
 from schemas.rows import ClientEventRow, ClientTimelineRow, GenerationRow
-from transforms.coordinator.classic.machine.states import GroupState
-from transforms.coordinator.classic.taking.triggers import POLL_TIMEOUT, is_poll_timeout, refined
+from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.rows.tables import Rows, whole
 
 SOURCE = "client_log"

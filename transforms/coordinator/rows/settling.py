@@ -69,7 +69,7 @@ class Settling:
                 _end_unseen(life, session)
             if now == inf or _is_session_settled(life, session, now):
                 self._rows.member_sessions.append(session_row(self._cluster, self._group_id, life, session))
-                del life.sessions[session.member_id]
+                life.end_session(session)
 
 
 def _is_generation_settled(life: Life, following: GenerationFacts | None, now: float) -> bool:

@@ -279,6 +279,11 @@ class Session(Struct, gc=False):
         self.client_id = better(self.client_id, client_id, authority)
         self.client_host = better(self.client_host, client_host, authority)
 
+    def reopen(self) -> None:
+        """Take back the member's departure, if nothing but the replay said so."""
+        if authority_of(self.end_cause) < Authority.LOGGED:
+            self.gone_at = self.ended_at = self.end_cause = None
+
     def went(self, source: Source, end_cause: str, told_at: float, at: float | None = None) -> None:
         """Take a member's departure: when it was told, and when it was, if that is known."""
         authority = AUTHORITY[source]

@@ -16,6 +16,9 @@ from transforms.coordinator.evidence.tolerances import ONE_DELETION_MS
 from transforms.coordinator.timeline.chain import Chain
 from transforms.coordinator.timeline.facts import Fact, GenerationFacts, Identity, Session, better
 
+MOST_ENDED = 100
+"""So many settled stays of a life are remembered, the latest."""
+
 MOST_IDENTITIES = 1_000
 """So many clients of a group are remembered, the latest, so that one that comes back is known again."""
 
@@ -26,6 +29,7 @@ class Life(Struct):
     Attributes:
         generations: what is known of its generations that are not settled, by number.
         sessions: what is known of stays that are not settled, by member id.
+        ended: the latest of those that are settled: a member that the replay took to be gone may still be there.
         is_over: it ended.
         ended_at: when.
         settled_through: number of the last settled generation; 0 = none.
@@ -40,6 +44,7 @@ class Life(Struct):
     number: int
     generations: dict[int, GenerationFacts] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
+    ended: dict[str, Session] = field(default_factory=dict)
     is_over: bool = False
     ended_at: Fact[float] | None = None
     settled_through: int = 0
@@ -58,11 +63,26 @@ class Life(Struct):
         return known
 
     def session(self, member_id: str) -> Session:
-        """Return the facts of a member's stay, new if nothing was known of it."""
+        """Return the facts of a member's stay, new if nothing was known of it.
+
+        A stay that was told of as settled is open again; what will be told of it stands in place of what was.
+        """
         known = self.sessions.get(member_id)
         if known is None:
-            known = self.sessions[member_id] = Session(member_id)
+            known = self.ended.pop(member_id, None)
+            if known is None:
+                known = Session(member_id)
+            else:
+                known.reopen()
+            self.sessions[member_id] = known
         return known
+
+    def end_session(self, session: Session) -> None:
+        """Let go of a stay; its row was told."""
+        del self.sessions[session.member_id]
+        self.ended[session.member_id] = session
+        if len(self.ended) > MOST_ENDED:
+            del self.ended[next(iter(self.ended))]
 
     def has(self, number: int) -> bool:
         """Whether anything is known of a generation, or was before it was settled."""

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from transforms.coordinator.classic.machine.events import Event
 from transforms.coordinator.classic.machine.group import Group, Member
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Leaver, Request
+from transforms.coordinator.kafka.states import GroupState
 
 Judgement = Event | Error
 """An event to apply, or the error that refuses the request."""

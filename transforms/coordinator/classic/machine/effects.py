@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from transforms.coordinator.classic.machine.desk import Desk
 from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER, Member, Timer, member_timer
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import NEW_MEMBER_JOIN_TIMEOUT_MS
 from transforms.coordinator.kafka.requests import Request
+from transforms.coordinator.kafka.states import GroupState
 
 Effect = Callable[[Desk, Cause], None]
 

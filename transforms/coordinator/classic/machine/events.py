@@ -6,9 +6,9 @@ from enum import Enum
 
 from msgspec import Struct
 
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.requests import Request
+from transforms.coordinator.kafka.states import GroupState
 
 
 class Event(str, Enum):

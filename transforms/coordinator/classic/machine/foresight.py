@@ -5,11 +5,11 @@ from __future__ import annotations
 from transforms.coordinator.classic.machine.admission import admit
 from transforms.coordinator.classic.machine.events import Event
 from transforms.coordinator.classic.machine.group import Group
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Request
+from transforms.coordinator.kafka.states import GroupState
 
 
 def foresee(group: Group | None, request: Request, settings: CoordinatorSettings) -> Error | None:

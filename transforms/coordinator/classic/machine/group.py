@@ -11,9 +11,9 @@ from math import inf
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.kafka.java_hashing import map_order, vote_order
 from transforms.coordinator.kafka.requests import Protocols, could_be
+from transforms.coordinator.kafka.states import GroupState
 
 
 class Member(Struct, frozen=True, gc=False):

@@ -13,12 +13,12 @@ from transforms.coordinator.classic.machine.desk import Desk
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer, TimerKey
 from transforms.coordinator.classic.machine.moves import create, enter
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.machine.transitions import COMPLETION, TRANSITIONS, Look
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Request
+from transforms.coordinator.kafka.states import GroupState
 
 _DEFAULT_LOOK = Look()
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from transforms.coordinator.classic.machine.desk import Desk
 from transforms.coordinator.classic.machine.events import Cause, Event, Gone, Moved
 from transforms.coordinator.classic.machine.group import Group, Member
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.machine.transitions import ENTER, ONWARD
 from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.kafka.states import GroupState
 
 
 def create(desk: Desk) -> Group:

@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 from transforms.coordinator.classic.machine import effects
 from transforms.coordinator.classic.machine.events import Event
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.states import GroupState
 
 E, P, C, S, D = (
     GroupState.EMPTY,

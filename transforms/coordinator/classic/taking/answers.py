@@ -1,8 +1,8 @@
 """Takes what the answer of a JoinGroup or SyncGroup proves, at the time it was sent.
 
 Answers are used for what follows only: a successful JoinGroup shows that its join phase is over, a successful SyncGroup
-that the assignment is stored, one that waited and failed that it could not be. Answers of heartbeats, commits and leaves
-prove nothing.
+that the assignment is stored, one that waited and failed that it could not be. Answers of heartbeats, commits and
+leaves prove nothing.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Member
 from transforms.coordinator.classic.machine.moves import bring_to
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.timeline.audit import WHY_OWN_ANSWER, WHY_STORE_FAILED
 
 

@@ -13,17 +13,16 @@ from schemas.rows import CoordinatorEventRow, TransitionRow
 from transforms.coordinator.classic.machine.events import Answered, Event, Gone, Joined, Moved, Output
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import Group, Timer, member_timer, view
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.joiners import named_in
 from transforms.coordinator.classic.taking.state import ClassicState
-from transforms.coordinator.evidence.brokers import Brokers
 from transforms.coordinator.evidence.exchanges import Exchange
-from transforms.coordinator.evidence.ownership import Ownership
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
+from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.rows.tables import Rows, whole
-from transforms.coordinator.timeline.lives import Life, Lives
+from transforms.coordinator.shared import Shared
+from transforms.coordinator.timeline.lives import Life
 
 
 class Course:
@@ -37,19 +36,17 @@ class Course:
         rows: what is settled.
     """
 
-    def __init__(
-        self, cluster: str, state: ClassicState, lives: Lives, brokers: Brokers, ownership: Ownership, rows: Rows
-    ) -> None:
-        self.cluster = cluster
+    def __init__(self, shared: Shared, state: ClassicState, rows: Rows) -> None:
+        self.cluster = shared.cluster
         self.state = state
         self.machine = state.machine
         self.audit = state.audit
         self.presence = state.presence
         self.departures = state.departures
         self.witnesses = state.witnesses
-        self.lives = lives
-        self.brokers = brokers
-        self.ownership = ownership
+        self.lives = shared.lives
+        self.brokers = shared.brokers
+        self.ownership = shared.ownership
         self.rows = rows
         self._before: Group | None = None
         self._at = self._until = 0.0

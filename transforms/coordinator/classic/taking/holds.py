@@ -10,12 +10,12 @@ from __future__ import annotations
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import JOIN_TIMER
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_JOIN, JOIN_TIMER_LAG_MS
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
+from transforms.coordinator.kafka.states import GroupState
 
 TRIGGERS_OF_TIMERS = frozenset({"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed"})
 """Rebalances that no request causes."""

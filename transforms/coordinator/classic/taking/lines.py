@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 
+from schemas.client_reasons import is_poll_timeout, refined
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.moves import assume, bring_to, create
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.records import delete
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
-from transforms.coordinator.classic.taking.triggers import is_poll_timeout, refined
 from transforms.coordinator.evidence.sources import Authority, Source
+from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.timeline.facts import authority_of
 
 _SOURCE = Source.BROKER_LOG

@@ -10,11 +10,11 @@ from schemas.rows import GroupRequestRow, ReplayAuditRow
 from transforms.coordinator.classic.machine.effects import keep_session
 from transforms.coordinator.classic.machine.events import Event
 from transforms.coordinator.classic.machine.group import Group, Timer
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import observed_error
 from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.kafka.states import GroupState
 
 _EVENT_OF_API = {"Heartbeat": Event.HEARTBEAT, "OffsetCommit": Event.COMMIT, "TxnOffsetCommit": Event.TXN_COMMIT}
 

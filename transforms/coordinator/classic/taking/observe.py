@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from schemas.client_reasons import is_poll_timeout, refined
 from schemas.rows import GroupMetadataRow, StoredMember
 from transforms.coordinator.classic.machine.events import Event, Gone, Joined, Moved
 from transforms.coordinator.classic.machine.group import Group, Member
-from transforms.coordinator.classic.machine.states import GroupState
-from transforms.coordinator.classic.taking.triggers import BY_EVENT, is_poll_timeout, refined
+from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import Authority, Source
+from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
 from transforms.coordinator.timeline.lives import Life, Lives
 from transforms.wire.consumer_protocol import read_assignment, read_subscription

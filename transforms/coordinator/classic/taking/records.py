@@ -5,12 +5,12 @@ from __future__ import annotations
 from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.moves import bring_to, create
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import members_of
 from transforms.coordinator.evidence.sources import Authority, Source
 from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
+from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.timeline.facts import GenerationFacts, value_of
 
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from transforms.coordinator.classic.machine.admission import admit
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.foresight import foresee
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import is_unnamed
@@ -21,6 +20,7 @@ from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
+from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
     WHY_EITHER,
@@ -50,13 +50,13 @@ def take(course: Course, item: Item) -> None:
         return
     if exchange.request.leavers:
         _note_reasons(course, exchange)
-    if course.presence.shown_new_by == exchange.request.token:
-        verdict.use_answer(WHY_NEW_GROUP)
-    if not course.is_known:
+    if not course.is_known and not _is_shown_new(course, verdict):
         verdict.why = WHY_UNKNOWN
         _learn_unpredicted(course, exchange)
         return
     course.attend(row.broker)
+    if course.presence.is_shown_new and course.presence.shown_new_by == exchange.request.token:
+        verdict.use_answer(WHY_NEW_GROUP)
     if row.api == "JoinGroup":
         if item.holds:
             verdict.use_answer(WHY_HELD)
@@ -92,7 +92,7 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     if asks and _tells_of_failed_store(exchange):
         return False
     expected = [answer for answer in answers if answer is not None]
-    verdict.predicted_error = observed if observed in expected else next(iter(expected), None)
+    verdict.predicted_error = observed if observed in expected else next(map(int, expected), None)
     if verdict.predicted_error is None:
         verdict.why = WHY_NOT_COORDINATOR
     elif len(answers) > 1 and observed in expected:
@@ -220,6 +220,19 @@ def _learn_session_bounds(course: Course, verdict: Verdict) -> None:
     elif timeout > settings.max_session_timeout_ms:
         course.machine.settings = course.brokers.learn(broker, max_session_timeout_ms=timeout)
         verdict.use_answer(WHY_SETTING)
+
+
+def _is_shown_new(course: Course, verdict: Verdict) -> bool:
+    """Whether an answer with the first generation, this one's or one close by, shows that there was no group before."""
+    presence, token = course.presence, verdict.exchange.request.token
+    if course.machine.present is not None or presence.shown_new_by is None:
+        return False
+    presence.is_absence_known = True
+    if token == presence.shown_new_by:
+        verdict.use_answer(WHY_NEW_GROUP)
+    else:
+        presence.is_shown_new = True
+    return True
 
 
 def _learn_unpredicted(course: Course, exchange: Exchange) -> None:

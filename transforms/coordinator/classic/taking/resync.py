@@ -8,10 +8,10 @@ from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import Member, member_timer
 from transforms.coordinator.classic.machine.machine import Machine
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.evidence.tolerances import EXPIRY_SLACK_MS
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.states import GroupState
 
 
 def members_of(record: GroupMetadataRow, is_load: bool = False) -> list[Member]:

@@ -26,6 +26,7 @@ class Presence(Struct):
         has_spoken_classic: a JoinGroup or a record with members was seen.
         has_spoken_modern: a heartbeat of a newer protocol was seen.
         shown_new_by: request whose answer, with the first generation, shows that there was no group before.
+        is_shown_new: nothing else showed it.
         has_loaded: brokers that found the group when they last loaded its partition.
         homes: partitions of `__consumer_offsets` that the group lived in, one after the other.
         last_record: the group's last record, which is all that a new coordinator would know of it.
@@ -37,6 +38,7 @@ class Presence(Struct):
     attended: str | None = None
     is_absence_known: bool = False
     shown_new_by: int | None = None
+    is_shown_new: bool = False
     is_modern: bool = False
     has_spoken_classic: bool = False
     has_spoken_modern: bool = False

@@ -8,12 +8,12 @@ from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Member
 from transforms.coordinator.classic.machine.moves import take_over
-from transforms.coordinator.classic.machine.states import GroupState
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.conversion import CLASSIC_TYPES, become_modern, converted
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import members_of, reloaded
 from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.kafka.states import GroupState
 
 Handler = Callable[[Course, CoordinatorEventRow, float], None]
 """Takes a line, which was logged at a moment."""

@@ -18,23 +18,3 @@ BY_EVENT: dict[Event, str] = {
     Event.LOADED_OVER_CAPACITY: "group_over_capacity",
 }
 """Trigger of the join phase that an event begins; an event that is not here says nothing of the cause."""
-
-METADATA_CHANGED = "cached metadata has changed"
-POLL_TIMEOUT = "consumer poll timeout has expired."
-"""Reasons that Kafka's own clients give (KIP-800); the second of a consumer whose poll loop was too slow."""
-
-BY_CLIENT_REASON: dict[tuple[str, str], str] = {
-    ("leader_rejoined", METADATA_CHANGED): "topic_metadata_changed",
-    ("member_left", POLL_TIMEOUT.rstrip(".")): "poll_timeout",
-}
-"""What a client's own reason makes of a trigger; without the final dot, which some lines leave out."""
-
-
-def refined(trigger: str, client_reason: str | None) -> str:
-    """Return the trigger with the client's own reason taken into account."""
-    return BY_CLIENT_REASON.get((trigger, (client_reason or "").rstrip(".")), trigger)
-
-
-def is_poll_timeout(client_reason: str | None) -> bool:
-    """Whether a client's reason for leaving is that its application polled too rarely."""
-    return client_reason is not None and client_reason.rstrip(".") == POLL_TIMEOUT.rstrip(".")

@@ -23,6 +23,7 @@ from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import comes_too_early
 from transforms.coordinator.classic.taking.homes import is_at_home
 from transforms.coordinator.classic.taking.many import take_at_once
+from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
@@ -35,10 +36,9 @@ from transforms.coordinator.evidence.tolerances import (
     TIMER_LATE_MS,
 )
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
-from transforms.coordinator.rows.coordinators import Place
 from transforms.coordinator.rows.settling import Settling
 from transforms.coordinator.rows.tables import Rows
-from transforms.coordinator.state import ReplayState
+from transforms.coordinator.shared import Shared
 from transforms.coordinator.timeline.lives import Life
 
 FIRST_GENERATION = 1
@@ -50,12 +50,12 @@ SETTLE_EVERY_MS = 5_000.0
 class ClassicWalk:
     """The replay of a classic group, as the driver knows it."""
 
-    def __init__(self, state: ReplayState, rows: Rows) -> None:
+    def __init__(self, shared: Shared, state: ClassicState, rows: Rows) -> None:
         self._rows = rows
-        self._course = Course(state.cluster, state.classic, state.lives, state.brokers, state.ownership, rows)
-        self._machine = state.classic.machine
-        self._reigns = state.reigns
-        self._place = Place(state.cluster, state.group_id, state.partition_count)
+        self._course = Course(shared, state, rows)
+        self._machine = state.machine
+        self._reigns = shared.reigns
+        self._place = shared.place
         self._choose_rows()
         self.take_at_once: Callable[[Item], bool] = partial(take_at_once, self._course)
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
@@ -79,8 +79,7 @@ class ClassicWalk:
             presence.has_spoken_classic = True
             self._course.state.joiners.notice_request(row, at)
             if row.answered_generation == FIRST_GENERATION and not self._course.is_known:
-                # Its own answer shows that there was none; what came just before is judged by that too.
-                presence.is_absence_known, presence.shown_new_by = True, item.token
+                presence.shown_new_by = item.token
         elif row.api in MODERN_HEARTBEATS:
             presence.has_spoken_modern = True
         else:
