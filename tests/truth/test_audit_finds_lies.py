@@ -1,80 +1,170 @@
-"""Answers falsified in the request log: the audit must point at those rows, and at no others."""
+"""One answer at a time falsified in the request log: the audit must point at that row.
+
+A lie is found where the row of the audit does not agree, or says that nothing could be predicted. What may pass: a
+request so close to a change of state that either order explains the answer ("race"), and a wait whose end nothing but
+the answer itself shows (`is_answer_used`); both are counted, and must be rare.
+"""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from tests.support.captures import CALM, CHAOTIC
+from tests.support.captures import CALM, CHAOTIC, FAILOVER
 from tests.support.pure_pipeline import SILVER, replay
 from tests.truth.checks_audit import MODERN_GROUPS
 from tests.truth.timelines import Row, Tables
 
-LIES = 20
-RACED = 0.1
-"""Share of lies that may pass as one of two orders of requests in one millisecond, where clients behave badly."""
+LIES = 8
+"""Lies of each kind in each capture."""
+
+FOUND = 0.99
+"""Share of all lies of a capture that must be found."""
+
+HONEST_RACES = 0.01
+"""Share of an honest log's rows that may rest on one of two orders."""
 
 
 @dataclass(frozen=True)
 class Lie:
-    """What is put into the log in place of an answer; a generation is told one too high where `error` is None."""
+    """What is put into the log in place of an answer; `shift` is what is added to the generation of a success."""
 
     api: str
     truly: int
-    error: int | None
+    told: int
+    shift: int = 0
 
-    def told(self, row: Row) -> Row:
+    def instead_of(self, row: Row) -> Row:
         """Return a request with the false answer."""
-        if self.error is None:
-            return {**row, "answered_generation": row["answered_generation"] + 1}
         partitions = row["partition_errors"]
-        false = None if partitions is None else {self.error: sum(partitions.values())}
-        return {**row, "error_code": self.error, "partition_errors": false}
+        generation = row["answered_generation"]
+        if row["api"] == "JoinGroup" and self.told == 0:
+            generation = (generation or 1) + self.shift
+        elif row["api"] == "JoinGroup":
+            generation = None
+        return {
+            **row,
+            "error_code": self.told,
+            "partition_errors": None if partitions is None else {self.told: sum(partitions.values())},
+            "answered_generation": generation,
+        }
+
+
+KINDS = (
+    # a heartbeat that was let in, or not
+    Lie("Heartbeat", 0, 22),
+    Lie("Heartbeat", 0, 25),
+    Lie("Heartbeat", 0, 27),
+    Lie("Heartbeat", 0, 82),
+    Lie("Heartbeat", 22, 0),
+    Lie("Heartbeat", 25, 0),
+    Lie("Heartbeat", 27, 0),
+    Lie("Heartbeat", 27, 22),
+    # a commit
+    Lie("OffsetCommit", 0, 22),
+    Lie("OffsetCommit", 0, 25),
+    Lie("OffsetCommit", 0, 27),
+    Lie("OffsetCommit", 22, 0),
+    Lie("OffsetCommit", 25, 0),
+    Lie("OffsetCommit", 27, 0),
+    Lie("OffsetCommit", 27, 22),
+    Lie("TxnOffsetCommit", 0, 22),
+    # a member that was told its assignment, or not
+    Lie("SyncGroup", 0, 22),
+    Lie("SyncGroup", 0, 25),
+    Lie("SyncGroup", 0, 27),
+    Lie("SyncGroup", 22, 0),
+    Lie("SyncGroup", 25, 0),
+    Lie("SyncGroup", 27, 0),
+    Lie("SyncGroup", 27, 22),
+    # a join
+    Lie("JoinGroup", 0, 0, 1),
+    Lie("JoinGroup", 0, 0, -1),
+    Lie("JoinGroup", 0, 25),
+    Lie("JoinGroup", 0, 79),
+    Lie("JoinGroup", 0, 81),
+    Lie("JoinGroup", 25, 79),
+    Lie("JoinGroup", 79, 0),
+    Lie("JoinGroup", 79, 25),
+    Lie("JoinGroup", 79, 81),
+    Lie("JoinGroup", 81, 25),
+    Lie("JoinGroup", 81, 79),
+    # a farewell
+    Lie("LeaveGroup", 0, 25),
+    Lie("LeaveGroup", 25, 0),
+    Lie("DeleteGroups", 0, 68),
+)
 
 
 def _place(row: Row) -> tuple[str, int, int]:
     return row["source_file"], row["line_number"], row["seq"]
 
 
-def _audit(tables: Tables) -> dict[tuple[str, int, int], Row]:
-    return {_place(row): row for row in replay(tables)["replay_audit"]}
-
-
-@pytest.mark.parametrize(
-    "lie",
-    (
-        Lie("Heartbeat", 0, 22),
-        Lie("Heartbeat", 27, 0),
-        Lie("OffsetCommit", 0, 22),
-        Lie("SyncGroup", 0, 22),
-        Lie("SyncGroup", 0, 27),
-        Lie("JoinGroup", 0, 25),
-        Lie("JoinGroup", 0, None),
-        Lie("LeaveGroup", 0, 25),
-    ),
-    ids=lambda lie: f"{lie.api} {lie.truly} becomes {lie.error if lie.error is not None else 'a generation more'}",
-)
-@pytest.mark.parametrize("name", (*CALM, *CHAOTIC))
-def test_a_false_answer_is_pointed_at_and_no_other(name, lie, pure_tables):
-    tables = pure_tables(name)
-    silver = {table: tables[table] for table in SILVER}
+def _verdicts(tables: Tables, lie: Lie) -> Iterator[str]:
+    """Falsify some answers, each by itself; say what the audit makes of each."""
+    # Where the honest answer itself is one of two that were possible, the other is no lie that could be told apart.
+    honest = {_place(row): row["agrees"] and row["why"] != "race" for row in tables["replay_audit"]}
     asked = [
-        index
-        for index, row in enumerate(silver["group_requests"])
-        if (row["api"], row["error_code"]) == (lie.api, lie.truly) and row["group_id"] not in MODERN_GROUPS
+        row
+        for row in tables["group_requests"]
+        if (row["api"], row["error_code"]) == (lie.api, lie.truly)
+        and row["group_id"] not in MODERN_GROUPS
+        and honest.get(_place(row))
     ]
-    chosen = set(random.Random(1).sample(asked, min(LIES, len(asked) // 3)))
-    assert chosen
-    requests = [lie.told(row) if index in chosen else row for index, row in enumerate(silver["group_requests"])]
-    false = {_place(requests[index]) for index in chosen}
-    audit = _audit({**silver, "group_requests": requests})
-    doubted = {place for place, row in audit.items() if row["agrees"] is not True}
-    believed = [audit[place] for place in false - doubted]
-    assert [row for row in believed if row["why"] != "race"] == []
-    assert len(believed) <= (0 if name in CALM else RACED * len(false))
-    honest = {_place(row) for row in tables["replay_audit"] if row["agrees"] is not True}
-    innocent = doubted - false - honest
-    # A leader told a generation that is not there draws its followers' requests with it until a record sets it right.
-    assert len(innocent) <= (len(false) if lie.error is None else 0)
+    for row in random.Random(1).sample(asked, min(LIES, len(asked))):
+        told = lie.instead_of(row)
+        of_group = {
+            table: [each for each in tables[table] if each.get("group_id") in (row["group_id"], None)]
+            for table in SILVER
+        }
+        requests = [told if each is row else each for each in of_group["group_requests"]]
+        audit = replay({**of_group, "group_requests": requests})["replay_audit"]
+        verdict = next(each for each in audit if _place(each) == _place(row))
+        yield _meaning(verdict)
+
+
+def _meaning(verdict: Row) -> str:
+    if verdict["agrees"] is not True:
+        return "found"
+    if verdict["why"] == "race":
+        return "race"
+    return "answer used" if verdict["is_answer_used"] else "believed"
+
+
+@pytest.mark.parametrize("name", (*CALM, *CHAOTIC, *FAILOVER))
+def test_a_false_answer_is_pointed_at(name: str, pure_tables) -> None:
+    tables = pure_tables(name)
+    found = {lie: Counter(_verdicts(tables, lie)) for lie in KINDS}
+    total = sum(found.values(), Counter())
+    passed = {lie: verdicts for lie, verdicts in found.items() if verdicts - Counter({"found": LIES})}
+    assert total["found"] >= FOUND * total.total(), passed
+    assert total["race"] <= (1 - FOUND) * total.total(), passed
+    assert total.total() >= 60
+
+
+@pytest.mark.parametrize("name", (*CALM, *CHAOTIC, *FAILOVER))
+def test_an_honest_log_needs_few_races_and_few_of_its_own_answers(name: str, pure_tables) -> None:
+    audit = pure_tables(name)["replay_audit"]
+    whys = Counter(row["why"] for row in audit)
+    assert whys["race"] <= HONEST_RACES * len(audit)
+    used = [row for row in audit if row["is_answer_used"]]
+    assert all(row["why"] and row["agrees"] is not None for row in used)
+    assert len(used) <= HONEST_RACES * len(audit)
+
+
+@pytest.mark.parametrize("name", (*CALM, *CHAOTIC))
+def test_many_lies_at_once_cast_no_doubt_on_honest_rows(name: str, pure_tables) -> None:
+    tables = pure_tables(name)
+    lie = Lie("Heartbeat", 0, 22)
+    requests = tables["group_requests"]
+    asked = [number for number, row in enumerate(requests) if (row["api"], row["error_code"]) == ("Heartbeat", 0)]
+    chosen = set(random.Random(1).sample(asked, 40))
+    silver = {table: tables[table] for table in SILVER}
+    silver["group_requests"] = [lie.instead_of(row) if n in chosen else row for n, row in enumerate(requests)]
+    false = {_place(requests[number]) for number in chosen}
+    doubted = {_place(row) for row in replay(silver)["replay_audit"] if row["agrees"] is not True}
+    assert doubted == false

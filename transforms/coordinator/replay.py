@@ -44,15 +44,7 @@ def replay_group(
         Rows by table (`schemas.tables.gold.REPLAYED`), times as epoch ms. A group that is not a classic one has a
         coordinator and what its clients say, and nothing else.
     """
-    rows = replay(
-        cluster,
-        group_id,
-        _typed(records, GroupMetadataRow),
-        _typed(events, CoordinatorEventRow),
-        _typed(requests, GroupRequestRow),
-        partition_count,
-        partitions,
-    )
+    rows = replay(cluster, group_id, *typed_evidence(records, events, requests), partition_count, partitions)
     take_clients(rows, cluster, _typed(client_events, ClientEventRow))
     return {table: [msgspec.structs.asdict(row) for row in getattr(rows, table)] for table in Rows.__struct_fields__}
 
@@ -72,6 +64,13 @@ def replay(
     rows.extend(finish(state))
     rows.member_sessions = list({(row.life, row.member_id): row for row in rows.member_sessions}.values())
     return rows
+
+
+def typed_evidence(
+    records: Iterable[Row], events: Iterable[Row], requests: Iterable[Row]
+) -> tuple[list[GroupMetadataRow], list[CoordinatorEventRow], list[GroupRequestRow]]:
+    """Return rows of the silver tables as the replay handles them; arguments as for `replay_group`."""
+    return _typed(records, GroupMetadataRow), _typed(events, CoordinatorEventRow), _typed(requests, GroupRequestRow)
 
 
 def _typed(rows: Iterable[Row], row_type: type[RowType]) -> list[RowType]:

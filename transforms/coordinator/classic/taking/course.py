@@ -18,7 +18,7 @@ from transforms.coordinator.classic.taking.joiners import named_in
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
-from transforms.coordinator.evidence.tolerances import SETTLING_MS
+from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
 from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.rows.tables import Rows, whole
 from transforms.coordinator.shared import Shared
@@ -92,9 +92,25 @@ class Course:
             _NOTES[type(output)](self, output)
 
     def _note_change(self, outputs: list[Output]) -> None:
-        if any(type(output) is not Answered for output in outputs):
-            self.lives.settle_at = min(self.lives.settle_at, self._at + SETTLING_MS)
-            self.audit.left_state(self._at, self._until, self._before, self.machine.present, self.answer_of, self._by)
+        if all(type(output) is Answered for output in outputs):
+            return
+        self.lives.settle_at = min(self.lives.settle_at, self._at + SETTLING_MS)
+        at, until = self._at, self._until
+        moves = [output for output in outputs if isinstance(output, Moved)]
+        if moves:
+            at, until = self._entered_at(moves[-1], at), self._left_by(moves[0], until)
+        self.audit.left_state(at, until, self._before, self.machine.present, self.answer_of, self._by)
+
+    def _entered_at(self, move: Moved, at: float) -> float:
+        """When a state was entered at the earliest: not before its line."""
+        line = self.witnesses.tells_of(move.to_state, move.generation, at)
+        return at if line is None else max(at, line)
+
+    def _left_by(self, move: Moved, until: float) -> float:
+        """When a state was left at the latest: in the millisecond of the line about the next."""
+        line = self.witnesses.tells_of(move.to_state, move.generation, until)
+        is_done = line is not None and move.to_state is not GroupState.STABLE  # that waits for the log
+        return min(until, line + 2 * LINE_DELAY_MS) if is_done and line is not None else until
 
     def answer_of(self, group: Group | None, exchange: Exchange) -> int | None:
         """Return what a group in a state answers.

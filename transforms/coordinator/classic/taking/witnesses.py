@@ -15,11 +15,14 @@ from msgspec import Struct, field
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER, TimerKey, member_timer
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, REMOVAL_SLACK_MS, SAME_MOMENT_MS
+from transforms.coordinator.kafka.states import GroupState
 
 ROUNDS = frozenset({"preparing_rebalance", "stabilized", "group_empty"})
 """Lines of the same level as those about removals: where they are logged, so are these."""
 
 _ENDS_OF_JOINS = frozenset({"stabilized", "group_empty", "rebalance_extended", "members_not_rejoined"})
+
+_TOLD = {"preparing_rebalance": "preparations", "stabilized": "completions", "assignment_received": "assigned"}
 
 _MEMORY_MS = 10 * LOOK_AHEAD_MS
 
@@ -31,13 +34,15 @@ class Witnesses(Struct):
         first: when the lines about the group's rebalances begin.
         first_assigned: when those about the leader's assignments begin.
         moments: by timer, when lines tell what it brings about, in order.
-        completions: number of a generation, and when a line tells that its join phase ended, in order of time.
+        preparations: number of a generation, and when a line tells that its join phase began, in order of time.
+        completions: the same of the end of a join phase.
         assigned: the same of the leader's assignment.
     """
 
     first: float = inf
     first_assigned: float = inf
     moments: dict[TimerKey, list[float]] = field(default_factory=dict)
+    preparations: list[tuple[int, float]] = field(default_factory=list)
     completions: list[tuple[int, float]] = field(default_factory=list)
     assigned: list[tuple[int, float]] = field(default_factory=list)
 
@@ -46,10 +51,10 @@ class Witnesses(Struct):
         at = row.logged_at or 0.0
         if row.event in ROUNDS:
             self.first = min(self.first, at)
-        told = {"stabilized": self.completions, "assignment_received": self.assigned}.get(row.event)
-        if told is not None and row.generation is not None:
-            told[:] = [each for each in told if each[1] >= at - _MEMORY_MS]
-            told.append((row.generation, at))
+        attribute = _TOLD.get(row.event)
+        if attribute is not None and row.generation is not None:
+            told = [each for each in getattr(self, attribute) if each[1] >= at - _MEMORY_MS]
+            setattr(self, attribute, [*told, (row.generation, at)])
         if row.event == "assignment_received":
             self.first_assigned = min(self.first_assigned, at)
         timer = _timer(row)
@@ -63,6 +68,21 @@ class Witnesses(Struct):
         join_ends = self.moments.get(JOIN_TIMER)
         if join_ends is not None and join_ends[0] < before:
             self.moments[JOIN_TIMER] = join_ends[bisect_left(join_ends, before) :] or join_ends[-1:]
+
+    def tells_of(self, state: GroupState, generation: int, at: float) -> float | None:
+        """Return the moment of the line about a change of state; None where there is none at about this time.
+
+        A line is written when the thing is done, or just before: its moment is cut to the ms, and not late.
+
+        Args:
+            state: the state that was entered; that of Stable is told of when the assignment comes in, just before.
+            generation: the generation after it.
+            at: when it was entered, as far as is known.
+        """
+        lines = self.preparations if state is GroupState.PREPARING else self.completions
+        lines = self.assigned if state is GroupState.STABLE else lines
+        near = (told for number, told in lines if number == generation and abs(told - at) <= SAME_MOMENT_MS)
+        return next(near, None)
 
     def was_completed(self, generation: int, at: float) -> bool:
         """Whether a line tells that a join phase of this generation ended at a moment."""
