@@ -23,7 +23,10 @@ LIES = 8
 """Lies of each kind in each capture."""
 
 FOUND = 0.99
-"""Share of all lies of a capture that must be found."""
+"""Share of all lies that must be found, in all captures together."""
+
+FOUND_IN_ONE = 0.98
+"""The same in one capture, which has about 280 lies."""
 
 HONEST_RACES = 0.01
 """Share of an honest log's rows that may rest on one of two orders."""
@@ -135,15 +138,18 @@ def _meaning(verdict: Row) -> str:
     return "answer used" if verdict["is_answer_used"] else "believed"
 
 
-@pytest.mark.parametrize("name", (*CALM, *CHAOTIC, *FAILOVER))
-def test_a_false_answer_is_pointed_at(name: str, pure_tables) -> None:
-    tables = pure_tables(name)
-    found = {lie: Counter(_verdicts(tables, lie)) for lie in KINDS}
-    total = sum(found.values(), Counter())
-    passed = {lie: verdicts for lie, verdicts in found.items() if verdicts - Counter({"found": LIES})}
-    assert total["found"] >= FOUND * total.total(), passed
-    assert total["race"] <= (1 - FOUND) * total.total(), passed
-    assert total.total() >= 60
+def test_a_false_answer_is_pointed_at(pure_tables) -> None:
+    total: Counter[str] = Counter()
+    for name in (*CALM, *CHAOTIC, *FAILOVER):
+        tables = pure_tables(name)
+        found = {lie: Counter(_verdicts(tables, lie)) for lie in KINDS}
+        passed = {lie: verdicts for lie, verdicts in found.items() if verdicts - Counter({"found": LIES})}
+        of_one = sum(found.values(), Counter())
+        assert of_one["found"] >= FOUND_IN_ONE * of_one.total(), (name, passed)
+        assert of_one.total() >= 60
+        total += of_one
+    assert total["found"] >= FOUND * total.total(), total
+    assert total["race"] <= (1 - FOUND) * total.total(), total
 
 
 @pytest.mark.parametrize("name", (*CALM, *CHAOTIC, *FAILOVER))
