@@ -10,7 +10,7 @@ from transforms.coordinator.rows.coordinators import Place, Reigns
 from transforms.coordinator.timeline.lives import Lives
 
 
-class Shared(Struct):
+class Shared(Struct, array_like=True):
     """The part of a group's state that does not hang on the protocol it speaks.
 
     Attributes:

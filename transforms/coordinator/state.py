@@ -19,7 +19,7 @@ VERSION = 1
 """Version of the state's layout; one more with every change of the structs below or in them."""
 
 
-class ReplayState(Struct):
+class ReplayState(Struct, array_like=True):
     """One group's replay, put down.
 
     Attributes:

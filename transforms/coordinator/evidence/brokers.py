@@ -20,7 +20,7 @@ MARKER_GENERATION = 0
 """Only the Java coordinator writes a record of generation 0, when a classic group comes into being."""
 
 
-class Broker(Struct):
+class Broker(Struct, array_like=True):
     """One broker.
 
     Attributes:
@@ -36,7 +36,7 @@ class Broker(Struct):
     learned: dict[str, int] = field(default_factory=dict)
 
 
-class Brokers(Struct):
+class Brokers(Struct, array_like=True):
     """The brokers of a cluster, as far as one group's evidence shows them.
 
     Attributes:

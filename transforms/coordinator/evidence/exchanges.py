@@ -12,7 +12,7 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.requests import Leaver, Request
 
 
-class Exchange(Struct, frozen=True, gc=False):
+class Exchange(Struct, frozen=True, gc=False, array_like=True):
     """A request and the broker's answer to it.
 
     Attributes:

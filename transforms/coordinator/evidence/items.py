@@ -28,7 +28,7 @@ Place = tuple[str, int, int]
 Rank = tuple[float, Kind, Place]
 
 
-class Item(Struct, gc=False):
+class Item(Struct, gc=False, array_like=True):
     """One piece of evidence: when it takes its place in the order, and what it is.
 
     Attributes:

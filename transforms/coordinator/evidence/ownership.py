@@ -64,7 +64,7 @@ _MEMORY_MS = 60_000.0
 """How long a change is remembered: a request that waits is judged when it comes, so nothing asks further back."""
 
 
-class Ownership(Struct):
+class Ownership(Struct, array_like=True):
     """What each broker answers for a group's partition.
 
     Attributes:

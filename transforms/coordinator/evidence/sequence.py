@@ -23,7 +23,7 @@ CONNECTION_MEMORY_MS = 60_000.0
 """A connection that was silent for this long is forgotten: no estimate is off by so much."""
 
 
-class Connections(Struct):
+class Connections(Struct, array_like=True):
     """The order of connections: when the last request of each was handled, by broker and connection.
 
     Attributes:

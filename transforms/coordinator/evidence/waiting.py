@@ -13,7 +13,7 @@ from transforms.coordinator.evidence.tolerances import HOLD_MS, MOST_HOLDS
 _COMPACT_AT = 4_096
 
 
-class Waiting(Struct):
+class Waiting(Struct, array_like=True):
     """Evidence in its order, and beside it what was put off.
 
     Attributes:

@@ -11,7 +11,7 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """Time after which a parked JoinGroup of a new member is given up; a constant of Kafka."""
 
 
-class CoordinatorSettings(Struct, frozen=True, gc=False):
+class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
     """Settings of one broker that the state machine depends on; durations in ms, Kafka's defaults.
 
     Attributes:

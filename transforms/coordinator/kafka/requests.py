@@ -8,7 +8,7 @@ Protocols = tuple[tuple[str, bytes], ...]
 """Protocols of a member in its own order: name and metadata."""
 
 
-class Leaver(Struct, frozen=True, gc=False):
+class Leaver(Struct, frozen=True, gc=False, array_like=True):
     """One member of a LeaveGroup request; an administrator names it by its instance alone (member id "")."""
 
     member_id: str
@@ -16,7 +16,7 @@ class Leaver(Struct, frozen=True, gc=False):
     reason: str | None = None
 
 
-class Request(Struct, frozen=True, gc=False):
+class Request(Struct, frozen=True, gc=False, array_like=True):
     """One request to one group.
 
     Attributes:

@@ -15,7 +15,7 @@ DEFAULT_PARTITION_COUNT = 50
 """offsets.topic.num.partitions unless set otherwise."""
 
 
-class Reign(Struct):
+class Reign(Struct, array_like=True):
     """A stretch of time in which a broker held a partition, from its load until it gave it up."""
 
     broker: str
@@ -24,7 +24,7 @@ class Reign(Struct):
     to_at: float | None = None
 
 
-class Reigns(Struct):
+class Reigns(Struct, array_like=True):
     """Who held the partitions that a group was seen in, or should be in.
 
     Attributes:
@@ -88,7 +88,7 @@ class Reigns(Struct):
             yield from (place.row(partition, reign, self.partition_count) for reign in reigns)
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, array_like=True):
     """A group, and the partitions of `__consumer_offsets`; None = as many as a broker prints, else the default."""
 
     cluster: str

@@ -47,7 +47,7 @@ _PAST_MS = 100.0
 _MOST_PAST = 8
 
 
-class Verdict(Struct):
+class Verdict(Struct, array_like=True):
     """One audited request.
 
     Attributes:
@@ -113,7 +113,7 @@ class Verdict(Struct):
         return f"in {where} the state machine is at generation {self.predicted_generation}"
 
 
-class Past(Struct, Generic[View]):
+class Past(Struct, Generic[View], array_like=True):
     """A state that the group left: by when for sure, what it was, and the connection whose request changed it."""
 
     until: float
@@ -121,7 +121,7 @@ class Past(Struct, Generic[View]):
     by: tuple[str, str] | None = None
 
 
-class Audit(Struct, Generic[View]):
+class Audit(Struct, Generic[View], array_like=True):
     """Verdicts that are not settled yet, and what may still settle those that lie within reach of a race.
 
     Attributes:

@@ -48,7 +48,7 @@ def ended_at(following: GenerationFacts | None, end_of_life: Fact[float] | None)
     return None
 
 
-class Chain(Struct):
+class Chain(Struct, array_like=True):
     """What a generation is compared to: the ones of its life that came before, as far as they matter.
 
     Attributes:

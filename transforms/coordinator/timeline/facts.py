@@ -40,7 +40,7 @@ def better(known: Fact[Value] | None, value: Value | None, authority: Authority)
     return Fact(value, authority)
 
 
-class MemberFacts(Struct, gc=False):
+class MemberFacts(Struct, gc=False, array_like=True):
     """One member of a generation.
 
     Attributes:
@@ -73,7 +73,7 @@ class MemberFacts(Struct, gc=False):
         return replace(self, **gaps) if gaps else self
 
 
-class GenerationFacts(Struct):
+class GenerationFacts(Struct, array_like=True):
     """All that is known of one generation.
 
     Attributes:
@@ -223,7 +223,7 @@ Identity = tuple[str, str | None, str | None]
 """An instance, or a client and its host."""
 
 
-class Session(Struct, gc=False):
+class Session(Struct, gc=False, array_like=True):
     """One stay of a member in a group; ids that stay pending have none.
 
     Attributes:

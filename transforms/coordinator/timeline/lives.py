@@ -16,14 +16,14 @@ from transforms.coordinator.evidence.tolerances import ONE_DELETION_MS
 from transforms.coordinator.timeline.chain import Chain
 from transforms.coordinator.timeline.facts import Fact, GenerationFacts, Identity, Session, better
 
-MOST_ENDED = 100
+MOST_ENDED = 50
 """So many settled stays of a life are remembered, the latest."""
 
 MOST_IDENTITIES = 1_000
 """So many clients of a group are remembered, the latest, so that one that comes back is known again."""
 
 
-class Life(Struct):
+class Life(Struct, array_like=True):
     """One life of a group.
 
     Attributes:
@@ -126,7 +126,7 @@ class Life(Struct):
         return self.generations[number]
 
 
-class Lives(Struct):
+class Lives(Struct, array_like=True):
     """The lives of one group id.
 
     Attributes:

@@ -14,7 +14,7 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 
 
-class Desk(Struct):
+class Desk(Struct, array_like=True):
     """One group id at its coordinator.
 
     Attributes:

@@ -51,7 +51,7 @@ class Event(str, Enum):
     __hash__ = str.__hash__  # Enum's own is Python, and is asked at every look at the table
 
 
-class Cause(Struct, gc=False):
+class Cause(Struct, gc=False, array_like=True):
     """Why an event happens, and when.
 
     Attributes:
@@ -74,7 +74,7 @@ class Cause(Struct, gc=False):
         return self.member_ids[0] if self.member_ids else None
 
 
-class Answered(Struct, tag=True, gc=False):
+class Answered(Struct, tag=True, gc=False, array_like=True):
     """The machine answers a request; `generation`, `leader` and `protocol` only in a JoinGroup's success."""
 
     at: float
@@ -86,7 +86,7 @@ class Answered(Struct, tag=True, gc=False):
     assignment: bytes | None = None
 
 
-class Moved(Struct, tag=True, gc=False):
+class Moved(Struct, tag=True, gc=False, array_like=True):
     """The group went from one state to another; `generation` is the one after."""
 
     at: float
@@ -97,7 +97,7 @@ class Moved(Struct, tag=True, gc=False):
     cause: Cause
 
 
-class Joined(Struct, tag=True, gc=False):
+class Joined(Struct, tag=True, gc=False, array_like=True):
     """A member was added; `replaces` is the id it took the place of."""
 
     at: float
@@ -109,7 +109,7 @@ class Joined(Struct, tag=True, gc=False):
     replaces: str | None = None
 
 
-class Gone(Struct, tag=True, gc=False):
+class Gone(Struct, tag=True, gc=False, array_like=True):
     """A member was removed, by a cause out of `schemas.words.END_CAUSES`."""
 
     at: float

@@ -16,7 +16,7 @@ from transforms.coordinator.kafka.requests import Protocols, could_be
 from transforms.coordinator.kafka.states import GroupState
 
 
-class Member(Struct, frozen=True, gc=False):
+class Member(Struct, frozen=True, gc=False, array_like=True):
     """One member of a group; replaced as a whole when it changes, so that a group once seen stays as it was.
 
     Attributes:
@@ -54,7 +54,7 @@ class Member(Struct, frozen=True, gc=False):
         return next((metadata for name, metadata in self.protocols if name == protocol), None)
 
 
-class Timer(Struct, frozen=True, gc=False):
+class Timer(Struct, frozen=True, gc=False, array_like=True):
     """A deadline: when it is due, and for the initial delay how much longer it may be drawn out."""
 
     due: float
@@ -74,7 +74,7 @@ def member_timer(member_id: str) -> TimerKey:
     return ("member", member_id)
 
 
-class Timers(Struct):
+class Timers(Struct, array_like=True):
     """Deadlines by key; knows a moment before which none is due, so that most looks at them cost nothing."""
 
     due: dict[TimerKey, Timer] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Timers(Struct):
         return (self.none_before, key) if self.none_before <= at else None
 
 
-class Group(Struct):
+class Group(Struct, array_like=True):
     """A group with its members and timers.
 
     Attributes:

@@ -20,7 +20,7 @@ from transforms.coordinator.kafka.requests import Request, could_be
 _MEMORY_MS = 2 * LOOK_AHEAD_MS
 
 
-class Joiners(Struct):
+class Joiners(Struct, array_like=True):
     """Ids that lines and answers named in the last moments.
 
     Attributes:

@@ -15,7 +15,7 @@ from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.timeline.audit import Audit
 
 
-class Presence(Struct):
+class Presence(Struct, array_like=True):
     """Whether and where the group is, and what its evidence can show.
 
     Attributes:
@@ -58,7 +58,7 @@ class Presence(Struct):
         return self.has_spoken_modern and not self.has_spoken_classic
 
 
-class Departures(Struct):
+class Departures(Struct, array_like=True):
     """Who leaves, and why: told before the group has taken it in, so it is kept for a moment.
 
     Attributes:
@@ -85,7 +85,7 @@ class Departures(Struct):
             self.pending = {key: at for key, at in self.pending.items() if at >= before}
 
 
-class ClassicState(Struct):
+class ClassicState(Struct, array_like=True):
     """A group as a classic one: the state machine, and what is known beside it."""
 
     machine: Machine

@@ -27,7 +27,7 @@ _TOLD = {"preparing_rebalance": "preparations", "stabilized": "completions", "as
 _MEMORY_MS = 10 * LOOK_AHEAD_MS
 
 
-class Witnesses(Struct):
+class Witnesses(Struct, array_like=True):
     """What lines of the last moments tell of a group's timers and rounds.
 
     Attributes:
