@@ -181,16 +181,20 @@ def _kernel(partition_count: int | None) -> Any:
     """Bind the kernel to the settings."""
 
     def replay_one(key: tuple[str, str], pdf: pd.DataFrame) -> pd.DataFrame:
-        cluster, group_id = key
-        found: dict[str, list[Any]] = {kind: [] for kind in _DECODERS}
-        for kind, text in zip(pdf["kind"], pdf["row"], strict=True):
-            found[kind].append(_DECODERS[kind].decode(text))
-        places = [place.partition for place in found[PLACE]]
-        rows = replay(cluster, group_id, found[RECORD], found[EVENT], found[REQUEST], partition_count, places)
-        take_clients(rows, cluster, found[CLIENT])
-        return _result(rows)
+        return _replayed(*key, pdf, partition_count)
 
     return replay_one
+
+
+def _replayed(cluster: str, group_id: str, pdf: pd.DataFrame, partition_count: int | None) -> pd.DataFrame:
+    """Replay one group; a function of this module, so that workers import it and its decoders."""
+    found: dict[str, list[Any]] = {kind: [] for kind in _DECODERS}
+    for kind, text in zip(pdf["kind"], pdf["row"], strict=True):
+        found[kind].append(_DECODERS[kind].decode(text))
+    places = [place.partition for place in found[PLACE]]
+    rows = replay(cluster, group_id, found[RECORD], found[EVENT], found[REQUEST], partition_count, places)
+    take_clients(rows, cluster, found[CLIENT])
+    return _result(rows)
 
 
 _DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
