@@ -59,7 +59,11 @@ def source() -> str:
     for spec, columns in tables:
         fields = [(name, spec.column(name).data_type) for name in columns]
         parts.append(
-            _class(row_name(spec), f"Row of `{spec.full_name}`: {spec.grain}.", _fields(fields, spec.not_null))
+            _class(
+                row_name(spec),
+                f"Row of `{spec.full_name}`: {spec.grain}.",
+                _fields(fields, set(spec.not_null) - {"is_settled"}),
+            )
         )
     return "\n\n".join(parts)
 
@@ -74,10 +78,13 @@ def _columns(spec: TableSpec, is_evidence: bool) -> tuple[str, ...]:
 
 
 def _fields(fields: Iterable[tuple[str, DataType]], required: Container[str]) -> list[str]:
-    return [
-        f"{name}: {_python(kind)}" if name in required else f"{name}: {_python(kind)} | None = None"
-        for name, kind in fields
-    ]
+    return [_field(name, kind, name in required) for name, kind in fields]
+
+
+def _field(name: str, kind: DataType, is_required: bool) -> str:
+    if is_required:
+        return f"{name}: {_python(kind)}"
+    return f"{name}: bool = False" if name == "is_settled" else f"{name}: {_python(kind)} | None = None"
 
 
 def _class(name: str, meaning: str, fields: Iterable[str]) -> str:

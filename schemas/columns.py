@@ -222,6 +222,20 @@ COLUMNS: dict[str, Entry] = {
         BOOLEAN, "the prediction needed the broker's own answer: it shows that the two fit together, and no more"
     ),
     "why": Entry(STRING, "for a disagreement, a null, a race, or an answer used as evidence: what lies behind it"),
+    "hour_at": Entry(TIMESTAMP, "begin of the hour in which the requests were answered"),
+    "request_count": Entry(BIGINT, "requests"),
+    "agree_count": Entry(BIGINT, "requests that were answered as predicted"),
+    "differ_count": Entry(BIGINT, "requests that were answered otherwise than predicted"),
+    "unpredicted_count": Entry(BIGINT, "requests of which nothing could be predicted"),
+    "race_count": Entry(BIGINT, "agreements that rest on one of two orders within one millisecond"),
+    "answer_used_count": Entry(BIGINT, "agreements that needed the broker's own answer"),
+    # Batches
+    "is_settled": Entry(BOOLEAN, "final, but for evidence that comes late; other rows are replaced by each run"),
+    "settled_at": Entry(TIMESTAMP, "how far the evidence had been taken when the row was settled; null = it is not"),
+    "version": Entry(INT, "version of the state's layout; one that is not known is passed over"),
+    "size_bytes": Entry(BIGINT, "size of the state"),
+    "taken_until": Entry(TIMESTAMP, "moment up to which evidence was taken; rows settled later are not of this state"),
+    "seen_until": Entry(TIMESTAMP, "newest evidence of the group; later than the state's own moment = more to take"),
     # Coordinators
     "observed_partition": Entry(INT, "partition of __consumer_offsets in which the group was seen"),
     "computed_partition": Entry(INT, "abs(hashCode(group_id)) % partitions of __consumer_offsets"),

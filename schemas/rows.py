@@ -198,6 +198,8 @@ class GenerationRow(Struct, kw_only=True, gc=False):
     evidence: list[str]
     is_inferred: bool
     missing_before: int
+    is_settled: bool = False
+    settled_at: float | None = None
 
 
 class GenerationMemberRow(Struct, kw_only=True, gc=False):
@@ -219,6 +221,8 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     joined_at: float | None = None
     told_at: float | None = None
     replaces_member_id: str | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
 
 
 class AssignmentRow(Struct, kw_only=True, gc=False):
@@ -236,6 +240,8 @@ class AssignmentRow(Struct, kw_only=True, gc=False):
     client_host: str | None = None
     valid_from: float | None = None
     valid_to: float | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
 
 
 class TransitionRow(Struct, kw_only=True, gc=False):
@@ -253,6 +259,8 @@ class TransitionRow(Struct, kw_only=True, gc=False):
     member_id: str | None = None
     source: str | None = None
     is_inferred: bool
+    is_settled: bool = False
+    settled_at: float | None = None
 
 
 class MemberSessionRow(Struct, kw_only=True, gc=False):
@@ -271,6 +279,8 @@ class MemberSessionRow(Struct, kw_only=True, gc=False):
     first_generation: int | None = None
     last_generation: int | None = None
     previous_member_id: str | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
 
 
 class ReplayAuditRow(Struct, kw_only=True, gc=False):
@@ -294,6 +304,25 @@ class ReplayAuditRow(Struct, kw_only=True, gc=False):
     agrees: bool | None = None
     is_answer_used: bool
     why: str | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
+
+
+class AuditCountRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.audit_counts`: the audited requests of one API to one group in one hour."""
+
+    cluster: str
+    group_id: str
+    api: str
+    hour_at: float
+    request_count: int
+    agree_count: int
+    differ_count: int
+    unpredicted_count: int
+    race_count: int
+    answer_used_count: int
+    is_settled: bool = False
+    settled_at: float | None = None
 
 
 class CoordinatorRow(Struct, kw_only=True, gc=False):
@@ -308,6 +337,8 @@ class CoordinatorRow(Struct, kw_only=True, gc=False):
     epoch: int | None = None
     from_at: float | None = None
     to_at: float | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
 
 
 class ClientTimelineRow(Struct, kw_only=True, gc=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from schemas.columns import COLUMNS
+from schemas.columns import COLUMNS, Entry
 from schemas.types import DataType
 
 
@@ -45,6 +45,7 @@ class TableSpec:
         columns: names out of `schemas.columns.COLUMNS`, in table order.
         required: columns that are never null, beside the key.
         notes: meanings that hold in this table only, by column name.
+        own: columns that are something else in this table than in the dictionary, by name.
     """
 
     layer: Layer
@@ -54,13 +55,14 @@ class TableSpec:
     columns: tuple[str, ...]
     required: tuple[str, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
+    own: dict[str, Entry] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a declaration that names a column the dictionary or the table does not have."""
         for name in self.columns:
             if name not in COLUMNS:
                 raise ValueError(f"{self.name}: column {name} is not in the dictionary")
-        for name in (*self.key, *self.required, *self.notes):
+        for name in (*self.key, *self.required, *self.notes, *self.own):
             if name not in self.columns:
                 raise ValueError(f"{self.name}: {name} is not a column of the table")
 
@@ -76,5 +78,5 @@ class TableSpec:
 
     def column(self, name: str) -> Column:
         """Return the declaration of one column of this table."""
-        entry = COLUMNS[name]
+        entry = self.own.get(name) or COLUMNS[name]
         return Column(name, entry.data_type, self.notes.get(name, entry.meaning), entry.allowed)

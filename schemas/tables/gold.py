@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
+from schemas.types import BINARY
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
+
+_SETTLED = ("is_settled", "settled_at")
 
 GENERATIONS = TableSpec(
     Layer.GOLD,
@@ -39,8 +43,9 @@ GENERATIONS = TableSpec(
         "evidence",
         "is_inferred",
         "missing_before",
+        *_SETTLED,
     ),
-    required=("trigger", "evidence", "is_inferred", "missing_before"),
+    required=("trigger", "evidence", "is_inferred", "missing_before", "is_settled"),
     notes={"ended_at": "when it left Stable or CompletingRebalance, or, if empty, Empty; null while open"},
 )
 
@@ -63,8 +68,9 @@ GENERATION_MEMBERS = TableSpec(
         "joined_at",
         "told_at",
         "replaces_member_id",
+        *_SETTLED,
     ),
-    required=("is_leader",),
+    required=("is_leader", "is_settled"),
 )
 
 ASSIGNMENTS = TableSpec(
@@ -82,7 +88,9 @@ ASSIGNMENTS = TableSpec(
         "client_host",
         "valid_from",
         "valid_to",
+        *_SETTLED,
     ),
+    required=("is_settled",),
 )
 
 TRANSITIONS = TableSpec(
@@ -103,8 +111,9 @@ TRANSITIONS = TableSpec(
         "member_id",
         "source",
         "is_inferred",
+        *_SETTLED,
     ),
-    required=("to_state", "event", "is_inferred"),
+    required=("to_state", "event", "is_inferred", "is_settled"),
     notes={
         "generation": "generation of the group after the change",
         "member_id": "member whose request or timer caused it",
@@ -131,7 +140,9 @@ MEMBER_SESSIONS = TableSpec(
         "first_generation",
         "last_generation",
         "previous_member_id",
+        *_SETTLED,
     ),
+    required=("is_settled",),
 )
 
 REPLAY_AUDIT = TableSpec(
@@ -158,13 +169,44 @@ REPLAY_AUDIT = TableSpec(
         "agrees",
         "is_answer_used",
         "why",
+        *_SETTLED,
     ),
-    required=("at", "broker", "api", "group_id", "observed_error", "is_answer_used"),
+    required=("at", "broker", "api", "group_id", "observed_error", "is_answer_used", "is_settled"),
     notes={
         "at": "when the answer had been sent",
         "seq": "number of the group within its request, from 0",
         "member_id": "member id as sent",
     },
+)
+
+AUDIT_COUNTS = TableSpec(
+    Layer.GOLD,
+    "audit_counts",
+    grain="the audited requests of one API to one group in one hour",
+    key=("cluster", "group_id", "api", "hour_at"),
+    columns=(
+        "cluster",
+        "group_id",
+        "api",
+        "hour_at",
+        "request_count",
+        "agree_count",
+        "differ_count",
+        "unpredicted_count",
+        "race_count",
+        "answer_used_count",
+        *_SETTLED,
+    ),
+    required=(
+        "request_count",
+        "agree_count",
+        "differ_count",
+        "unpredicted_count",
+        "race_count",
+        "answer_used_count",
+        "is_settled",
+    ),
+    notes={"agree_count": "agreements, races and answers used among them"},
 )
 
 COORDINATORS = TableSpec(
@@ -182,8 +224,9 @@ COORDINATORS = TableSpec(
         "epoch",
         "from_at",
         "to_at",
+        *_SETTLED,
     ),
-    required=("cluster", "group_id", "computed_partition"),
+    required=("cluster", "group_id", "computed_partition", "is_settled"),
     notes={
         "agrees": "observed and computed partition are the same; false = the offsets topic was expanded: what the "
         "group committed there its coordinator does not see"
@@ -278,6 +321,17 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
     notes={"error": "the fencing error that the requests were answered with"},
 )
 
+REPLAY_SNAPSHOTS = TableSpec(
+    Layer.GOLD,
+    "replay_snapshots",
+    grain="the replay of one group as it stood at one moment, to go on from",
+    key=("cluster", "group_id", "at"),
+    columns=("cluster", "group_id", "at", "version", "state", "size_bytes", "taken_until", "seen_until"),
+    required=("version", "state", "size_bytes"),
+    notes={"at": "moment up to which all evidence is in the state"},
+    own={"state": Entry(BINARY, "the state, as `transforms.coordinator.state` writes it")},
+)
+
 REPLAYED = (
     GENERATIONS,
     GENERATION_MEMBERS,
@@ -285,6 +339,7 @@ REPLAYED = (
     TRANSITIONS,
     MEMBER_SESSIONS,
     REPLAY_AUDIT,
+    AUDIT_COUNTS,
     COORDINATORS,
     CLIENT_TIMELINE,
 )
@@ -292,4 +347,4 @@ REPLAYED = (
 
 FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)
 
-TABLES = (*REPLAYED, *FINDINGS)
+TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS)

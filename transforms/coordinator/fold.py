@@ -17,40 +17,51 @@ from collections.abc import Iterable
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.driver import Driver
 from transforms.coordinator.evidence.items import Item
-from transforms.coordinator.rows.tables import Rows
+from transforms.coordinator.rows.tables import Rows, Sink
 from transforms.coordinator.state import ReplayState, begin, dump, load
 
 __all__ = ["advance", "begin", "dump", "finish", "load", "open_rows"]
 
 
-def advance(state: ReplayState, evidence: Iterable[Item], partitions: Iterable[int] = ()) -> tuple[ReplayState, Rows]:
+def advance(
+    state: ReplayState, evidence: Iterable[Item], partitions: Iterable[int] = (), keeps_audit: bool = True
+) -> tuple[ReplayState, Rows]:
     """Take a group's next evidence.
 
     Args:
         state: what is known of the group; it is used up: go on with the one that is returned.
         evidence: pieces of evidence in their order, none of which stands before those of an earlier call.
         partitions: partitions of `__consumer_offsets` that hold records of the group of whatever kind.
+        keeps_audit: give a row for every audited request, and not only for those that give reason to doubt.
 
     Returns:
         The state after it, and the rows that are settled by it.
     """
-    rows = Rows()
+    sink = Sink(keeps_audit=keeps_audit)
     state.shared.reigns.observed.update(partitions)
-    _driver(state, rows).see(evidence)
-    return state, rows
+    _driver(state, sink).see(evidence)
+    return state, sink.rows
 
 
-def open_rows(state: ReplayState) -> Rows:
-    """Return the rows of what is not settled, as far as it has come; the state stays as it is."""
-    return finish(load(dump(state)))
+def open_rows(state: ReplayState, evidence: Iterable[Item] = (), keeps_audit: bool = True) -> Rows:
+    """Return the rows of what is not settled, as far as it has come; the state stays as it is.
+
+    Args:
+        state: what is known of the group.
+        evidence: more that was seen, and is not to be in the state yet: more may come that stands before it.
+        keeps_audit: as for `advance`.
+    """
+    return finish(load(dump(state)), evidence, keeps_audit)
 
 
-def finish(state: ReplayState) -> Rows:
-    """Return the rows of what is not settled of a group of which no more will be heard; the state is used up."""
-    rows = Rows()
-    _driver(state, rows).finish()
-    return rows
+def finish(state: ReplayState, evidence: Iterable[Item] = (), keeps_audit: bool = True) -> Rows:
+    """Return the same as `open_rows`; the state is used up."""
+    sink = Sink(is_settling=False, keeps_audit=keeps_audit)
+    driver = _driver(state, sink)
+    driver.see(evidence)
+    driver.finish()
+    return sink.rows
 
 
-def _driver(state: ReplayState, rows: Rows) -> Driver:
-    return Driver(state.waiting, state.shared.lives, ClassicWalk(state.shared, state.classic, rows))
+def _driver(state: ReplayState, sink: Sink) -> Driver:
+    return Driver(state.waiting, state.shared.lives, ClassicWalk(state.shared, state.classic, sink))

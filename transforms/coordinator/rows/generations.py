@@ -12,7 +12,7 @@ from typing import NamedTuple
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow
 from transforms.coordinator.assignors.recognise import assignor_of
 from transforms.coordinator.evidence.sources import EVIDENCE_OF
-from transforms.coordinator.rows.tables import Rows, whole
+from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.timeline.chain import Chain, ended_at, outcome_of, partition_counts, stable_at
 from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
 from transforms.coordinator.timeline.lives import Life
@@ -41,15 +41,16 @@ class Links(NamedTuple):
 
 
 def say_generation(
-    rows: Rows, cluster: str, group_id: str, life: Life, row: GenerationFacts, following: GenerationFacts | None
+    sink: Sink, cluster: str, group_id: str, life: Life, row: GenerationFacts, following: GenerationFacts | None
 ) -> None:
     """Add the rows of a generation, and let its life's chain go on to the next."""
     chain = life.chain
     chain.begin(row)
     links = Links(row, outcome_of(row, following is not None), ended_at(following, life.ended_at), chain, life)
-    rows.generations.append(_generation_row(cluster, group_id, links))
-    rows.generation_members.extend(_member_rows(cluster, group_id, links))
-    rows.assignments.extend(_assignment_rows(cluster, group_id, links))
+    rows = sink.rows
+    rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))
+    rows.generation_members.extend(map(sink.stamped, _member_rows(cluster, group_id, links)))
+    rows.assignments.extend(map(sink.stamped, _assignment_rows(cluster, group_id, links)))
     chain.passed(row, links.outcome)
 
 

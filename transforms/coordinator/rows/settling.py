@@ -10,7 +10,7 @@ from transforms.coordinator.evidence.sources import AUTHORITY, Source
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.rows.generations import say_generation
 from transforms.coordinator.rows.sessions import note_members, session_row
-from transforms.coordinator.rows.tables import Rows
+from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.timeline.facts import GenerationFacts, Session, better, value_of
 from transforms.coordinator.timeline.lives import Life, Lives
 
@@ -22,14 +22,14 @@ class Settling:
         cluster: name of the cluster.
         group_id: the group.
         lives: its lives, which are changed.
-        rows: where the rows go.
+        sink: where the rows go.
     """
 
-    def __init__(self, cluster: str, group_id: str, lives: Lives, rows: Rows) -> None:
+    def __init__(self, cluster: str, group_id: str, lives: Lives, sink: Sink) -> None:
         self._cluster = cluster
         self._group_id = group_id
         self._lives = lives
-        self._rows = rows
+        self._sink = sink
 
     def settle(self, now: float, members: Container[str] | None) -> None:
         """Tell what is settled at a moment.
@@ -52,7 +52,7 @@ class Settling:
             if not _is_generation_settled(life, following, now):
                 return
             if row.generation > life.settled_through:
-                say_generation(self._rows, self._cluster, self._group_id, life, row, following)
+                say_generation(self._sink, self._cluster, self._group_id, life, row, following)
                 note_members(self._lives, life, row)
             life.settle(row)
         if life.is_over:
@@ -68,7 +68,8 @@ class Settling:
             if life.number == self._lives.number and members is not None and session.member_id not in members:
                 _end_unseen(life, session)
             if now == inf or _is_session_settled(life, session, now):
-                self._rows.member_sessions.append(session_row(self._cluster, self._group_id, life, session))
+                row = session_row(self._cluster, self._group_id, life, session)
+                self._sink.rows.member_sessions.append(self._sink.stamped(row))
                 life.end_session(session)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from msgspec import Struct, field
 
 from schemas.rows import (
     AssignmentRow,
+    AuditCountRow,
     ClientTimelineRow,
     CoordinatorRow,
     GenerationMemberRow,
@@ -17,7 +20,7 @@ from schemas.rows import (
 
 
 class Rows(Struct):
-    """Rows of a group by table; the fields are named like the tables of `schemas.tables.gold.REPLAYED`."""
+    """Rows of a group by table; these fields are named like the tables of `schemas.tables.gold.REPLAYED`."""
 
     generations: list[GenerationRow] = field(default_factory=list)
     generation_members: list[GenerationMemberRow] = field(default_factory=list)
@@ -25,6 +28,7 @@ class Rows(Struct):
     transitions: list[TransitionRow] = field(default_factory=list)
     member_sessions: list[MemberSessionRow] = field(default_factory=list)
     replay_audit: list[ReplayAuditRow] = field(default_factory=list)
+    audit_counts: list[AuditCountRow] = field(default_factory=list)
     coordinators: list[CoordinatorRow] = field(default_factory=list)
     client_timeline: list[ClientTimelineRow] = field(default_factory=list)
 
@@ -32,6 +36,41 @@ class Rows(Struct):
         """Add the rows of another part of the history."""
         for name in self.__struct_fields__:
             getattr(self, name).extend(getattr(more, name))
+
+
+StampedRow = TypeVar(
+    "StampedRow",
+    AssignmentRow,
+    AuditCountRow,
+    CoordinatorRow,
+    GenerationMemberRow,
+    GenerationRow,
+    MemberSessionRow,
+    ReplayAuditRow,
+    TransitionRow,
+)
+
+
+class Sink(Struct):
+    """Where the rows of a replay go, and whether they are settled.
+
+    Attributes:
+        rows: the rows.
+        is_settling: what is told is settled; else it is what an unfinished history has come to so far.
+        keeps_audit: every audited request has its row; else only those that give reason to doubt, and all are counted.
+        now: how far the evidence was taken.
+    """
+
+    rows: Rows = field(default_factory=Rows)
+    is_settling: bool = True
+    keeps_audit: bool = True
+    now: float = 0.0
+
+    def stamped(self, row: StampedRow) -> StampedRow:
+        """Say of a row whether, and when, it was settled."""
+        if self.is_settling:
+            row.is_settled, row.settled_at = True, self.now
+        return row
 
 
 def whole(at: float | None) -> int | None:

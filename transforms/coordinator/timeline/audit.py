@@ -83,7 +83,7 @@ class Verdict(Struct, array_like=True):
     def row(self, cluster: str) -> ReplayAuditRow:
         """Row of `gold.replay_audit`."""
         exchange, row, agrees = self.exchange, self.exchange.row, self.agrees
-        return ReplayAuditRow(
+        audited = ReplayAuditRow(
             cluster=cluster,
             source_file=row.source_file,
             line_number=row.line_number,
@@ -97,12 +97,13 @@ class Verdict(Struct, array_like=True):
             state_before=self.state_before,
             observed_error=exchange.observed_error,
             predicted_error=self.predicted_error,
-            observed_generation=exchange.observed_generation,
-            predicted_generation=self.predicted_generation,
             agrees=agrees,
             is_answer_used=self.is_answer_used and self.predicted_error is not None,
-            why=self.why if self.why or agrees else self._why_not(),
         )
+        audited.observed_generation = exchange.observed_generation
+        audited.predicted_generation = self.predicted_generation
+        audited.why = self.why if self.why or agrees else self._why_not()
+        return audited
 
     def _why_not(self) -> str:
         if self.predicted_error is None:

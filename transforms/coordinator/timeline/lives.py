@@ -7,7 +7,6 @@ what is still open; what is settled has left it as rows, and only what later gen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 
 from msgspec import Struct, field
 
@@ -133,7 +132,7 @@ class Lives(Struct, array_like=True):
         number: the group's present (or next) life.
         by_number: those of which something is not settled yet, and the present one.
         died_at: when the group was last deleted; `ended_number` is the life that ended, `witnesses` its witnesses.
-        settle_at: when they are looked through next for what is settled; infinite = when something has happened.
+        settle_at: when they are looked through next for what is settled.
         identities: by instance, or client and host, the last member id; the latest at the end.
     """
 
@@ -142,7 +141,7 @@ class Lives(Struct, array_like=True):
     died_at: float | None = None
     ended_number: int = 0
     witnesses: set[Source] = field(default_factory=set)
-    settle_at: float = inf
+    settle_at: float = 0.0
     identities: dict[Identity, str] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from schemas.rows import CoordinatorEventRow, TransitionRow
+from schemas.rows import CoordinatorEventRow, ReplayAuditRow, TransitionRow
 from transforms.coordinator.classic.machine.events import Answered, Event, Gone, Joined, Moved, Output
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import Group, Timer, member_timer, view
@@ -20,8 +20,9 @@ from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
 from transforms.coordinator.kafka.states import GroupState
-from transforms.coordinator.rows.tables import Rows, whole
+from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.shared import Shared
+from transforms.coordinator.timeline.audit import WHY_RACE
 from transforms.coordinator.timeline.lives import Life
 
 
@@ -33,10 +34,10 @@ class Course:
         state: the group as a classic one; `machine`, `audit`, `presence` and `departures` are its parts.
         lives: the group's lives, of whatever protocol.
         brokers: what is known of the brokers; `ownership` of who coordinates the group's partition.
-        rows: what is settled.
+        sink: where the rows go.
     """
 
-    def __init__(self, shared: Shared, state: ClassicState, rows: Rows) -> None:
+    def __init__(self, shared: Shared, state: ClassicState, sink: Sink) -> None:
         self.cluster = shared.cluster
         self.state = state
         self.machine = state.machine
@@ -47,7 +48,7 @@ class Course:
         self.lives = shared.lives
         self.brokers = shared.brokers
         self.ownership = shared.ownership
-        self.rows = rows
+        self.sink = sink
         self._before: Group | None = None
         self._at = self._until = 0.0
         self._by: Exchange | None = None
@@ -166,7 +167,7 @@ class Course:
     def _note_answer(self, output: Answered) -> None:
         verdict = self.audit.answered(output.token, output.error, output.generation, self.answer_of)
         if verdict is not None and verdict.agrees:
-            self.rows.replay_audit.append(verdict.row(self.cluster))
+            self.say_audited(verdict.row(self.cluster))
             del self.audit.verdicts[output.token]
 
     def _note_joined(self, output: Joined) -> None:
@@ -220,26 +221,35 @@ class Course:
                 due = max(at, leader_sync.answered_at) + member.session_timeout_ms
                 group.timers.start(member_timer(member.member_id), Timer(due))
 
+    def say_audited(self, row: ReplayAuditRow) -> None:
+        """Tell of an audited request, and count it."""
+        self.state.counts.add(row)
+        is_beyond_doubt = row.agrees and not row.is_answer_used and row.why != WHY_RACE
+        if self.sink.keeps_audit or not is_beyond_doubt:
+            self.sink.rows.replay_audit.append(self.sink.stamped(row))
+
     def _say_moved(self, move: Moved) -> None:
         life = self.life
         life.moves += 1
         # Evidence of two kinds can date one step a few ms after the next; what comes later is not earlier.
         life.moved_at = max(life.moved_at, move.at)
         source = move.cause.source
-        self.rows.transitions.append(
-            TransitionRow(
-                cluster=self.cluster,
-                group_id=self.machine.group_id,
-                life=life.number,
-                seq=life.moves,
-                at=whole(life.moved_at),
-                from_state=move.from_state.value,
-                to_state=move.to_state.value,
-                event=move.event.value,
-                generation=move.generation,
-                member_id=move.cause.member_id or None,
-                source="timer" if source is Source.TIMER else EVIDENCE_OF[source],
-                is_inferred=move.cause.is_inferred,
+        self.sink.rows.transitions.append(
+            self.sink.stamped(
+                TransitionRow(
+                    cluster=self.cluster,
+                    group_id=self.machine.group_id,
+                    life=life.number,
+                    seq=life.moves,
+                    at=whole(life.moved_at),
+                    from_state=move.from_state.value,
+                    to_state=move.to_state.value,
+                    event=move.event.value,
+                    generation=move.generation,
+                    member_id=move.cause.member_id or None,
+                    source="timer" if source is Source.TIMER else EVIDENCE_OF[source],
+                    is_inferred=move.cause.is_inferred,
+                )
             )
         )
 

@@ -46,8 +46,12 @@ def take_at_once(course: Course, item: Item) -> bool:
     if keeps_session:
         member_id = row.member_id or ""
         timers.start(("member", member_id), Timer(at + group.members[member_id].session_timeout_ms))
-    course.rows.replay_audit.append(
-        ReplayAuditRow(
+    course.state.counts.add_plain(row.api, row.answered_at)
+    sink = course.sink
+    if sink.keeps_audit:
+        sink.now = item.at
+        # No more than fifteen keywords: beyond that, Python packs them into a dictionary first, and the row takes 6×.
+        audited = ReplayAuditRow(
             cluster=course.cluster,
             source_file=row.source_file,
             line_number=row.line_number,
@@ -64,7 +68,7 @@ def take_at_once(course: Course, item: Item) -> bool:
             agrees=True,
             is_answer_used=False,
         )
-    )
+        sink.rows.replay_audit.append(sink.stamped(audited))
     return True
 
 

@@ -12,6 +12,7 @@ from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.taking.joiners import Joiners
 from transforms.coordinator.classic.taking.witnesses import Witnesses
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
+from transforms.coordinator.rows.counts import AuditCounts
 from transforms.coordinator.timeline.audit import Audit
 
 
@@ -94,3 +95,4 @@ class ClassicState(Struct, array_like=True):
     departures: Departures = field(default_factory=Departures)
     witnesses: Witnesses = field(default_factory=Witnesses)
     joiners: Joiners = field(default_factory=Joiners)
+    counts: AuditCounts = field(default_factory=AuditCounts)

@@ -36,8 +36,9 @@ from transforms.coordinator.evidence.tolerances import (
     TIMER_LATE_MS,
 )
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
+from transforms.coordinator.rows.counts import over_at
 from transforms.coordinator.rows.settling import Settling
-from transforms.coordinator.rows.tables import Rows
+from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.shared import Shared
 from transforms.coordinator.timeline.lives import Life
 
@@ -50,13 +51,13 @@ SETTLE_EVERY_MS = 5_000.0
 class ClassicWalk:
     """The replay of a classic group, as the driver knows it."""
 
-    def __init__(self, shared: Shared, state: ClassicState, rows: Rows) -> None:
-        self._rows = rows
-        self._course = Course(shared, state, rows)
+    def __init__(self, shared: Shared, state: ClassicState, sink: Sink) -> None:
+        self._sink = sink
+        self._course = Course(shared, state, sink)
         self._machine = state.machine
         self._reigns = shared.reigns
         self._place = shared.place
-        self._choose_rows()
+        self._choose_sink()
         self.take_at_once: Callable[[Item], bool] = partial(take_at_once, self._course)
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
 
@@ -84,7 +85,7 @@ class ClassicWalk:
             presence.has_spoken_modern = True
         else:
             return
-        self._choose_rows()
+        self._choose_sink()
 
     def _notice_line(self, line: CoordinatorEventRow) -> None:
         course = self._course
@@ -103,14 +104,15 @@ class ClassicWalk:
         self._reigns.observed.add(record.topic_partition_of_record)
         if record.members:
             course.presence.has_other_evidence = course.presence.has_spoken_classic = True
-            self._choose_rows()
+            self._choose_sink()
 
-    def _choose_rows(self) -> None:
+    def _choose_sink(self) -> None:
         """A group that never spoke the classic protocol has a coordinator, and no other rows of a classic group."""
-        self._course.rows = Rows() if self._course.presence.is_other_kind else self._rows
+        self._course.sink = Sink() if self._course.presence.is_other_kind else self._sink
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
+        self._course.sink.now = until
         while self._let_timer_run_out(until):
             pass
 
@@ -141,16 +143,20 @@ class ClassicWalk:
     def settle(self, now: float) -> None:
         """Tell what is settled at a moment; infinite = everything, as far as it has come."""
         course, group, is_final = self._course, self._machine.present, now == inf
+        course.sink.now = self._sink.now = now
         parked: set[int | None] = set() if group is None or is_final else group.parked
         for verdict in course.audit.settled(now, parked):
-            course.rows.replay_audit.append(verdict.row(course.cluster))
+            course.say_audited(verdict.row(course.cluster))
         course.departures.forget(now)
         members = group.members if group is not None and group.is_known else None
-        Settling(course.cluster, self._machine.group_id, course.lives, course.rows).settle(now, members)
+        Settling(course.cluster, self._machine.group_id, course.lives, course.sink).settle(now, members)
+        open_since = min((each.exchange.answered_at for each in course.audit.verdicts.values()), default=inf)
+        counted = course.state.counts.settled(course.cluster, self._machine.group_id, min(now, open_since))
+        course.sink.rows.audit_counts.extend(map(course.sink.stamped, counted))
         reigns = self._reigns.open(self._place) if is_final else self._reigns.settled(self._place)
-        self._rows.coordinators.extend(reigns)
+        self._sink.rows.coordinators.extend(map(self._sink.stamped, reigns))
         is_waiting = course.audit.verdicts or any(map(_is_under_way, course.lives))
-        course.lives.settle_at = now + SETTLE_EVERY_MS if is_waiting else inf
+        course.lives.settle_at = now + SETTLE_EVERY_MS if is_waiting else over_at(now)
 
     def _let_timer_run_out(self, before: float) -> bool:
         """Let the next timer run out if it is due."""

@@ -1,0 +1,95 @@
+"""Rows of `gold.audit_counts`: how many requests were audited, hour by hour, whatever is kept of the audit itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from msgspec import Struct, field
+
+from schemas.rows import AuditCountRow, ReplayAuditRow
+from transforms.coordinator.evidence.tolerances import SETTLING_MS
+from transforms.coordinator.rows.tables import whole
+from transforms.coordinator.timeline.audit import WHY_RACE
+
+HOUR_MS = 3_600_000
+
+
+def over_at(now: float) -> float:
+    """Return when the hour of a moment is over, and its counts can be told."""
+    return now if now == inf else now // HOUR_MS * HOUR_MS + HOUR_MS + SETTLING_MS
+
+
+class Count(Struct, array_like=True, gc=False):
+    """The audited requests of one API in one hour."""
+
+    requests: int = 0
+    agree: int = 0
+    differ: int = 0
+    unpredicted: int = 0
+    race: int = 0
+    answer_used: int = 0
+
+
+class AuditCounts(Struct, array_like=True):
+    """Counts of the hours that are not over.
+
+    Attributes:
+        hours: by begin of the hour and API.
+        plain: by API, requests of the hour at hand that were answered as predicted, and nothing else is to be said of.
+        plain_from: begin of that hour.
+    """
+
+    hours: dict[tuple[int, str], Count] = field(default_factory=dict)
+    plain: dict[str, int] = field(default_factory=dict)
+    plain_from: int = 0
+
+    def add_plain(self, api: str, answered_at: float) -> None:
+        """Count a request that was answered as predicted, and nothing else is to be said of."""
+        if not 0 <= answered_at - self.plain_from < HOUR_MS:
+            self._add_up()
+            self.plain_from = int(answered_at // HOUR_MS) * HOUR_MS
+        self.plain[api] = self.plain.get(api, 0) + 1
+
+    def _add_up(self) -> None:
+        for api, requests in self.plain.items():
+            count = self._of(api, self.plain_from)
+            count.requests += requests
+            count.agree += requests
+        self.plain = {}
+
+    def add(self, row: ReplayAuditRow) -> None:
+        """Count an audited request."""
+        count = self._of(row.api, row.at)
+        count.requests += 1
+        count.agree += row.agrees is True
+        count.differ += row.agrees is False
+        count.unpredicted += row.agrees is None
+        count.race += row.why == WHY_RACE
+        count.answer_used += row.is_answer_used
+
+    def settled(self, cluster: str, group_id: str, now: float) -> Iterator[AuditCountRow]:
+        """Yield the hours that are over at a moment, and let go of them."""
+        self._add_up()
+        over = [key for key in self.hours if key[0] + HOUR_MS + SETTLING_MS <= now]
+        for hour_at, api in sorted(over):
+            count = self.hours.pop((hour_at, api))
+            yield AuditCountRow(
+                cluster=cluster,
+                group_id=group_id,
+                api=api,
+                hour_at=whole(hour_at) or 0,
+                request_count=count.requests,
+                agree_count=count.agree,
+                differ_count=count.differ,
+                unpredicted_count=count.unpredicted,
+                race_count=count.race,
+                answer_used_count=count.answer_used,
+            )
+
+    def _of(self, api: str, at: float) -> Count:
+        key = (int(at // HOUR_MS) * HOUR_MS, api)
+        count = self.hours.get(key)
+        if count is None:
+            count = self.hours[key] = Count()
+        return count
