@@ -66,6 +66,7 @@ class Driver:
             waiting.items.append(item)
             if next_at == inf:
                 next_at = item.at
+            waiting.front = item.at
 
     def finish(self) -> None:
         """Take what is left: no more evidence will come. Timers due after the last of it do not run out."""

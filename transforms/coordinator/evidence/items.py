@@ -7,6 +7,7 @@ its answers. Where each stands in the one order is said in `sequence`, how exact
 from __future__ import annotations
 
 from enum import IntEnum
+from hashlib import blake2b
 
 from msgspec import Struct
 
@@ -34,7 +35,6 @@ class Item(Struct, gc=False, array_like=True):
     Attributes:
         at: moment of its place in the order (epoch ms); later each time it is put off.
         place: its place among those of one moment and kind: that of its source.
-        token: names a request, and is on its answer as well; 0 for lines and records.
         handled_at: estimate of when the coordinator took a request up; 0.0 for lines and records.
         holds: how often it was put off because its cause had not been handled yet.
     """
@@ -45,11 +45,21 @@ class Item(Struct, gc=False, array_like=True):
     request: GroupRequestRow | None = None
     line: CoordinatorEventRow | None = None
     record: GroupMetadataRow | None = None
-    token: int = 0
     handled_at: float = 0.0
     holds: int = 0
+
+    @property
+    def token(self) -> int:
+        """Number that names a request, the same on its answer."""
+        return token_of(self.place)
 
     @property
     def rank(self) -> Rank:
         """Order of evidence: moment, kind, then the order of its source."""
         return (self.at, self.kind, self.place)
+
+
+def token_of(place: Place) -> int:
+    """Return a number that names the request at a place; the same in every run, and as good as unique."""
+    text = f"{place[0]}\0{place[1]}\0{place[2]}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") >> 1

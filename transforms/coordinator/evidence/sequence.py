@@ -5,38 +5,153 @@
 * An answer stands where it was sent; only those that prove something stand there on their own.
 * A line has whole milliseconds, so it stands half a millisecond later.
 * A record can look older than the request that caused it: records come as confirmation, late.
+
+Rows may come piece by piece, each piece in any order, as long as no row is older than the newest of an earlier piece:
+what cannot be overtaken any more is given out, the rest waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from operator import attrgetter
 
 from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
 from transforms.coordinator.evidence.items import Item, Kind
-from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, NEXT_ON_CONNECTION_MS, RECORD_DELAY_MS
+from transforms.coordinator.evidence.tolerances import (
+    CONNECTION_MEMORY_MS,
+    LINE_DELAY_MS,
+    NEXT_ON_CONNECTION_MS,
+    RECORD_DELAY_MS,
+    REORDER_MS,
+)
 from transforms.coordinator.kafka.apis import ANSWERS_THAT_PROVE, REPLAYED_APIS, WAITING_APIS
 
-CONNECTION_MEMORY_MS = 60_000.0
-"""A connection that was silent for this long is forgotten: no estimate is off by so much."""
+Connection = tuple[str, str]
+"""Broker and connection."""
+
+EvidenceRow = GroupMetadataRow | CoordinatorEventRow | GroupRequestRow
 
 
 class Connections(Struct, array_like=True):
-    """The order of connections: when the last request of each was handled, by broker and connection.
+    """How far each connection has been taken: when its last request was handled, and that one's number.
 
-    Attributes:
-        count: requests so far, of which each has its number as token.
+    A request of a number up to that was taken; so were lines and records that stand before `until`.
     """
 
-    last: dict[tuple[str, str], float] = field(default_factory=dict)
-    count: int = 0
+    last: dict[Connection, tuple[float, int]] = field(default_factory=dict)
+    until: float = -inf
 
     def forget(self, before: float) -> None:
         """Forget connections that have been silent since a moment."""
         if len(self.last) > 64:
-            self.last = {key: at for key, at in self.last.items() if at >= before}
+            self.last = {key: each for key, each in self.last.items() if each[0] >= before}
+
+
+class Sequencer:
+    """Rows in, items in their order out.
+
+    Args:
+        connections: how far they were taken; what was taken already is passed over.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._requests: dict[Connection, list[GroupRequestRow]] = {}
+        self._others: list[Item] = []
+        self.newest = -inf
+
+    def add(self, rows: Iterable[EvidenceRow]) -> None:
+        """Take in some rows. A row without any time has no place in the order, and is left out."""
+        until = self._connections.until
+        for row in rows:
+            if isinstance(row, GroupRequestRow):
+                self._add_request(row, until)
+            elif isinstance(row, CoordinatorEventRow):
+                if row.logged_at is not None:
+                    place = (row.source_file, row.line_number, row.seq)
+                    self._add_other(Item(row.logged_at + LINE_DELAY_MS, Kind.LINE, place, None, row), until)
+            elif row.recorded_at is not None:
+                place = ("", row.topic_partition_of_record, row.record_offset)
+                self._add_other(Item(row.recorded_at + RECORD_DELAY_MS, Kind.RECORD, place, None, None, row), until)
+
+    @property
+    def safe(self) -> float:
+        """Moment before which nothing can come any more, if rows come in order."""
+        return self.newest - REORDER_MS
+
+    def emit(self, before: float) -> list[Item]:
+        """Give out, in order, what stands before a moment; requests of one connection in their exact order."""
+        found = [item for item in self._others if item.at < before]
+        if len(found) < len(self._others):
+            self._others = [item for item in self._others if item.at >= before]
+        else:
+            self._others = []
+        for connection in [*self._requests]:
+            self._emit_requests(found, connection, before)
+        found.sort(key=_RANK)
+        self._connections.forget(before - CONNECTION_MEMORY_MS if before < inf else self.newest - CONNECTION_MEMORY_MS)
+        return found
+
+    # --- what comes in -----------------------------------------------------------------------------------------
+
+    def _add_other(self, item: Item, until: float) -> None:
+        if item.at >= until:
+            self._others.append(item)
+            self.newest = max(self.newest, item.at)
+
+    def _add_request(self, row: GroupRequestRow, until: float) -> None:
+        if row.api not in REPLAYED_APIS:
+            return
+        raw = _taken_up_at(row)
+        self.newest = max(self.newest, raw)
+        if row.connection is None or row.correlation_id is None:
+            if raw >= until:
+                self._others.append(Item(raw, Kind.REQUEST, _place(row), row, None, None, raw))
+            self._add_answer(self._others, row, raw, until)
+            return
+        connection = (row.broker, row.connection)
+        last = self._connections.last.get(connection)
+        # A connection is forgotten long after its last request, and none is put later by more than the reordering.
+        was_taken = raw < until - REORDER_MS if last is None else row.correlation_id <= last[1]
+        if was_taken:
+            self._add_answer(self._others, row, raw, until)  # but its answer perhaps not
+        else:
+            self._requests.setdefault(connection, []).append(row)
+
+    def _add_answer(self, items: list[Item], row: GroupRequestRow, handled_at: float, until: float) -> None:
+        if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:
+            at = max(row.answered_at, handled_at)
+            if at >= until:
+                items.append(Item(at, Kind.ANSWER, _place(row), row, None, None, handled_at))
+
+    # --- what goes out -----------------------------------------------------------------------------------------
+
+    def _emit_requests(self, found: list[Item], connection: Connection, before: float) -> None:
+        rows = self._requests[connection]
+        if len(rows) > 1:
+            rows.sort(key=_CONNECTION_ORDER)
+        last, _ = self._connections.last.get(connection, (-inf, 0))
+        count, reached = 0, last
+        for row in rows:
+            raw = _taken_up_at(row)
+            at = raw if raw > reached else min(reached + NEXT_ON_CONNECTION_MS, raw + REORDER_MS)
+            if at >= before:
+                break
+            reached, count = at, count + 1
+            found.append(Item(at, Kind.REQUEST, (row.source_file, row.line_number, row.seq), row, None, None, at))
+            if row.api in WAITING_APIS:
+                answers: list[Item] = []
+                self._add_answer(answers, row, at, -inf)
+                for answer in answers:
+                    (found if answer.at < before else self._others).append(answer)
+        if count:
+            self._connections.last[connection] = (reached, rows[count - 1].correlation_id or 0)
+            del rows[:count]
+        if not rows:
+            del self._requests[connection]
 
 
 def in_order(
@@ -47,73 +162,21 @@ def in_order(
 ) -> list[Item]:
     """Return a group's evidence in the order in which the replay takes it.
 
-    The result depends on the set of rows only, not on the order in which they come. A row without any time has no
-    place in the order, and is left out.
+    The result depends on the set of rows only, not on the order in which they come.
     """
-    items = [
-        Item(
-            row.recorded_at + RECORD_DELAY_MS,
-            Kind.RECORD,
-            ("", row.topic_partition_of_record, row.record_offset),
-            record=row,
-        )
-        for row in records
-        if row.recorded_at is not None
-    ]
-    items += [
-        Item(row.logged_at + LINE_DELAY_MS, Kind.LINE, (row.source_file, row.line_number, row.seq), line=row)
-        for row in events
-        if row.logged_at is not None
-    ]
-    items += _requests(connections, requests)
-    items.sort(key=_RANK)
-    connections.forget(items[-1].at - CONNECTION_MEMORY_MS if items else 0.0)
-    return items
+    sequencer = Sequencer(connections)
+    for rows in (records, events, requests):
+        sequencer.add(rows)
+    return sequencer.emit(inf)
 
 
 _RANK = attrgetter("at", "kind", "place")
-
-
-def _requests(connections: Connections, rows: Iterable[GroupRequestRow]) -> list[Item]:
-    """Turn request rows into items, those of one connection in their exact order."""
-    by_connection: dict[tuple[str, str], list[GroupRequestRow]] = {}
-    alone: list[GroupRequestRow] = []
-    for row in rows:
-        if row.api not in REPLAYED_APIS:
-            continue
-        if row.connection is None or row.correlation_id is None:
-            alone.append(row)
-        else:
-            by_connection.setdefault((row.broker, row.connection), []).append(row)
-    items: list[Item] = []
-    alone.sort(key=_LINE_ORDER)
-    _add(items, connections, alone, None)
-    for connection in sorted(by_connection):
-        in_order = sorted(by_connection[connection], key=_CONNECTION_ORDER)
-        _add(items, connections, in_order, connection)
-    return items
-
-
-_LINE_ORDER = attrgetter("source_file", "line_number", "seq")
 _CONNECTION_ORDER = attrgetter("correlation_id", "source_file", "line_number", "seq")
 
 
-def _add(
-    items: list[Item], connections: Connections, rows: list[GroupRequestRow], connection: tuple[str, str] | None
-) -> None:
-    """Add requests, and their answers where they prove something; those of one connection one after the other."""
-    token = connections.count
-    last = 0.0 if connection is None else connections.last.get(connection, 0.0) + NEXT_ON_CONNECTION_MS
-    for row in rows:
-        token += 1
-        at = row.answered_at if row.handled_at is None else row.handled_at
-        if connection is not None:
-            at = last if last > at else at
-            last = at + NEXT_ON_CONNECTION_MS
-        place = (row.source_file, row.line_number, row.seq)
-        items.append(Item(at, Kind.REQUEST, place, row, None, None, token, at))
-        if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:
-            items.append(Item(max(row.answered_at, at), Kind.ANSWER, place, row, None, None, token, at))
-    connections.count = token
-    if connection is not None and rows:
-        connections.last[connection] = last - NEXT_ON_CONNECTION_MS
+def _place(row: GroupRequestRow) -> tuple[str, int, int]:
+    return (row.source_file, row.line_number, row.seq)
+
+
+def _taken_up_at(row: GroupRequestRow) -> float:
+    return row.answered_at if row.handled_at is None else row.handled_at

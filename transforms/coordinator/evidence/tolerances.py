@@ -68,6 +68,12 @@ REMOVAL_SLACK_MS = 100.0
 ONE_DELETION_MS = 1000.0
 """Witnesses of one deletion (request, line, tombstone) are no further apart than this."""
 
+REORDER_MS = 1_000.0
+"""How far the estimates on one connection can be out of order, at the most; evidence waits for so long for its turn."""
+
+CONNECTION_MEMORY_MS = 60_000.0
+"""A connection that was silent for this long is forgotten: no estimate is off by so much."""
+
 # --- what the fold waits for ----------------------------------------------------------------------------------------
 
 LOOK_AHEAD_MS = 250.0

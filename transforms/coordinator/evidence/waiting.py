@@ -20,12 +20,14 @@ class Waiting(Struct, array_like=True):
         items: evidence in its order, to which more is added at the end; those before `position` were taken.
         held: what was put off, as a heap by its rank.
         count: how often something was put off, so that equal ranks keep their order.
+        front: the newest that was seen.
     """
 
     items: list[Item] = field(default_factory=list)
     position: int = 0
     held: list[tuple[Rank, int, Item]] = field(default_factory=list)
     count: int = 0
+    front: float = -inf
 
     @property
     def next_at(self) -> float:

@@ -1,0 +1,117 @@
+"""A history that comes in batches, each a little out of order, ends in the rows of one batch over everything."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from math import inf
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.rows import CoordinatorEventRow, GroupRequestRow
+from tests.unit.coordinator.random_history import Evidence, histories
+from transforms.coordinator.batch import Batch
+from transforms.coordinator.evidence.sequence import EvidenceRow
+from transforms.coordinator.evidence.tolerances import REORDER_MS
+from transforms.coordinator.fold import begin, load
+from transforms.coordinator.rows.tables import Rows
+
+LATENESS_MS = 30_000.0
+"""Longer than anything in a random history waits for its answer, but for joins that are parked."""
+
+
+def moment(row: EvidenceRow) -> float:
+    """When a row stands in the order, as its columns say."""
+    if isinstance(row, GroupRequestRow):
+        return row.handled_at or 0.0
+    return (row.logged_at if isinstance(row, CoordinatorEventRow) else row.recorded_at) or 0.0
+
+
+def known_at(row: EvidenceRow) -> float:
+    """When a row is written: a request when it is answered."""
+    return row.answered_at if isinstance(row, GroupRequestRow) else moment(row)
+
+
+def copied(rows: list[EvidenceRow]) -> list[EvidenceRow]:
+    return [msgspec.json.decode(msgspec.json.encode(row), type=type(row)) for row in rows]
+
+
+def counted(rows: list[Rows]) -> dict[str, Counter[str]]:
+    """Rows by table; of a stay that was told of twice, the last."""
+    found: dict[str, Counter[str]] = {}
+    for table in Rows.__struct_fields__:
+        all_rows = [row for each in rows for row in getattr(each, table)]
+        if table == "member_sessions":
+            all_rows = list({(row.life, row.member_id): row for row in all_rows}.values())
+        found[table] = Counter(map(repr, all_rows))
+    return found
+
+
+class Lake:
+    """What a lake does for one group: keeps rows and snapshots, and goes back where evidence comes late."""
+
+    def __init__(self) -> None:
+        self.rows: list[EvidenceRow] = []
+        self.snapshots: list[Any] = []
+        self.told: list[tuple[float, Any, str]] = []
+        self.open: Rows = Rows()
+
+    def run(self, new: list[EvidenceRow], horizon: float, pieces: int) -> None:
+        self.rows += new
+        oldest = min(map(moment, new), default=inf)
+        while self.snapshots and not self.snapshots[-1].is_before(oldest):
+            self.snapshots.pop()
+        last = self.snapshots[-1] if self.snapshots else None
+        state = load(last.state) if last else begin("c", "orders", 50)
+        since = last.at - REORDER_MS if last else -inf
+        rows = sorted((row for row in self.rows if known_at(row) >= since), key=moment)
+        batch = Batch(state, horizon)
+        size = max(1, len(rows) // pieces)
+        for start in range(0, len(rows), size):
+            batch.add(copied(rows[start : start + size]))
+        self.snapshots.append(batch.end())
+        self._replace(batch.told(), -inf if last is None else last.taken_until)
+
+    def _replace(self, rows: Rows, taken_until: float) -> None:
+        kept = [each for each in self.told if each[0] < taken_until]
+        self.open = Rows()
+        for table in Rows.__struct_fields__:
+            for row in getattr(rows, table):
+                if row.is_settled:
+                    kept.append((row.settled_at, row, table))
+                else:
+                    getattr(self.open, table).append(row)
+        self.told = kept
+
+    def all_rows(self) -> list[Rows]:
+        settled = Rows()
+        for _, row, table in self.told:
+            getattr(settled, table).append(row)
+        return [settled, self.open]
+
+
+def batches(evidence: Evidence, dice: random.Random, runs: int, is_late: bool) -> tuple[Lake, Lake]:
+    """The same evidence in several runs and in one, each up to the same horizon."""
+    rows: list[EvidenceRow] = [row for kind in evidence for row in kind]
+    rows.sort(key=lambda row: known_at(row) + dice.uniform(0, LATENESS_MS * (3 if is_late else 0.5)))
+    cuts = sorted(dice.randrange(len(rows) + 1) for _ in range(runs - 1))
+    several, one, last = Lake(), Lake(), 0
+    horizon = -inf
+    for cut in [*cuts, len(rows)]:
+        newest = max(map(known_at, rows[:cut]), default=0.0)
+        horizon = max(horizon, newest - LATENESS_MS)
+        several.run(rows[last:cut], horizon, dice.randint(1, 4))
+        last = cut
+    one.run(rows, horizon, 1)
+    return several, one
+
+
+@given(histories(), st.randoms(use_true_random=False), st.integers(1, 6), st.booleans())
+@settings(max_examples=120, deadline=None)
+def test_batches_end_in_the_rows_of_one(evidence: Evidence, dice: random.Random, runs: int, is_late: bool) -> None:
+    several, one = batches(evidence, dice, runs, is_late)
+    assert counted(several.all_rows()) == counted(one.all_rows())
+    assert load(several.snapshots[-1].state) == load(one.snapshots[-1].state)
