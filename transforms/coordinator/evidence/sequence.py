@@ -125,7 +125,7 @@ class Sequencer:
         if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:
             at = max(row.answered_at, handled_at)
             if at >= until:
-                items.append(Item(at, Kind.ANSWER, _place(row), row, None, None, handled_at))
+                items.append(Item(at, Kind.ANSWER, _place(row), row, None, None, _taken_up_at(row)))
 
     # --- what goes out -----------------------------------------------------------------------------------------
 

@@ -64,7 +64,8 @@ class ClassicWalk:
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
         if item.request is not None:
-            self._notice_request(item, item.request)
+            if item.kind is Kind.REQUEST:
+                self._notice_request(item, item.request)
         elif item.line is not None:
             self._notice_line(item.line)
         elif item.record is not None:
