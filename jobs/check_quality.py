@@ -6,11 +6,11 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from jobs._runtime.exit_codes import QualityError
-from jobs._runtime.job import Job, execute
-from jobs._runtime.quality import Gate
+from jobs.findings.gate import Gate
+from jobs.frame.job import Job, execute
 from schemas.catalog import TABLES
 from schemas.expectations import checks_of
+from transforms.errors import QualityError
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from datetime import datetime, timezone
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from jobs._runtime.exit_codes import SettingsError
-from jobs._runtime.job import Job, execute
+from jobs.frame.job import Job, execute
 from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, MEMBER_SESSIONS, TRANSITIONS
+from transforms.errors import SettingsError
 from transforms.gold.as_of import members_at, state_at
 
 _TIME = "yyyy-MM-dd HH:mm:ss.SSS"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from jobs._runtime.job import Job, execute
+from jobs.frame.job import Job, execute
 from schemas.tables.gold import FINDINGS, GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
 from schemas.tables.silver import GROUP_REQUESTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts

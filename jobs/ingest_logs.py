@@ -12,11 +12,11 @@ from datetime import datetime
 
 from pyspark.sql import DataFrame
 
-from jobs._runtime.increments import increment
-from jobs._runtime.job import Job, execute
-from jobs._runtime.settings import LogsSettings
-from jobs._runtime.sources import logs as source
-from jobs._runtime.sources.log_files import LogFile, find_log_files
+from jobs.frame.job import Job, execute
+from jobs.lake.increments import increment
+from jobs.settings.settings import LogsSettings
+from jobs.sources.logs import reader as source
+from jobs.sources.logs.files import LogFile, find_log_files
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.silver import logs

@@ -13,11 +13,12 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs._runtime import live_topic
-from jobs._runtime.increments import Increment, good_rows, increment, rejected_rows, stamped
-from jobs._runtime.job import Job, execute
-from jobs._runtime.sources import records, segments
-from jobs._runtime.sources.segment_files import find_segments, is_unique
+from jobs.frame.job import Job, execute
+from jobs.lake.increments import Increment, good_rows, increment, rejected_rows, stamped
+from jobs.sources import exported
+from jobs.sources.segments import reader as segments
+from jobs.sources.segments.files import find_segments, is_unique
+from jobs.sources.topic import live as live_topic
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED, TOPIC_NAMES
 from transforms.silver import offsets, topic_names, transactions
@@ -58,8 +59,8 @@ def _load_segments(job: Job, at: datetime) -> None:
 def _load_records(job: Job, at: datetime) -> None:
     """Exported rows → bronze."""
     job.report.activity(f"reading {job.settings.offsets.path}")
-    exported = records.read(job.spark, job.settings.offsets.path)
-    job.append([(OFFSETS_RECORDS, good_rows(exported, OFFSETS_RECORDS)), (REJECTED, rejected_rows(exported))], at)
+    read = exported.read(job.spark, job.settings.offsets.path)
+    job.append([(OFFSETS_RECORDS, good_rows(read, OFFSETS_RECORDS)), (REJECTED, rejected_rows(read))], at)
 
 
 LOADERS = {"segments": _load_segments, "records": _load_records, "kafka": live_topic.load}

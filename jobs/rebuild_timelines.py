@@ -13,8 +13,8 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs._runtime.increments import Increment, increment
-from jobs._runtime.job import Job, execute
+from jobs.frame.job import Job, execute
+from jobs.lake.increments import Increment, increment
 from schemas.tables.gold import REPLAYED
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.coordinator.brokers import BROKER_EVENTS

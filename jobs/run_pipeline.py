@@ -7,10 +7,10 @@ import threading
 from collections.abc import Sequence
 
 from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
-from jobs._runtime.exit_codes import QualityError
-from jobs._runtime.job import Body, Job, execute
-from jobs._runtime.quality import load_great_expectations
-from jobs._runtime.summary import summarise
+from jobs.findings.gate import load_great_expectations
+from jobs.findings.summary import summarise
+from jobs.frame.job import Body, Job, execute
+from transforms.errors import QualityError
 
 STEPS: dict[str, Body] = {
     "ingest_offsets": ingest_offsets.run,

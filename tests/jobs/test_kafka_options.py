@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs._runtime.exit_codes import SettingsError
-from jobs._runtime.settings import load, require_paths
 from jobs.ingest_offsets import main
+from jobs.settings.settings import load, require_paths
+from transforms.errors import SettingsError
 
 BASE = 'cluster = "c"\n[lake]\nroot = "/x"\n[offsets]\nkind = "kafka"\nbootstrap_servers = "b:9092"\n'
 PASSWORD = "tr0ub4dor-and-3"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jobs._runtime.exit_codes import LakeError
 from schemas.catalog import BY_NAME
+from transforms.errors import LakeError
 
 pytestmark = pytest.mark.spark
 
@@ -19,7 +19,7 @@ LOG_LINES = BY_NAME["log_lines"]
 
 @pytest.fixture
 def lake(spark: Any, tmp_path: Path) -> Any:
-    from jobs._runtime.lake import Lake
+    from jobs.lake.lake import Lake
 
     return Lake(spark, str(tmp_path / "lake"), "", "test")
 
@@ -72,7 +72,7 @@ def test_replace_touches_only_what_it_selects(spark: Any, lake: Any) -> None:
 
 
 def test_clusters_do_not_see_each_other(spark: Any, lake: Any) -> None:
-    from jobs._runtime.lake import Lake
+    from jobs.lake.lake import Lake
 
     other = Lake(spark, lake.root, "", "o'ther")
     lake.append_new(LOG_LINES, lines(spark, range(3)))
@@ -118,7 +118,7 @@ def test_columns_that_do_not_fit_are_a_bug(spark: Any, lake: Any) -> None:
 
 
 def test_a_root_that_is_a_file_cannot_be_reached(spark: Any, tmp_path: Path) -> None:
-    from jobs._runtime.lake import Lake
+    from jobs.lake.lake import Lake
 
     (tmp_path / "file").write_text("x")
     with pytest.raises(LakeError, match="cannot be reached"):
@@ -128,7 +128,7 @@ def test_a_root_that_is_a_file_cannot_be_reached(spark: Any, tmp_path: Path) -> 
 
 
 def test_tables_are_registered_by_name(spark: Any, tmp_path: Path) -> None:
-    from jobs._runtime.lake import Lake
+    from jobs.lake.lake import Lake
 
     lake = Lake(spark, str(tmp_path / "lake"), "rebalance_test", "test")
     lake.open()

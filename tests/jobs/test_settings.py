@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs._runtime.exit_codes import SettingsError
-from jobs._runtime.settings import keys, load, require_paths
+from jobs.settings.settings import keys, load, require_paths
+from transforms.errors import SettingsError
 
 FILE = """
 cluster = "prod"

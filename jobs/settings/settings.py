@@ -25,9 +25,9 @@ from pydantic_settings import (
     SettingsError as SourceFormatError,
 )
 
-from jobs._runtime.exit_codes import SettingsError
-from jobs._runtime.kafka_options import KafkaOptions
-from jobs._runtime.settings_sources import ENV_PREFIX, SettingsSource, is_local, local_path
+from jobs.settings.kafka_options import KafkaOptions
+from jobs.settings.sources import ENV_PREFIX, SettingsSource, is_local, local_path
+from transforms.errors import SettingsError
 from transforms.loglines.pattern_layout import AUTO, compile_layout
 
 OPEN = "offsets.kafka."

@@ -7,11 +7,11 @@ from functools import partial
 
 from pyspark.sql import DataFrame
 
-from jobs._runtime.increments import rejected_rows
-from jobs._runtime.job import Job
-from jobs._runtime.sources import kafka
-from jobs._runtime.sources.columns import RECORD_TYPE
-from jobs._runtime.sources.kafka_topic import TOPIC, extent
+from jobs.frame.job import Job
+from jobs.lake.increments import rejected_rows
+from jobs.sources.record_type import RECORD_TYPE
+from jobs.sources.topic import stream as kafka
+from jobs.sources.topic.brokers import TOPIC, extent
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import REJECTED
 from transforms.errors import SourceError

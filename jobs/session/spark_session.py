@@ -21,9 +21,9 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from jobs._runtime.exit_codes import LakeError, SettingsError
-from jobs._runtime.settings import SparkSettings
-from jobs._runtime.startup_noise import StartupNoise
+from jobs.session.startup_noise import StartupNoise
+from jobs.settings.settings import SparkSettings
+from transforms.errors import LakeError, SettingsError
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from typing import NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs._runtime.exit_codes import SettingsError, guarded
-from jobs._runtime.increments import stamped
-from jobs._runtime.lake import Lake
-from jobs._runtime.report import Report
-from jobs._runtime.session import KAFKA, spark_session
-from jobs._runtime.settings import OPEN, Settings, keys, load, require_paths
+from jobs.frame.exit_codes import guarded
+from jobs.frame.report import Report
+from jobs.lake.increments import stamped
+from jobs.lake.lake import Lake
+from jobs.session.spark_session import KAFKA, spark_session
+from jobs.settings.settings import OPEN, Settings, keys, load, require_paths
 from schemas.table import TableSpec
+from transforms.errors import SettingsError
 
 _WRITERS = 4
 """Tables that are written at the same time."""

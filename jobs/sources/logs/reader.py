@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from jobs._runtime.sources.log_files import LogFile, Problem, read_log_file
+from jobs.sources.logs.files import LogFile, Problem, read_log_file
 from transforms.loglines.entries import Entry
 from transforms.loglines.pattern_layout import AUTO
 from transforms.silver.logs import WIDE_TYPE, Wanted, wide_batch, wide_batches

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_settings import PydanticBaseSettingsSource
 
-from jobs._runtime import kafka_options
-from jobs._runtime.exit_codes import SettingsError
+from jobs.settings import kafka_options
+from transforms.errors import SettingsError
 
 ENV_PREFIX = "REBALANCE__"
 PATHS = ("lake.root", "offsets.path", "logs.path", "spark.properties", "spark.log4j2")

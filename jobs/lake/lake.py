@@ -19,8 +19,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs._runtime.exit_codes import LakeError
-from jobs._runtime.storage_errors import storage_errors
+from transforms.errors import LakeError
+from jobs.lake.storage_errors import storage_errors
 from schemas.spark import spark_type, struct_type
 from schemas.table import TableSpec
 

@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs._runtime.sources.kafka_topic import TOPIC, kafka_errors
-from jobs._runtime.sources.records import as_records
+from jobs.sources.exported import as_records
+from jobs.sources.topic.brokers import TOPIC, kafka_errors
 from schemas.tables.bronze import OFFSETS_RECORDS
 
 SOURCE = f"kafka:{TOPIC}"
@@ -37,7 +37,7 @@ def read_new(
         options: of Kafka's client, by their own names.
         partitions: of the topic.
         checkpoint: folder of Spark's checkpoint.
-        write: takes a batch in the form `jobs._runtime.sources.columns.RECORD_TYPE`; a batch may come once more after a
+        write: takes a batch in the form `jobs.sources.record_type.RECORD_TYPE`; a batch may come once more after a
             run that was cut off.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from jobs._runtime.lake import Lake
+from jobs.lake.lake import Lake
 from schemas.expectations import Check, Rule, checks_of
 from schemas.table import TableSpec
 

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, IntegralType, StringType
 
-from jobs._runtime.sources.columns import RECORD_TYPE
+from jobs.sources.record_type import RECORD_TYPE
 from transforms.errors import SourceError
 from transforms.wire.rows import LAST_MOMENT_MS
 
@@ -32,7 +32,7 @@ def read(spark: SparkSession, path: str) -> DataFrame:
             partition, offset and timestamp (a timestamp, ISO text, or epoch milliseconds). Other columns are ignored.
 
     Returns:
-        `jobs._runtime.sources.columns.RECORD_TYPE`. Grain: one record. Producers and transactions are not known;
+        `jobs.sources.record_type.RECORD_TYPE`. Grain: one record. Producers and transactions are not known;
         rows whose key is a transaction marker's have `control_type`.
 
     Raises:
@@ -53,7 +53,7 @@ def as_records(kafka: DataFrame, source: str) -> DataFrame:
         source: what the column `source` says.
 
     Returns:
-        `jobs._runtime.sources.columns.RECORD_TYPE`, a row for each row.
+        `jobs.sources.record_type.RECORD_TYPE`, a row for each row.
     """
     types = {field.name: field.dataType for field in kafka.schema}
     key, value = (_binary(name, types[name]) for name in ("key", "value"))

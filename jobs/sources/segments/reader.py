@@ -21,8 +21,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from jobs._runtime.sources.columns import RECORD_TYPE
-from jobs._runtime.sources.segment_files import Range, SegmentFile, Share, plan
+from jobs.sources.record_type import RECORD_TYPE
+from jobs.sources.segments.files import Range, SegmentFile, Share, plan
 from transforms.wire.batches import Records
 from transforms.wire.rows import LAST_MOMENT_MS
 from transforms.wire.segments import RejectedBatch, read_batches
@@ -37,7 +37,7 @@ def read(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
     """Read the records of segment files.
 
     Returns:
-        `jobs._runtime.sources.columns.RECORD_TYPE`. Grain: one record, or one batch that could not be read.
+        `jobs.sources.record_type.RECORD_TYPE`. Grain: one record, or one batch that could not be read.
     """
     return _load(spark, files, rejected_only=False)
 

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import functions as F
 from rich.table import Table
 
-from jobs._runtime.job import Job
+from jobs.frame.job import Job
 from schemas.catalog import TABLES
 from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS, REPLAY_AUDIT
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 
-from transforms.errors import RebalanceError, SourceError
+from transforms.errors import LakeError, QualityError, RebalanceError, SettingsError, SourceError
 
 log = logging.getLogger(__name__)
 
@@ -25,18 +25,6 @@ class ExitCode(IntEnum):
     QUALITY_GATE_FAILED = 3
     UNREACHABLE = 4
     INTERRUPTED = 130
-
-
-class SettingsError(RebalanceError):
-    """A setting, an argument or the ground the job runs on is not as it must be."""
-
-
-class QualityError(RebalanceError):
-    """A critical check of the quality gate failed."""
-
-
-class LakeError(RebalanceError):
-    """The lake cannot be read or written."""
 
 
 _CODES: dict[type[RebalanceError], ExitCode] = {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from jobs._runtime.exit_codes import LakeError
+from transforms.errors import LakeError
 
 _UNREACHABLE = (
     "java.io.IOException",

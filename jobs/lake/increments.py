@@ -14,7 +14,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs._runtime.lake import Lake, Progress
+from jobs.lake.lake import Lake, Progress
 from schemas.table import TableSpec
 
 
