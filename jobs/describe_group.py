@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, add_arguments=add_arguments)
+    return execute(run, __doc__ or "", argv, add_arguments=add_arguments, writes=False)
 
 
 if __name__ == "__main__":

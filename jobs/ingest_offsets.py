@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
-from jobs.lake.increments import Increment, good_rows, increment, rejected_rows, stamped
+from jobs.lake.increments import Increment, increment
+from jobs.lake.rows import good_rows, rejected_rows
 from jobs.sources import exported
 from jobs.sources.segments import reader as segments
 from jobs.sources.segments.files import find_segments, is_unique
@@ -36,7 +37,7 @@ def run(job: Job) -> None:
     if load is None:
         job.report.note("offsets.kind is none")
     else:
-        at = job.lake.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
+        at = job.lake.contents.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
         job.lake.create([OFFSETS_RECORDS, *_SILVER])
         load(job, at)
         _decode(job, at)
@@ -45,7 +46,7 @@ def run(job: Job) -> None:
 def _load_segments(job: Job, at: datetime) -> None:
     """Segment files → bronze, for the files that have changed."""
     files = find_segments(job.settings.offsets.path)
-    read_before = (job.lake.progress(READ_STEP, _READ) or {}).get("files", [])
+    read_before = (job.lake.progress.of(READ_STEP, _READ) or {}).get("files", [])
     changed = [file for file in files if file.mark() not in read_before]
     if not changed:
         return
@@ -53,7 +54,7 @@ def _load_segments(job: Job, at: datetime) -> None:
     good = good_rows(segments.read(job.spark, changed), OFFSETS_RECORDS, is_unique=is_unique(changed))
     bad = rejected_rows(segments.read_rejected(job.spark, changed))
     job.append([(OFFSETS_RECORDS, good), (REJECTED, bad)], at)
-    job.lake.note_progress(READ_STEP, _READ, {"files": sorted(file.mark() for file in files)})
+    job.lake.progress.note(READ_STEP, _READ, {"files": sorted(file.mark() for file in files)})
 
 
 def _load_records(job: Job, at: datetime) -> None:
@@ -85,7 +86,7 @@ def _decode(job: Job, at: datetime) -> None:
         rest.unpersist()
     _settle(job, control_records, at)
     _name_topics(job, found, at)
-    job.lake.note_progress(DECODE_STEP, _SILVER, found.now)
+    job.lake.progress.note(DECODE_STEP, _SILVER, found.now)
 
 
 def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
@@ -94,10 +95,7 @@ def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
     if not commits.take(1):
         return
     settled = transactions.resolve(commits, control_records).where(F.col("txn_state") != "open")
-    count = job.lake.update(OFFSET_COMMITS, stamped(OFFSET_COMMITS, settled, at), ["txn_state", "loaded_at"])
-    if count:
-        job.lake.note_load(OFFSET_COMMITS, at)
-        job.report.wrote(OFFSET_COMMITS, count)
+    job.report.wrote(OFFSET_COMMITS, job.lake.update(OFFSET_COMMITS, settled, ["txn_state"], at))
 
 
 def _name_topics(job: Job, found: Increment, at: datetime) -> None:

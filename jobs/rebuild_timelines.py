@@ -40,7 +40,7 @@ def run(job: Job) -> None:
     buckets = touched_buckets(job, found)
     if buckets is None or buckets:
         _replay(job, buckets)
-    job.lake.note_progress(STEP, REPLAYED, found.now)
+    job.lake.progress.note(STEP, REPLAYED, found.now)
 
 
 def touched_buckets(job: Job, found: Increment) -> list[int] | None:

@@ -26,10 +26,11 @@ def run(job: Job) -> None:
     Raises:
         QualityError: the gate is closed; the summary is shown nevertheless.
     """
-    threading.Thread(target=load_great_expectations, daemon=True).start()
     for name, step in STEPS.items():
         with job.report.step(name):
             step(job)
+        if name == "ingest_logs" and check_quality.to_check(job):
+            threading.Thread(target=load_great_expectations, daemon=True).start()  # so that it is there when needed
     closed: QualityError | None = None
     try:
         with job.report.step("check_quality"):

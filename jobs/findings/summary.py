@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyspark.sql import functions as F
@@ -10,27 +13,29 @@ from rich.table import Table
 
 from jobs.frame.job import Job
 from schemas.catalog import TABLES
+from schemas.table import TableSpec
 from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS, REPLAY_AUDIT
 
 SHOWN = 20
 """Findings of one kind that are shown; the tables hold them all."""
 
 _RACE = "race"
+_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, REPLAY_AUDIT)
 
 
 def summarise(job: Job) -> None:
     """Print the summary."""
     job.report.say()
     _tables(job)
-    _findings(job, "Rebalance storms", REBALANCE_STORMS, _storm)
-    _findings(job, "Bursts of fencing errors", ILLEGAL_GENERATION_BURSTS, _burst)
-    job.report.say(_replay(job))
+    how = hashlib.blake2b(inspect.getsource(sys.modules[__name__]).encode("utf-8"), digest_size=8).hexdigest()
+    for line in job.lake.contents.derived("summary", _DERIVED_FROM, how, lambda: _found(job)):
+        job.report.say(line)
     if not sum(job.report.written.values()):
         job.report.say("Nothing new was found, and no table was changed.")
 
 
 def _tables(job: Job) -> None:
-    in_all = job.lake.count_rows(TABLES)
+    in_all = job.lake.contents.row_counts(TABLES)
     shown = Table("layer", "table", box=None, pad_edge=False, header_style="bold")
     shown.add_column("written", justify="right")
     shown.add_column("in all", justify="right")
@@ -42,19 +47,26 @@ def _tables(job: Job) -> None:
     job.report.console.print(shown)
 
 
-def _findings(job: Job, title: str, spec: Any, line: Any) -> None:
+def _found(job: Job) -> list[str]:
+    """Say what the findings are, and how far the replay can be trusted."""
+    storms = _findings(job, "Rebalance storms", REBALANCE_STORMS, _storm)
+    bursts = _findings(job, "Bursts of fencing errors", ILLEGAL_GENERATION_BURSTS, _burst)
+    return [*storms, *bursts, _replay(job)]
+
+
+def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Iterator[str]]) -> Iterator[str]:
     # Formatted by Spark, whose times are UTC: collected ones would be in the machine's time zone.
     span = F.concat_ws(
         " to ", F.date_format("started_at", "yyyy-MM-dd HH:mm:ss"), F.date_format("ended_at", "HH:mm:ss")
     )
     found = job.lake.read(spec).withColumn("span", span)
     rows = found.orderBy("started_at", "group_id").limit(SHOWN + 1).collect()
-    job.report.say()
-    job.report.say(f"{title}: none" if not rows else title)
+    yield ""
+    yield f"{title}: none" if not rows else title
     for row in rows[:SHOWN]:
-        job.report.say("  " + ", ".join(line(row)))
+        yield "  " + ", ".join(line(row))
     if len(rows) > SHOWN:
-        job.report.say(f"  … more in {spec.full_name}")
+        yield f"  … more in {spec.full_name}"
 
 
 def _storm(row: Any) -> Iterator[str]:

@@ -10,18 +10,19 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.frame.exit_codes import guarded
 from jobs.frame.report import Report
-from jobs.lake.increments import stamped
 from jobs.lake.lake import Lake
-from jobs.session.spark_session import KAFKA, spark_session
-from jobs.settings.settings import OPEN, Settings, keys, load, require_paths
+from jobs.session.packages import KAFKA
+from jobs.session.spark_session import spark_session
+from jobs.settings.command_line import Parser, parse
+from jobs.settings.loading import load, require_paths
+from jobs.settings.settings import Settings
 from schemas.table import TableSpec
-from transforms.errors import SettingsError
+from transforms.errors import QualityError
 
 _WRITERS = 4
 """Tables that are written at the same time."""
@@ -50,10 +51,7 @@ class Job:
 
     def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime) -> None:
         """Add new rows to tables, stamped with the start of the run, and report how many they were."""
-        counts = self._write([(spec, stamped(spec, rows, at)) for spec, rows in frames], self.lake.append_new)
-        for (spec, _), count in zip(frames, counts, strict=True):
-            if count:
-                self.lake.note_load(spec, at)
+        self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at))
 
     def replace(self, frames: Sequence[tuple[TableSpec, DataFrame]], where: str = "") -> None:
         """Replace this cluster's rows that a condition selects, and report how many there are now."""
@@ -61,24 +59,16 @@ class Job:
 
     def _write(
         self, frames: Sequence[tuple[TableSpec, DataFrame]], write: Callable[[TableSpec, DataFrame], int]
-    ) -> list[int]:
+    ) -> None:
         """Write tables side by side: most of the time goes into the driver's work for each, not into the rows."""
         with ThreadPoolExecutor(_WRITERS) as threads:
             counts = list(threads.map(lambda frame: write(*frame), frames))
         for (spec, _), count in zip(frames, counts, strict=True):
             self.report.wrote(spec, count)
-        return counts
 
 
 Body = Callable[[Job], None]
 AddArguments = Callable[[argparse.ArgumentParser], None]
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are settings errors: one line, exit code 2."""
-
-    def error(self, message: str) -> NoReturn:
-        raise SettingsError(message)
 
 
 def execute(
@@ -88,6 +78,7 @@ def execute(
     sections: tuple[str, ...] = (),
     add_arguments: AddArguments | None = None,
     step: str = "",
+    writes: bool = True,
 ) -> int:
     """Run a job as a process does.
 
@@ -98,6 +89,7 @@ def execute(
         sections: sections of the settings (`offsets`, `logs`) whose paths the job reads; checked before Spark starts.
         add_arguments: adds the job's own arguments.
         step: name of the one step that the job is; empty if it reports its steps itself.
+        writes: the job writes tables, so that no other one may at the same time.
 
     Returns:
         The exit code.
@@ -108,55 +100,40 @@ def execute(
         handler.setLevel(logging.WARNING)  # Great Expectations sets its own loggers to INFO
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", handlers=[handler])
         logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)  # a JSON copy of each exception
-        parser = _parser(description)
+        parser = Parser(description=description.splitlines()[0], allow_abbrev=False)
+        parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
         if add_arguments is not None:
             add_arguments(parser)
-        arguments, rest = parser.parse_known_args(argv)
-        _run(body, arguments, _open_keys(rest), sections, step)
+        arguments, given = parse(parser, argv)
+        settings = load(arguments.settings, given)
+        require_paths(settings, sections)
+        _run(body, settings, arguments, sections, step, writes)
         return 0
 
     return guarded(frame)
 
 
 def _run(
-    body: Body, arguments: argparse.Namespace, overrides: dict[str, str], sections: tuple[str, ...], step: str
+    body: Body, settings: Settings, arguments: argparse.Namespace, sections: tuple[str, ...], step: str, writes: bool
 ) -> None:
-    """Read the settings, start what is needed, and run the job."""
-    overrides |= {key: value for key, _ in keys() if (value := getattr(arguments, key, None)) is not None}
-    settings = load(arguments.settings, overrides)
-    require_paths(settings, sections)
+    """Start what is needed, and run the job."""
     report = Report()
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
         needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"
         spark = spark_session(settings.spark, packages=[KAFKA] if needs_kafka else [])
+    try:
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
         lake.open()
-    try:
-        with report.step(step) if step else nullcontext():
-            body(Job(settings, lake, report, arguments))
+        with lake.held(settings.lake.lock_wait_s) if writes else nullcontext():
+            try:
+                with report.step(step) if step else nullcontext():
+                    body(Job(settings, lake, report, arguments))
+            except QualityError:
+                lake.contents.keep()  # the rows may be bad; what is known of them is right
+                raise
+            if writes:
+                lake.contents.keep()
     finally:
         if is_ours:
             spark.stop()
-
-
-def _open_keys(arguments: Sequence[str]) -> dict[str, str]:
-    """Read what is left of the command line: `--key=value` of the keys that are not known by name."""
-    found = {}
-    for argument in arguments:
-        key, is_pair, value = argument.removeprefix("--").partition("=")
-        if not (is_pair and argument.startswith(f"--{OPEN}")):
-            raise SettingsError(f"unrecognized argument {argument.partition('=')[0]}")
-        found[key] = value
-    return found
-
-
-def _parser(description: str) -> argparse.ArgumentParser:
-    parser = _Parser(description=description.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
-    for key, meaning in keys():
-        if f"{key}." == OPEN:
-            parser.epilog = f"--{OPEN}NAME=VALUE: {meaning}; secrets from the environment only"
-            continue
-        parser.add_argument(f"--{key}", dest=key, metavar="VALUE", help=meaning.replace("%", "%%"))
-    return parser

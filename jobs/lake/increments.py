@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs.lake.lake import Lake, Progress
+from jobs.lake.lake import Lake
+from jobs.lake.progress import Note
 from schemas.table import TableSpec
 
 
@@ -27,8 +27,8 @@ class Increment:
         now: greatest `loaded_at` there is, by table: what to note once the step is through.
     """
 
-    before: Progress | None
-    now: Progress
+    before: Note | None
+    now: Note
 
     @property
     def is_empty(self) -> bool:
@@ -44,29 +44,4 @@ class Increment:
 
 def increment(lake: Lake, step: str, inputs: Sequence[TableSpec], outputs: Sequence[TableSpec]) -> Increment:
     """Compare how far a step came with what its inputs hold."""
-    return Increment(lake.progress(step, outputs), dict(lake.newest_load(inputs)))
-
-
-def stamped(spec: TableSpec, rows: DataFrame, at: datetime) -> DataFrame:
-    """Add the start of the run to rows, under the name that the table has for it."""
-    name = "loaded_at" if "loaded_at" in spec.columns else "seen_at"
-    return rows.withColumn(name, F.lit(at.isoformat()).cast("timestamp"))
-
-
-def good_rows(read: DataFrame, spec: TableSpec, *, is_unique: bool = False) -> DataFrame:
-    """Return the rows of a bronze table, unique by key.
-
-    Args:
-        read: columns of the bronze table, and `reason_code`, null for a good row.
-        spec: the bronze table.
-        is_unique: the source gives no row twice, so they need not be compared.
-    """
-    given = [name for name in spec.columns if name in read.columns]
-    good = read.where(F.col("reason_code").isNull()).select(*given)
-    return good if is_unique else good.dropDuplicates([name for name in spec.key if name in given])
-
-
-def rejected_rows(read: DataFrame) -> DataFrame:
-    """Return the rows of `rejected` among what a source read, unique by key."""
-    bad = read.where(F.col("reason_code").isNotNull()).select("source", "position", "reason_code", "detail", "raw")
-    return bad.dropDuplicates(["source", "position"])
+    return Increment(lake.progress.of(step, outputs), dict(lake.contents.newest_load(inputs)))

@@ -1,31 +1,33 @@
-"""Delta tables of the lake, seen from one cluster: read, add what is new, replace, and remember how far a step came.
+"""What a job needs of the lake, as a few verbs, for one cluster.
 
-All writes are such that doing them twice is the same as doing them once, and a write that changes nothing leaves no
-new version. How far a derived step has read is a property of the last table it writes: it goes with the table if that
-is deleted, and outlives the table's history.
+Its tables are read and written here; how far the steps came is in `progress`, and what is known of the tables without
+asking them in `contents`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
-from functools import reduce
-from typing import Any
+from contextlib import contextmanager
+from datetime import datetime
 from urllib.parse import quote
 
-from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from transforms.errors import LakeError
+from jobs.jvm.files import Files
+from jobs.lake.contents import Content, Contents
+from jobs.lake.lease import Lease
+from jobs.lake.notes import Notes
+from jobs.lake.progress import Progress
+from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
-from schemas.spark import spark_type, struct_type
+from jobs.lake.tables import Tables, quoted
 from schemas.table import TableSpec
+from transforms.errors import LakeError
 
-_PROGRESS = "rebalance.progress"
-Progress = dict[str, Any]
+_TABLES_AT_ONCE = 4
+_TABLE_WAIT_S = 3600
+"""Longest time that another cluster's run may take to write one table."""
 
 
 class Lake:
@@ -34,18 +36,25 @@ class Lake:
     Attributes:
         spark: the session.
         root: folder or URI.
-        database: database that the tables are registered in; empty for none.
         cluster: cluster whose rows are read and written.
+        progress: how far the steps came.
+        contents: what is known of the tables.
     """
 
     def __init__(self, spark: SparkSession, root: str, database: str, cluster: str) -> None:
         self.spark = spark
         self.root = root.rstrip("/")
-        self.database = database
         self.cluster = cluster
-        self._untouched: set[str] = set()
-        self._noted: set[str] = set()
-        self._newest: dict[str, str | None] = {}
+        self._database = database
+        self._files = Files(spark, self.root)
+        self._lease = Lease(
+            self._files, f"_locks/clusters/{self._folder}", f"cluster {cluster} of the lake {self.root}"
+        )
+        self._is_held = False
+        self._tables = Tables(spark, self.root, database, cluster, self._guard)
+        notes = Notes(self._files, f"_notes/{self._folder}")
+        self.progress = Progress(notes, self._table_id)
+        self.contents = Contents(self._tables, notes, cluster)
 
     def open(self) -> None:
         """Make sure that the root is there and can be written.
@@ -54,78 +63,83 @@ class Lake:
             LakeError: it is not.
         """
         with storage_errors(f"lake {self.root}"):
-            jvm: Any = self.spark.sparkContext._jvm
-            conf = self.spark.sparkContext._jsc.hadoopConfiguration()
-            root = jvm.org.apache.hadoop.fs.Path(self.root)
-            file_system = root.getFileSystem(conf)
-            if not file_system.mkdirs(root):
+            if not self._files.make_root():
                 raise LakeError(f"lake {self.root} cannot be created")
-            file_system.access(root, jvm.org.apache.hadoop.fs.permission.FsAction.READ_WRITE)
-            if self.database:
-                self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {_quoted(self.database)}")
+            if self._database:
+                self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {quoted(self._database)}")
 
-    def path(self, spec: TableSpec) -> str:
-        """Return where a table lies."""
-        return f"{self.root}/{spec.layer.value}/{spec.name}"
+    @contextmanager
+    def held(self, wait_s: float) -> Iterator[None]:
+        """Be the only run that writes this cluster's tables.
+
+        Args:
+            wait_s: seconds to wait for another run to end.
+
+        Raises:
+            LakeError: another run is writing them.
+        """
+        with self._lease.held(wait_s):
+            self._is_held = True
+            try:
+                yield
+            finally:
+                self._is_held = False
 
     def exists(self, spec: TableSpec) -> bool:
         """Tell whether a table has been created."""
-        return DeltaTable.isDeltaTable(self.spark, self.path(spec))
+        return self._table_id(spec) is not None
+
+    def version(self, spec: TableSpec) -> int:
+        """Return the table's latest version; -1 if it does not exist."""
+        with storage_errors(spec.full_name):
+            state = self._tables.log(spec).state()
+        return state.version if state else -1
+
+    def path(self, spec: TableSpec) -> str:
+        """Return where a table lies."""
+        return self._tables.path(spec)
 
     def create(self, specs: Sequence[TableSpec]) -> None:
         """Create the tables that do not exist, with the declared columns, comments and NOT NULL."""
-        with storage_errors(f"lake {self.root}"), ThreadPoolExecutor(4) as threads:
-            list(threads.map(self._create, [spec for spec in specs if not self.exists(spec)]))
+        with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+            list(threads.map(self._created, specs))
 
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
-        if not self.exists(spec):
-            return self.spark.createDataFrame([], struct_type(spec))
-        frame = self.spark.read.format("delta").load(self.path(spec))
-        return frame.where(F.col("cluster") == self.cluster)
+        return self._tables.read(spec)
 
-    def append_new(self, spec: TableSpec, rows: DataFrame) -> int:
+    def append(self, spec: TableSpec, rows: DataFrame, at: datetime) -> int:
         """Add the rows whose key the table does not have yet.
 
         Args:
-            spec: the table; it must have a key.
-            rows: columns of the table in any order, `cluster` may be missing; unique by key.
+            spec: the table; it must have a key, and a time of loading.
+            rows: columns of the table in any order; cluster and time of loading are added; unique by key.
+            at: start of the run.
 
         Returns:
-            Number of rows added; 0 leaves no new version.
+            Number of rows added.
         """
-        rows = self._conform(spec, rows)
-        self.create([spec])
-        with storage_errors(spec.full_name):
-            if self._is_empty(spec):
-                before = self._version_before(spec)
-                rows.write.format("delta").mode("append").save(self.path(spec))
-                return self._rows_written_since(spec, before)
-            same_key = " AND ".join(f"old.{_quoted(name)} = new.{_quoted(name)}" for name in spec.key)
-            table = DeltaTable.forPath(self.spark, self.path(spec)).alias("old")
-            counts = table.merge(rows.alias("new"), same_key).whenNotMatchedInsertAll().execute()
-            return int(_affected(counts, "num_inserted_rows"))
+        before = self._created(spec)
+        count = self._tables.append_new(spec, stamped(spec, rows, at))
+        self.contents.wrote(spec, before, count, at if count else None)
+        return count
 
-    def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str]) -> int:
-        """Set columns of rows that exist, by key; rows that hold these values already stay untouched.
+    def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str], at: datetime) -> int:
+        """Set columns of rows that exist, by key, and their time of loading; rows that are so already stay untouched.
 
         Args:
             spec: the table.
-            rows: key columns and those to set; `cluster` may be missing; unique by key.
+            rows: key columns and those to set; unique by key.
             columns: columns to set. The first one decides whether a row is different.
+            at: start of the run.
 
         Returns:
             Number of rows changed.
         """
-        rows = self._with_cluster(spec, rows)
-        same_key = " AND ".join(f"old.{_quoted(name)} = new.{_quoted(name)}" for name in spec.key)
-        differs = f"NOT old.{_quoted(columns[0])} <=> new.{_quoted(columns[0])}"
-        with storage_errors(spec.full_name):
-            table = DeltaTable.forPath(self.spark, self.path(spec)).alias("old")
-            merge = table.merge(rows.alias("new"), same_key).whenMatchedUpdate(
-                condition=differs, set={name: f"new.{_quoted(name)}" for name in columns}
-            )
-            return int(_affected(merge.execute(), "num_updated_rows"))
+        before = self._created(spec)
+        count = self._tables.update(spec, stamped(spec, rows, at), [*columns, "loaded_at"])
+        self.contents.wrote(spec, before, 0, at if count else None)
+        return count
 
     def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> int:
         """Put rows in the place of those of this cluster that a condition selects, in one commit.
@@ -138,170 +152,42 @@ class Lake:
         Returns:
             Number of rows put in.
         """
-        rows = self._conform(spec, rows)
-        condition = f"cluster = {_literal(self.cluster)}" + (f" AND {where}" if where else "")
-        self.create([spec])
-        with storage_errors(spec.full_name):
-            before = self._version_before(spec)
-            writer = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
-            writer.save(self.path(spec))
-            return self._rows_written_since(spec, before)
+        before = self._created(spec)
+        put, gone = self._tables.replace(spec, rows, where)
+        self.contents.wrote(spec, before, None if gone is None else put - gone)
+        return put
 
     def compact(self, spec: TableSpec, retain_hours: float) -> None:
         """Join small files, and remove those that no version younger than `retain_hours` needs."""
-        with storage_errors(spec.full_name):
-            table = DeltaTable.forPath(self.spark, self.path(spec))
-            table.optimize().executeCompaction()
-            table.vacuum(retain_hours)
-
-    def version(self, spec: TableSpec) -> int:
-        """Return the table's latest version; -1 if it does not exist."""
-        return int(self._last_commit(spec)["version"]) if self.exists(spec) else -1
+        self._tables.compact(spec, retain_hours)
 
     def checkpoint(self, spec: TableSpec, name: str) -> str:
         """Return the folder where a stream into a table keeps how far it came; another one once the table is anew."""
+        return f"{self.root}/_checkpoints/{self._folder}/{spec.name}/{self._table_id(spec)}/{name}"
+
+    @contextmanager
+    def _guard(self, spec: TableSpec) -> Iterator[None]:
+        """Let one write in at a time where of two commits at once one can get lost, and none once the lease is lost."""
+        if self._is_held:
+            self._lease.check()
+        if self._files.commits_are_safe():
+            yield
+        else:
+            with Lease(self._files, f"_locks/tables/{spec.full_name}", spec.full_name).held(_TABLE_WAIT_S):
+                yield
+
+    def _created(self, spec: TableSpec) -> Content:
+        content = self.contents.of(spec)
+        if content is None:
+            self._tables.create(spec)
+            content = self.contents.created(spec)
+        return content
+
+    def _table_id(self, spec: TableSpec) -> str | None:
         with storage_errors(spec.full_name):
-            table_id = DeltaTable.forPath(self.spark, self.path(spec)).detail().select("id").collect()[0]["id"]
-        return f"{self.root}/_checkpoints/{quote(self.cluster, safe='')}/{spec.name}/{table_id}/{name}"
+            state = self._tables.log(spec).state()
+        return state.table_id if state else None
 
-    def progress(self, step: str, outputs: Sequence[TableSpec]) -> Progress | None:
-        """Return what a step noted when it was last through, or None if it has to begin anew.
-
-        Args:
-            step: name of the step.
-            outputs: all tables that the step writes; the note lies in the last one, and counts only if none was gone,
-                not even if it has been created anew by now.
-        """
-        is_anew = step not in self._noted and any(spec.name in self._untouched for spec in outputs)
-        if is_anew or not all(map(self.exists, outputs)):
-            return None
-        return self._note(step, outputs)
-
-    def _note(self, step: str, outputs: Sequence[TableSpec]) -> Progress | None:
-        with storage_errors(outputs[-1].full_name):
-            found = self.spark.sql(f"SHOW TBLPROPERTIES {self._sql_name(outputs[-1])}").collect()
-        values = {row["key"]: row["value"] for row in found}
-        note = values.get(self._progress_key(step))
-        return json.loads(note) if note is not None else None
-
-    def note_progress(self, step: str, outputs: Sequence[TableSpec], note: Progress) -> None:
-        """Note how far a step came, after its last write; the same note again leaves no new version."""
-        self._noted.add(step)
-        if self._note(step, outputs) == note:
-            return
-        pair = f"{_literal(self._progress_key(step))} = {_literal(json.dumps(note, sort_keys=True))}"
-        with storage_errors(outputs[-1].full_name):
-            self.spark.sql(f"ALTER TABLE {self._sql_name(outputs[-1])} SET TBLPROPERTIES ({pair})")
-
-    def newest_load(self, specs: Sequence[TableSpec]) -> dict[str, str | None]:
-        """Return the greatest `loaded_at` of each table, as ISO 8601 in UTC to the microsecond.
-
-        Each table is asked once; later loads are known from `note_load`.
-        """
-        unknown = [spec for spec in specs if spec.full_name not in self._newest]
-        self._newest.update({spec.full_name: None for spec in unknown})
-        parts = [
-            self.read(spec).agg(F.max(F.unix_micros("loaded_at")).alias("at")).select(F.lit(spec.full_name), "at")
-            for spec in unknown
-            if self.exists(spec) and spec.name not in self._untouched
-        ]
-        with storage_errors(f"lake {self.root}"):
-            found = reduce(DataFrame.unionAll, parts).collect() if parts else []
-        self._newest.update({name: _iso(at) for name, at in found})
-        return {spec.full_name: self._newest[spec.full_name] for spec in specs}
-
-    def note_load(self, spec: TableSpec, at: datetime) -> None:
-        """Remember that rows with this `loaded_at` were added."""
-        self._newest[spec.full_name] = at.isoformat(timespec="microseconds")
-
-    def count_rows(self, specs: Sequence[TableSpec]) -> dict[str, int]:
-        """Return the number of this cluster's rows of each table, in one query."""
-        parts = [
-            self.read(spec).agg(F.count("*").alias("rows")).select(F.lit(spec.full_name), "rows") for spec in specs
-        ]
-        with storage_errors(f"lake {self.root}"):
-            return {name: int(rows) for name, rows in reduce(DataFrame.unionAll, parts).collect()}
-
-    def next_load_time(self, specs: Sequence[TableSpec]) -> datetime:
-        """Return the time for the rows of a run: now, but later than all rows that these tables hold.
-
-        A clock that was set back must not make rows older than what later steps have read already.
-        """
-        newest = [datetime.fromisoformat(at) for at in self.newest_load(specs).values() if at is not None]
-        now = datetime.now(timezone.utc)
-        now = now.replace(microsecond=now.microsecond // 1000 * 1000)
-        return max([now, *(at + timedelta(milliseconds=1) for at in newest)])
-
-    def _create(self, spec: TableSpec) -> None:
-        builder = DeltaTable.createIfNotExists(self.spark).location(self.path(spec)).comment(spec.grain)
-        if self.database:
-            builder = builder.tableName(f"{_quoted(self.database)}.{_quoted(spec.name)}")
-        # Rows are sought by these; least and greatest values of all others would be computed for nothing.
-        sought = [name for name in dict.fromkeys((*spec.key, "group_id", "loaded_at")) if name in spec.columns]
-        statistics = ",".join(map(_quoted, sought))
-        builder.property("delta.dataSkippingStatsColumns", statistics).addColumns(struct_type(spec)).execute()
-        self._untouched.add(spec.name)
-
-    def _version_before(self, spec: TableSpec) -> int:
-        """Return the version before a write, and note that the table is as created no more."""
-        if spec.name in self._untouched:
-            self._untouched.discard(spec.name)
-            return 0
-        return self.version(spec)
-
-    def _is_empty(self, spec: TableSpec) -> bool:
-        if spec.name in self._untouched:
-            return True
-        return not self.spark.read.format("delta").load(self.path(spec)).take(1)
-
-    def _with_cluster(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
-        if "cluster" in spec.columns and "cluster" not in rows.columns:
-            return rows.withColumn("cluster", F.lit(self.cluster))
-        return rows
-
-    def _conform(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
-        """Bring columns into the table's order and types; one too few or too many is a programmer's mistake."""
-        rows = self._with_cluster(spec, rows)
-        if set(rows.columns) != set(spec.columns):
-            different = sorted(set(rows.columns) ^ set(spec.columns))
-            raise ValueError(f"{spec.full_name}: rows and table differ in the columns {', '.join(different)}")
-        return rows.select(
-            *(F.col(name).cast(spark_type(spec.column(name).data_type)).alias(name) for name in spec.columns)
-        )
-
-    def _last_commit(self, spec: TableSpec) -> dict[str, Any]:
-        history = DeltaTable.forPath(self.spark, self.path(spec)).history(1)
-        return history.select("version", "operationMetrics").collect()[0].asDict()
-
-    def _rows_written_since(self, spec: TableSpec, before: int) -> int:
-        commit = self._last_commit(spec)
-        if commit["version"] == before:
-            return 0
-        metrics = commit["operationMetrics"] or {}
-        return int(metrics.get("numOutputRows", 0)) - int(metrics.get("numCopiedRows", 0))
-
-    def _sql_name(self, spec: TableSpec) -> str:
-        return f"delta.{_quoted(self.path(spec))}"
-
-    def _progress_key(self, step: str) -> str:
-        return f"{_PROGRESS}.{self.cluster}.{step}"
-
-
-def _affected(counts: DataFrame, name: str) -> int:
-    return int(counts.collect()[0][name])
-
-
-def _iso(micros: int | None) -> str | None:
-    if micros is None:
-        return None
-    return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)).isoformat(
-        timespec="microseconds"
-    )
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    @property
+    def _folder(self) -> str:
+        return quote(self.cluster, safe="")

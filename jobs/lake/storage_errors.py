@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from jobs.jvm.gateway import causes
 from transforms.errors import LakeError
 
 _UNREACHABLE = (
@@ -27,17 +28,7 @@ def storage_errors(what: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        cause = _storage_cause(error)
+        cause = next((each for each in causes(error) if each.class_name.startswith(_UNREACHABLE)), None)
         if cause is None:
             raise
-        raise LakeError(f"{what} cannot be reached: {cause}") from error
-
-
-def _storage_cause(error: BaseException) -> str | None:
-    """Return the message of the first cause that lies in the storage."""
-    throwable = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
-    while throwable is not None:
-        if throwable.getClass().getName().startswith(_UNREACHABLE):
-            return str(throwable.getMessage())
-        throwable = throwable.getCause()
-    return None
+        raise LakeError(f"{what} cannot be reached: {cause.message}") from error

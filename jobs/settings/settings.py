@@ -1,34 +1,19 @@
-"""Settings of all jobs: a TOML file, overridden by the environment, overridden by the command line.
-
-Keys are the same everywhere: `root` in section `[lake]` of the file, `REBALANCE__LAKE__ROOT` in the environment,
-`--lake.root=…` on the command line. Relative paths in a file are relative to the file's folder, others to the
-working directory. An unknown key or a wrong type is refused, not ignored: a misspelt threshold must not pass.
-"""
+"""The settings of all jobs: their keys, types, defaults and meanings."""
 
 from __future__ import annotations
 
-import glob
-import os
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
-from pydantic_settings import (
-    SettingsError as SourceFormatError,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from jobs.settings.kafka_options import KafkaOptions
-from jobs.settings.sources import ENV_PREFIX, SettingsSource, is_local, local_path
-from transforms.errors import SettingsError
 from transforms.loglines.pattern_layout import AUTO, compile_layout
+
+ENV_PREFIX = "REBALANCE__"
+"""Begins the environment variables that are settings."""
 
 OPEN = "offsets.kafka."
 """Keys that begin so are options of Kafka, and not known by name."""
@@ -55,6 +40,7 @@ class LakeSettings(Section):
 
     root: str = Field(min_length=1, description="folder or URI; tables lie at <root>/<layer>/<table>")
     database: str = Field("", description="database to register the tables in; empty = none")
+    lock_wait_s: Number = Field(0, ge=0, description="seconds to wait for another run of the cluster to end")
 
 
 class OffsetsSettings(Section):
@@ -144,113 +130,3 @@ def keys() -> Iterator[tuple[str, str]]:
                 yield f"{name}.{inner}", inner_field.description or ""
         else:
             yield name, field.description or ""
-
-
-def load(file: Path | None, overrides: Mapping[str, str]) -> Settings:
-    """Read the settings.
-
-    Args:
-        file: TOML file, or None for environment and command line alone.
-        overrides: values of the command line, by dotted key.
-
-    Raises:
-        SettingsError: unreadable file, unknown key, wrong type, or a required key is missing.
-    """
-    _refuse_unknown_variables()
-    if file is not None and not file.is_file():
-        raise SettingsError(f"settings file {file} does not exist")
-
-    class Loaded(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            here = Path.cwd()
-            layers = [SettingsSource(init_settings, here, True), SettingsSource(env_settings, here, False)]
-            if file is not None:
-                in_file = TomlConfigSettingsSource(settings_cls, file)
-                layers.append(SettingsSource(in_file, file.resolve().parent, True))
-            return tuple(layers)
-
-    try:
-        return Loaded(**_nested(overrides))
-    except ValidationError as error:
-        raise SettingsError("; ".join(_sentence(item) for item in error.errors())) from None
-    except SourceFormatError as error:
-        raise SettingsError(str(error)) from None
-    except (ValueError, OSError) as error:  # tomllib and tomli each have their own error below ValueError
-        raise SettingsError(f"settings file {file}: {error}") from None
-
-
-def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
-    """Refuse local paths that do not exist, in the sections that a job is going to read.
-
-    Raises:
-        SettingsError: a path is not set although its section needs one, or is not there.
-    """
-    wanted = ["spark.properties", "spark.log4j2"]
-    if "offsets" in sections and settings.offsets.kind != "none":
-        needed = "bootstrap_servers" if settings.offsets.kind == "kafka" else "path"
-        if not getattr(settings.offsets, needed):
-            raise SettingsError(f'offsets.{needed} must be set with offsets.kind = "{settings.offsets.kind}"')
-        if needed == "path":
-            wanted.append("offsets.path")
-    if "logs" in sections:
-        wanted.append("logs.path")
-    for key in wanted:
-        section, name = key.split(".")
-        path = getattr(getattr(settings, section), name)
-        if path and is_local(path) and not _is_there(local_path(path)):
-            raise SettingsError(f"{key} = {path}: no such file or folder")
-
-
-def _is_there(path: str) -> bool:
-    return Path(path).exists() or any(True for _ in glob.iglob(path, recursive=True))  # noqa: PTH207 (absolute patterns)
-
-
-def _refuse_unknown_variables() -> None:
-    """Hold the environment to the same strictness as the file; pydantic-settings looks up known names only."""
-    known = {_variable(key) for key, _ in keys()}
-    for name in os.environ:
-        if (
-            name.upper().startswith(ENV_PREFIX)
-            and not name.upper().startswith(_variable(OPEN))
-            and (name.upper() not in known)
-        ):
-            raise SettingsError(f"environment variable {name}: no such setting")
-
-
-def _variable(key: str) -> str:
-    return (ENV_PREFIX + key.replace(".", "__")).upper()
-
-
-def _nested(flat: Mapping[str, str]) -> dict[str, Any]:
-    nested: dict[str, Any] = {}
-    for key, value in flat.items():
-        *sections, name = key.split(".")
-        part = nested
-        for section in sections:
-            part = part.setdefault(section, {})
-        part[name] = value
-    return nested
-
-
-def _sentence(item: Any) -> str:
-    """Say one finding of pydantic in the words of a settings file."""
-    key = ".".join(str(part) for part in item["loc"])
-    if item["type"] == "extra_forbidden":
-        section = key.rpartition(".")[0]
-        siblings = [name for name, _ in keys() if name.rpartition(".")[0] == section]
-        return f"setting {key} does not exist (known: {', '.join(siblings)})"
-    if item["type"] == "missing":
-        first = next(name for name, _ in keys() if name == key or name.startswith(f"{key}."))
-        return f"setting {first} is missing"
-    message = item["msg"].removeprefix("Value error, ")
-    if key == OPEN.rstrip("."):
-        return f"{OPEN}{message}"  # without the input: there may be secrets in it
-    return f"setting {key} = {item['input']!r}: {message[:1].lower()}{message[1:]}"

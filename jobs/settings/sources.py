@@ -10,9 +10,9 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import PydanticBaseSettingsSource
 
 from jobs.settings import kafka_options
+from jobs.settings.settings import ENV_PREFIX
 from transforms.errors import SettingsError
 
-ENV_PREFIX = "REBALANCE__"
 PATHS = ("lake.root", "offsets.path", "logs.path", "spark.properties", "spark.log4j2")
 """Settings that are paths, and so are relative to where they were written."""
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from jobs.session.spark_session import DELTA, spark_session
+from jobs.session.packages import DELTA
+from jobs.session.spark_session import spark_session
 from jobs.settings.settings import SparkSettings
 from tests.support.maven import jars
 

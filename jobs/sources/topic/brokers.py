@@ -1,19 +1,17 @@
-"""What the brokers say of a topic, asked by Kafka's own admin client in Spark's JVM.
-
-So the security settings are the same ones, word for word, as those of Spark's Kafka source.
-"""
+"""What the brokers say of `__consumer_offsets`, and what is said to the user where they cannot be asked."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from jobs.jvm.gateway import Cause, causes
+from jobs.jvm.kafka_admin import kafka_admin
 from transforms.errors import SourceError
 from transforms.topic_position import Extent
 
@@ -49,34 +47,10 @@ def extent(spark: SparkSession, options: Mapping[str, str]) -> Extent:
     Raises:
         SourceError: the brokers cannot be reached, or do not show the topic to this user.
     """
-    jvm: Any = spark.sparkContext._jvm
-    with kafka_errors(options):
-        properties = jvm.java.util.Properties()
-        for name, value in {**_TIMEOUTS_MS, **options}.items():
-            properties.setProperty(name, value)
-        admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
-        try:
-            topic = admin.describeTopics(jvm.java.util.List.of(TOPIC)).allTopicNames().get().get(TOPIC)
-            partitions = [each.partition() for each in topic.partitions()]
-            topic_id = topic.topicId()
-            is_named = topic_id is not None and not topic_id.equals(jvm.org.apache.kafka.common.Uuid.ZERO_UUID)
-            spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
-            level = options.get("isolation.level", "read_uncommitted")
-            begins = _offsets(jvm, admin, partitions, spec.earliest(), level)
-            ends = _offsets(jvm, admin, partitions, spec.latest(), level)
-        finally:
-            admin.close()
-    return Extent(topic_id.toString() if is_named else None, begins, ends)
-
-
-def _offsets(jvm: Any, admin: Any, partitions: list[int], spec: Any, level: str) -> dict[int, int]:
-    wanted = jvm.java.util.HashMap()
-    places = {partition: jvm.org.apache.kafka.common.TopicPartition(TOPIC, partition) for partition in partitions}
-    for place in places.values():
-        wanted.put(place, spec)
-    isolation = jvm.org.apache.kafka.common.IsolationLevel.valueOf(level.upper())
-    found = admin.listOffsets(wanted, jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(isolation)).all().get()
-    return {partition: found.get(place).offset() for partition, place in places.items()}
+    level = options.get("isolation.level", "read_uncommitted")
+    with kafka_errors(options), kafka_admin(spark, {**_TIMEOUTS_MS, **options}, TOPIC) as admin:
+        topic_id, partitions = admin.describe()
+        return Extent(topic_id, admin.earliest(partitions, level), admin.latest(partitions, level))
 
 
 @contextmanager
@@ -88,25 +62,18 @@ def kafka_errors(options: Mapping[str, str]) -> Iterator[None]:
         cause = _kafka_cause(error)
         if cause is None:
             raise
-        name = cause.getClass().getSimpleName()
+        name = cause.simple_name
         advice = f": {_ADVICE[name]}" if name in _ADVICE else ""
-        message = _without_values(f"{name}: {cause.getMessage()}", options)
+        message = _without_values(f"{name}: {cause.message}", options)
         # Not "from error": the traceback of a bug report would carry what was just taken out.
         raise SourceError(f"Kafka at {options['bootstrap.servers']}{advice} ({message})") from None
 
 
-def _kafka_cause(error: BaseException) -> Any:
+def _kafka_cause(error: BaseException) -> Cause | None:
     """Return the first cause that comes from Kafka's client and says more than that it failed."""
-    throwable = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
-    found = None
-    while throwable is not None:
-        name = throwable.getClass().getName()
-        if name.startswith(_KAFKA_CLASSES):
-            found = throwable
-            if name not in _WRAPPERS:
-                break
-        throwable = throwable.getCause()
-    return found
+    of_kafka = [cause for cause in causes(error) if cause.class_name.startswith(_KAFKA_CLASSES)]
+    telling = [cause for cause in of_kafka if cause.class_name not in _WRAPPERS]
+    return next(iter((*telling, *reversed(of_kafka))), None)
 
 
 def _without_values(message: str, options: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.lake.increments import rejected_rows
+from jobs.lake.rows import rejected_rows
 from jobs.sources.record_type import RECORD_TYPE
 from jobs.sources.topic import stream as kafka
 from jobs.sources.topic.brokers import TOPIC, extent
@@ -35,7 +35,7 @@ def load(job: Job, at: datetime) -> None:
         job.report.warn(_another_topic(before, topic))
     _tell(job, losses(position, topic), at)
     note = {"topic_id": position.topic_id, "incarnation": position.incarnation}
-    job.lake.note_progress(STEP, [OFFSETS_RECORDS], note)  # before the first record, which it stands for
+    job.lake.progress.note(STEP, [OFFSETS_RECORDS], note)  # before the first record, which it stands for
     write = partial(_write, job, at, position.incarnation > 1)
     kafka.read_new(job.spark, options, topic.ends, _checkpoint(job, position.incarnation), write)
     _check(_position(job), topic)
@@ -43,7 +43,7 @@ def load(job: Job, at: datetime) -> None:
 
 def _position(job: Job) -> Position | None:
     """Return how far the topic has been read; None if never."""
-    note = job.lake.progress(STEP, [OFFSETS_RECORDS])
+    note = job.lake.progress.of(STEP, [OFFSETS_RECORDS])
     if note is None:
         return None
     offsets = kafka.reached(job.spark, _checkpoint(job, note["incarnation"]))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.jvm.files import Files
 from jobs.sources.exported import as_records
 from jobs.sources.topic.brokers import TOPIC, kafka_errors
 from schemas.tables.bronze import OFFSETS_RECORDS
@@ -79,15 +79,12 @@ def read_new(
 
 def reached(spark: SparkSession, checkpoint: str) -> dict[int, int]:
     """Return the offset of the next record to read by partition, as the checkpoint has it; empty before the first."""
-    jvm: Any = spark.sparkContext._jvm
-    folder = jvm.org.apache.hadoop.fs.Path(f"{checkpoint}/offsets")
-    file_system = folder.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
-    found = file_system.listStatus(folder) if file_system.exists(folder) else []
-    batches = [int(name) for each in found if (name := each.getPath().getName()).isdigit()]
-    if not batches:
+    files = Files(spark, checkpoint)
+    batches = [int(file.name) for file in files.list("offsets") if file.name.isdigit()]
+    log = files.read(f"offsets/{max(batches)}") if batches else None
+    if log is None:
         return {}
-    (log,) = spark.read.text(f"{checkpoint}/offsets/{max(batches)}", wholetext=True).collect()
-    ends = json.loads(log["value"].splitlines()[-1])  # one line for each source of the stream, behind two of its own
+    ends = json.loads(log.splitlines()[-1])  # one line for each source of the stream, behind two of its own
     return {int(partition): offset for partition, offset in ends.get(TOPIC, {}).items()}
 
 
