@@ -1,16 +1,21 @@
-"""Holds all tables to their checks; a critical one that fails closes the gate (exit code 3)."""
+"""Holds all tables to their checks; a critical one that fails closes the gate (exit code 3).
+
+A table that passed all of them and has not changed since is not asked again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import sys
 from collections.abc import Sequence
 
-from jobs._runtime.exit_codes import QualityError
-from jobs._runtime.job import Job, execute
-from jobs._runtime.quality import Gate
+from jobs.findings.gate import Failure, Gate
+from jobs.frame.job import Job, execute
 from schemas.catalog import TABLES
 from schemas.expectations import checks_of
+from schemas.table import TableSpec
+from transforms.errors import QualityError
 
 log = logging.getLogger(__name__)
 
@@ -22,10 +27,10 @@ def run(job: Job) -> None:
         QualityError: at least one critical check failed; the message names each of them.
     """
     job.report.activity("counting rows")
-    in_all = job.lake.count_rows(TABLES)
+    in_all = job.lake.contents.row_counts(TABLES)
     filled = [spec for spec in TABLES if in_all[spec.full_name]]
-    job.report.activity("checking tables")
-    failures = Gate(job.lake).check(filled)
+    changed = to_check(job)
+    failures = _failures(job, changed) if changed else []
     for failure in failures:
         if not failure.check.is_critical:
             log.warning("%s", failure)
@@ -33,7 +38,30 @@ def run(job: Job) -> None:
     if critical:
         raise QualityError("quality gate failed: " + " | ".join(critical))
     warnings = f", {len(failures)} warnings" if failures else ""
-    job.report.note(f"{sum(len(checks_of(spec)) for spec in filled)} checks of {len(filled)} tables{warnings}")
+    unchanged = f", {len(filled) - len(changed)} of them unchanged" if len(changed) < len(filled) else ""
+    checks = sum(len(checks_of(spec)) for spec in filled)
+    job.report.note(f"{checks} checks of {len(filled)} tables{unchanged}{warnings}")
+
+
+def to_check(job: Job) -> list[TableSpec]:
+    """Return the tables that have rows, and have changed since they last passed all their checks."""
+    return [spec for spec in TABLES if not job.lake.contents.has_passed(spec, _digest(spec))]
+
+
+def _failures(job: Job, specs: Sequence[TableSpec]) -> list[Failure]:
+    """Check tables, and note which of them pass."""
+    job.report.activity("checking tables")
+    failures = Gate(job.lake).check(specs)
+    failed = {failure.table for failure in failures}
+    for spec in specs:
+        if spec.full_name not in failed:
+            job.lake.contents.note_passed(spec, _digest(spec))
+    return failures
+
+
+def _digest(spec: TableSpec) -> str:
+    """Return what changes with the checks of a table."""
+    return hashlib.blake2b(repr(checks_of(spec)).encode("utf-8"), digest_size=8).hexdigest()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,9 +10,9 @@ from datetime import datetime, timezone
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from jobs._runtime.exit_codes import SettingsError
-from jobs._runtime.job import Job, execute
+from jobs.frame.job import Job, execute
 from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, MEMBER_SESSIONS, TRANSITIONS
+from transforms.errors import SettingsError
 from transforms.gold.as_of import members_at, state_at
 
 _TIME = "yyyy-MM-dd HH:mm:ss.SSS"
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, add_arguments=add_arguments)
+    return execute(run, __doc__ or "", argv, add_arguments=add_arguments, writes=False)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,11 @@ from datetime import datetime
 
 from pyspark.sql import DataFrame
 
-from jobs._runtime.increments import increment
-from jobs._runtime.job import Job, execute
-from jobs._runtime.settings import LogsSettings
-from jobs._runtime.sources import logs as source
-from jobs._runtime.sources.log_files import LogFile, find_log_files
+from jobs.frame.job import Job, execute
+from jobs.lake.increments import increment
+from jobs.settings.settings import LogsSettings
+from jobs.sources.logs import reader as source
+from jobs.sources.logs.files import LogFile, find_log_files
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.silver import logs
@@ -32,7 +32,7 @@ def run(job: Job) -> None:
     if not job.settings.logs.path:
         job.report.note("logs.path is empty")
         return
-    at = job.lake.next_load_time([LOG_LINES, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS])
+    at = job.lake.contents.next_load_time([LOG_LINES, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS])
     job.lake.create([LOG_LINES, *_SILVER])
     _catch_up(job, at)
     _load(job, at)
@@ -45,7 +45,7 @@ def _catch_up(job: Job, at: datetime) -> None:
         return
     job.report.activity("parsing what earlier runs left")
     _append_facts(job, logs.parse(found.new(job.lake, LOG_LINES)), at)
-    job.lake.note_progress(PARSE_STEP, _SILVER, found.now)
+    job.lake.progress.note(PARSE_STEP, _SILVER, found.now)
 
 
 def _load(job: Job, at: datetime) -> None:
@@ -56,7 +56,7 @@ def _load(job: Job, at: datetime) -> None:
     settings = job.settings.logs
     how = (settings.time_zone, settings.layout)
     files = _files(settings)
-    read_before = (job.lake.progress(READ_STEP, _READ) or {}).get("files", [])
+    read_before = (job.lake.progress.of(READ_STEP, _READ) or {}).get("files", [])
     changed = [file for file in files if file.mark(*how) not in read_before]
     if not changed:
         return
@@ -69,9 +69,9 @@ def _load(job: Job, at: datetime) -> None:
     if any((file.path, file.lasting_name) not in in_place for file in changed):
         job.report.note("files were rotated while they were read; the next run reads the rest")
         return
-    job.lake.note_progress(PARSE_STEP, _SILVER, job.lake.newest_load([LOG_LINES]))
+    job.lake.progress.note(PARSE_STEP, _SILVER, job.lake.contents.newest_load([LOG_LINES]))
     read_whole = sorted(file.mark(*how) for file in files if file.is_whole)
-    job.lake.note_progress(READ_STEP, _READ, {"files": read_whole})
+    job.lake.progress.note(READ_STEP, _READ, {"files": read_whole})
 
 
 def _files(settings: LogsSettings) -> list[LogFile]:
@@ -81,8 +81,9 @@ def _files(settings: LogsSettings) -> list[LogFile]:
 def _append_facts(job: Job, facts: DataFrame, at: datetime) -> None:
     facts = facts.persist()
     try:
+        told = {row[logs.TABLE] for row in facts.groupBy(logs.TABLE).count().collect()}
         parsed = logs.split(facts)
-        job.append([(spec, parsed[spec.name]) for spec in _SILVER], at)
+        job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in told], at)
     finally:
         facts.unpersist()
 

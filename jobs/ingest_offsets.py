@@ -13,11 +13,13 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs._runtime import live_topic
-from jobs._runtime.increments import Increment, good_rows, increment, rejected_rows, stamped
-from jobs._runtime.job import Job, execute
-from jobs._runtime.sources import records, segments
-from jobs._runtime.sources.segment_files import find_segments, is_unique
+from jobs.frame.job import Job, execute
+from jobs.lake.increments import Increment, increment
+from jobs.lake.rows import good_rows, rejected_rows
+from jobs.sources import exported
+from jobs.sources.segments import reader as segments
+from jobs.sources.segments.files import find_segments, is_unique
+from jobs.sources.topic import live as live_topic
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED, TOPIC_NAMES
 from transforms.silver import offsets, topic_names, transactions
@@ -35,7 +37,7 @@ def run(job: Job) -> None:
     if load is None:
         job.report.note("offsets.kind is none")
     else:
-        at = job.lake.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
+        at = job.lake.contents.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
         job.lake.create([OFFSETS_RECORDS, *_SILVER])
         load(job, at)
         _decode(job, at)
@@ -44,7 +46,7 @@ def run(job: Job) -> None:
 def _load_segments(job: Job, at: datetime) -> None:
     """Segment files → bronze, for the files that have changed."""
     files = find_segments(job.settings.offsets.path)
-    read_before = (job.lake.progress(READ_STEP, _READ) or {}).get("files", [])
+    read_before = (job.lake.progress.of(READ_STEP, _READ) or {}).get("files", [])
     changed = [file for file in files if file.mark() not in read_before]
     if not changed:
         return
@@ -52,14 +54,14 @@ def _load_segments(job: Job, at: datetime) -> None:
     good = good_rows(segments.read(job.spark, changed), OFFSETS_RECORDS, is_unique=is_unique(changed))
     bad = rejected_rows(segments.read_rejected(job.spark, changed))
     job.append([(OFFSETS_RECORDS, good), (REJECTED, bad)], at)
-    job.lake.note_progress(READ_STEP, _READ, {"files": sorted(file.mark() for file in files)})
+    job.lake.progress.note(READ_STEP, _READ, {"files": sorted(file.mark() for file in files)})
 
 
 def _load_records(job: Job, at: datetime) -> None:
     """Exported rows → bronze."""
     job.report.activity(f"reading {job.settings.offsets.path}")
-    exported = records.read(job.spark, job.settings.offsets.path)
-    job.append([(OFFSETS_RECORDS, good_rows(exported, OFFSETS_RECORDS)), (REJECTED, rejected_rows(exported))], at)
+    read = exported.read(job.spark, job.settings.offsets.path)
+    job.append([(OFFSETS_RECORDS, good_rows(read, OFFSETS_RECORDS)), (REJECTED, rejected_rows(read))], at)
 
 
 LOADERS = {"segments": _load_segments, "records": _load_records, "kafka": live_topic.load}
@@ -84,7 +86,7 @@ def _decode(job: Job, at: datetime) -> None:
         rest.unpersist()
     _settle(job, control_records, at)
     _name_topics(job, found, at)
-    job.lake.note_progress(DECODE_STEP, _SILVER, found.now)
+    job.lake.progress.note(DECODE_STEP, _SILVER, found.now)
 
 
 def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
@@ -93,10 +95,7 @@ def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
     if not commits.take(1):
         return
     settled = transactions.resolve(commits, control_records).where(F.col("txn_state") != "open")
-    count = job.lake.update(OFFSET_COMMITS, stamped(OFFSET_COMMITS, settled, at), ["txn_state", "loaded_at"])
-    if count:
-        job.lake.note_load(OFFSET_COMMITS, at)
-        job.report.wrote(OFFSET_COMMITS, count)
+    job.report.wrote(OFFSET_COMMITS, job.lake.update(OFFSET_COMMITS, settled, ["txn_state"], at))
 
 
 def _name_topics(job: Job, found: Increment, at: datetime) -> None:

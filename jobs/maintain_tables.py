@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from jobs._runtime.job import Job, execute
+from jobs.frame.job import Job, execute
 from schemas.catalog import TABLES
 
 WEEK_HOURS = 168

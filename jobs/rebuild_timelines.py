@@ -13,8 +13,8 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs._runtime.increments import Increment, increment
-from jobs._runtime.job import Job, execute
+from jobs.frame.job import Job, execute
+from jobs.lake.increments import Increment, increment
 from schemas.tables.gold import REPLAYED
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
@@ -40,7 +40,7 @@ def run(job: Job) -> None:
     buckets = touched_buckets(job, found)
     if buckets is None or buckets:
         _replay(job, buckets)
-    job.lake.note_progress(STEP, REPLAYED, found.now)
+    job.lake.progress.note(STEP, REPLAYED, found.now)
 
 
 def touched_buckets(job: Job, found: Increment) -> list[int] | None:

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Sequence
 
 from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
-from jobs._runtime.exit_codes import QualityError
-from jobs._runtime.job import Body, Job, execute
-from jobs._runtime.quality import load_great_expectations
-from jobs._runtime.summary import summarise
+from jobs.findings.gate import load_great_expectations
+from jobs.findings.summary import summarise
+from jobs.frame.job import Body, Job, execute
+from transforms.errors import QualityError
 
 STEPS: dict[str, Body] = {
     "ingest_offsets": ingest_offsets.run,
@@ -26,10 +26,11 @@ def run(job: Job) -> None:
     Raises:
         QualityError: the gate is closed; the summary is shown nevertheless.
     """
-    threading.Thread(target=load_great_expectations, daemon=True).start()
     for name, step in STEPS.items():
         with job.report.step(name):
             step(job)
+        if name == "ingest_logs" and check_quality.to_check(job):
+            threading.Thread(target=load_great_expectations, daemon=True).start()  # so that it is there when needed
     closed: QualityError | None = None
     try:
         with job.report.step("check_quality"):

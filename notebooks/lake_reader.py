@@ -10,8 +10,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs._runtime.session import spark_session
-from jobs._runtime.settings import SparkSettings
+from jobs.session.spark_session import spark_session
+from jobs.settings.settings import SparkSettings
 from notebooks.timeline import GroupTimeline
 from schemas.catalog import BY_NAME
 

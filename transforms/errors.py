@@ -60,6 +60,24 @@ class RequestWithoutAnswer(LineError):
     code: ClassVar[str] = "request_without_answer"
 
 
+class SettingsError(RebalanceError):
+    """A setting, an argument or the ground a job runs on is not as it must be."""
+
+    code: ClassVar[str] = "settings_error"
+
+
+class QualityError(RebalanceError):
+    """A critical check of the quality gate failed."""
+
+    code: ClassVar[str] = "quality_error"
+
+
+class LakeError(RebalanceError):
+    """The lake cannot be read or written."""
+
+    code: ClassVar[str] = "lake_error"
+
+
 class DecodeError(RebalanceError):
     """Bytes that are not what their layout says.
 

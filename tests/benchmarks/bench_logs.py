@@ -19,10 +19,10 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from jobs import ingest_logs
-from jobs._runtime.session import spark_session
-from jobs._runtime.settings import SparkSettings
-from jobs._runtime.sources import logs as source
-from jobs._runtime.sources.log_files import find_log_files
+from jobs.session.spark_session import spark_session
+from jobs.settings.settings import SparkSettings
+from jobs.sources.logs import reader as source
+from jobs.sources.logs.files import find_log_files
 from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
 from transforms.loglines.entries.entries import entries

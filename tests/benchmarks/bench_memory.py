@@ -15,9 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from jobs._runtime.sources.columns import RECORD_TYPE
-from jobs._runtime.sources.segment_files import find_segments, plan
-from jobs._runtime.sources.segments import SegmentReader
+from jobs.sources.record_type import RECORD_TYPE
+from jobs.sources.segments.files import find_segments, plan
+from jobs.sources.segments.reader import SegmentReader
 from tests.benchmarks import offsets_workload
 
 LIMIT_BYTES = 200 << 20

@@ -21,10 +21,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs import ingest_offsets
-from jobs._runtime.session import spark_session
-from jobs._runtime.settings import SparkSettings
-from jobs._runtime.sources import segments as source
-from jobs._runtime.sources.segment_files import find_segments
+from jobs.session.spark_session import spark_session
+from jobs.settings.settings import SparkSettings
+from jobs.sources.segments import reader as source
+from jobs.sources.segments.files import find_segments
 from schemas.tables.bronze import OFFSETS_RECORDS
 from tests.benchmarks import offsets_workload
 from tests.benchmarks.rates import median_rate

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from jobs import describe_group, ingest_offsets, run_pipeline
-from jobs._runtime.exit_codes import ExitCode, LakeError, QualityError, SettingsError, exit_code_of, guarded
-from transforms.errors import DecodeError, SourceError
+from jobs.frame.exit_codes import ExitCode, exit_code_of, guarded
+from transforms.errors import DecodeError, LakeError, QualityError, SettingsError, SourceError
 
 
 def sentence(capsys: pytest.CaptureFixture[str]) -> str:

@@ -1,22 +1,24 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from jobs._runtime.exit_codes import SettingsError
-from jobs._runtime.settings import load, require_paths
 from jobs.ingest_offsets import main
+from jobs.settings.command_line import Parser, parse
+from jobs.settings.loading import load, require_paths
+from transforms.errors import SettingsError
 
 BASE = 'cluster = "c"\n[lake]\nroot = "/x"\n[offsets]\nkind = "kafka"\nbootstrap_servers = "b:9092"\n'
 PASSWORD = "tr0ub4dor-and-3"
 JAAS = f'org.apache.kafka.common.security.plain.PlainLoginModule required username="me" password="{PASSWORD}";'
 
 
-def options(folder: Path, toml: str, overrides: dict[str, str] | None = None) -> dict[str, str]:
+def options(folder: Path, toml: str, *argv: str) -> dict[str, str]:
     file = folder / "my.toml"
     file.write_text(BASE + toml)
-    return load(file, overrides or {}).offsets.client_options()
+    return load(file, parse(Parser(), argv)[1]).offsets.client_options()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def test_options_come_from_file_environment_and_command_line(tmp_path: Path, mon
     found = options(
         tmp_path,
         '"kafka.client.id" = "from-file"\nkafka.security.protocol = "SSL"',
-        {"offsets.kafka.security.protocol": "SASL_SSL"},
+        "--offsets.kafka.security.protocol=SASL_SSL",
     )
     assert found == {
         "bootstrap.servers": "b:9092",
@@ -51,9 +53,14 @@ def test_options_come_from_file_environment_and_command_line(tmp_path: Path, mon
 @pytest.mark.parametrize("name", ["sasl.jaas.config", "ssl.keystore.password", "ssl.keystore.key"])
 def test_secrets_are_taken_from_the_environment_only(tmp_path: Path, name: str) -> None:
     variable = "REBALANCE__OFFSETS__KAFKA__" + name.upper().replace(".", "__")
-    for toml, overrides in ((f"kafka.{name} = '{JAAS}'", {}), ("", {f"offsets.kafka.{name}": JAAS})):
+    for toml, *argv in (
+        (f"kafka.{name} = '{JAAS}'",),
+        ("", f"--offsets.kafka.{name}={JAAS}"),
+        ("", f"--offsets.kafka={json.dumps({name: JAAS})}"),
+        ("", f"--offsets={json.dumps({'kafka': {name: JAAS}})}"),
+    ):
         with pytest.raises(SettingsError, match=f"offsets.kafka.{name} is a secret.*{variable}") as caught:
-            options(tmp_path, toml, overrides)
+            options(tmp_path, toml, *argv)
         assert PASSWORD not in str(caught.value)
 
 
@@ -63,7 +70,7 @@ def test_settings_never_show_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyP
     file.write_text(BASE)
     assert PASSWORD not in repr(load(file, {})) + str(load(file, {})) + load(file, {}).model_dump_json()
     with pytest.raises(SettingsError) as caught:
-        load(file, {"offsets.kafka.key.deserializer": "x"})
+        load(file, {"offsets": {"kafka": {"key.deserializer": "x"}}})
     assert PASSWORD not in str(caught.value)
 
 

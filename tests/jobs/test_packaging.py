@@ -23,7 +23,9 @@ def test_no_job_hides_an_installed_package() -> None:
 
 
 def test_the_cluster_takes_the_delta_that_is_pinned() -> None:
-    from jobs._runtime.session import DELTA, REQUIRED, read_properties
+    from jobs.session.local_start import read_properties
+    from jobs.session.packages import DELTA
+    from jobs.session.spark_session import REQUIRED
 
     submitted = read_properties(str(ROOT / "conf" / "spark-defaults-cluster.conf"))
     assert submitted["spark.jars.packages"] == str(DELTA)
@@ -89,7 +91,7 @@ def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir:
     """Neither the repository nor its folder is on the path: driver and executors have the zip alone."""
     import pyspark
 
-    from jobs._runtime.session import DELTA, SHIPPED_WITH_SPARK
+    from jobs.session.packages import DELTA, SHIPPED_WITH_SPARK
     from tests.support.lakes import arguments
 
     script = tmp_path / "run_pipeline.py"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jobs._runtime.exit_codes import SettingsError
-from jobs._runtime.settings import keys, load, require_paths
+from jobs.settings.command_line import Parser, parse
+from jobs.settings.loading import load, require_paths
+from jobs.settings.settings import keys
+from transforms.errors import SettingsError
 
 FILE = """
 cluster = "prod"
@@ -26,6 +29,11 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+def given(*argv: str) -> dict[str, Any]:
+    """Read settings from a command line."""
+    return parse(Parser(), argv)[1]
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "conf" / "my.toml"
@@ -37,11 +45,11 @@ def file(tmp_path: Path) -> Path:
 def test_the_command_line_wins_over_the_environment_and_that_over_the_file(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert load(file, {}).storms.window_ms == 1000
+    assert load(file, given()).storms.window_ms == 1000
     monkeypatch.setenv("REBALANCE__STORMS__WINDOW_MS", "2000")
-    assert load(file, {}).storms.window_ms == 2000
-    assert load(file, {"storms.window_ms": "3000"}).storms.window_ms == 3000
-    assert load(file, {"storms.window_ms": "3000"}).storms.min_rebalances == 5, "neighbours keep their defaults"
+    assert load(file, given()).storms.window_ms == 2000
+    assert load(file, given("--storms.window_ms=3000")).storms.window_ms == 3000
+    assert load(file, given("--storms.window_ms=3000")).storms.min_rebalances == 5, "neighbours keep their defaults"
 
 
 def test_relative_paths_belong_to_where_they_were_written(
@@ -50,16 +58,16 @@ def test_relative_paths_belong_to_where_they_were_written(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    assert load(file, {}).lake.root == str(tmp_path / "tables")
-    assert load(Path("../conf/my.toml"), {}).lake.root == str(tmp_path / "tables")
-    assert load(file, {"lake.root": "mine"}).lake.root == str(elsewhere / "mine")
+    assert load(file, given()).lake.root == str(tmp_path / "tables")
+    assert load(Path("../conf/my.toml"), given()).lake.root == str(tmp_path / "tables")
+    assert load(file, given("--lake.root=mine")).lake.root == str(elsewhere / "mine")
     monkeypatch.setenv("REBALANCE__LAKE__ROOT", "theirs")
-    assert load(file, {}).lake.root == str(elsewhere / "theirs")
+    assert load(file, given()).lake.root == str(elsewhere / "theirs")
 
 
 @pytest.mark.parametrize("uri", ["s3a://bucket/lake", "hdfs://name:8020/lake", "file:/srv/lake"])
 def test_uris_are_left_alone(file: Path, uri: str) -> None:
-    assert load(file, {"lake.root": uri}).lake.root == uri
+    assert load(file, given(f"--lake.root={uri}")).lake.root == uri
 
 
 @pytest.mark.parametrize(
@@ -85,41 +93,41 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, wrong: str, message: 
     path = tmp_path / "my.toml"
     path.write_text(wrong if wrong.startswith("cluster") else f'cluster = "c"\n{wrong}')
     with pytest.raises(SettingsError, match=message) as caught:
-        load(path, {} if "lake" in wrong else {"lake.root": "/x"})
+        load(path, given() if "lake" in wrong else given("--lake.root=/x"))
     assert "\n" not in str(caught.value)
 
 
 def test_misspelt_variables_are_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REBALANCE__LAKE__ROTT", "/x")
     with pytest.raises(SettingsError, match="REBALANCE__LAKE__ROTT"):
-        load(file, {})
+        load(file, given())
 
 
 def test_required_keys_are_named() -> None:
     with pytest.raises(SettingsError, match="cluster is missing; setting lake.root is missing"):
-        load(None, {})
+        load(None, given())
     with pytest.raises(SettingsError, match=r"nowhere.toml does not exist"):
-        load(Path("nowhere.toml"), {})
+        load(Path("nowhere.toml"), given())
 
 
 def test_a_path_that_is_read_must_be_there(file: Path, tmp_path: Path) -> None:
-    gone = load(file, {"offsets.kind": "segments", "offsets.path": str(tmp_path / "gone"), "logs.path": "/no*where"})
+    gone = load(file, given("--offsets.kind=segments", f"--offsets.path={tmp_path / 'gone'}", "--logs.path=/no*where"))
     require_paths(gone, ())
     with pytest.raises(SettingsError, match="offsets.path = .*gone: no such file or folder"):
         require_paths(gone, ("offsets",))
     with pytest.raises(SettingsError, match="logs.path"):
         require_paths(gone, ("logs",))
     with pytest.raises(SettingsError, match="offsets.path must be set"):
-        require_paths(load(file, {"offsets.kind": "records"}), ("offsets",))
+        require_paths(load(file, given("--offsets.kind=records")), ("offsets",))
     (tmp_path / "b-1.log").touch()
-    require_paths(load(file, {"logs.path": str(tmp_path / "b-*.log")}), ("logs",))
-    require_paths(load(file, {"logs.path": "s3a://bucket/logs"}), ("logs",))
+    require_paths(load(file, given(f"--logs.path={tmp_path / 'b-*.log'}")), ("logs",))
+    require_paths(load(file, given("--logs.path=s3a://bucket/logs")), ("logs",))
 
 
 @pytest.mark.parametrize("name", ["demo.toml", "local.toml", "cluster.toml"])
 def test_shipped_settings_are_valid(name: str) -> None:
     conf = Path(__file__).resolve().parents[2] / "conf"
-    settings = load(conf / name, {})
+    settings = load(conf / name, given())
     require_paths(settings, ())
     assert settings.lake.root
 

@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from jobs._runtime.sources import logs as source
-from jobs._runtime.sources.log_files import find_log_files
+from jobs.sources.logs import reader as source
+from jobs.sources.logs.files import find_log_files
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from transforms.errors import SourceError

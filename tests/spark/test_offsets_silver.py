@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
-from jobs._runtime.sources import records as records_source
-from jobs._runtime.sources import segments as segments_source
-from jobs._runtime.sources.columns import RECORD_TYPE
-from jobs._runtime.sources.segment_files import find_segments, plan
+from jobs.sources import exported as records_source
+from jobs.sources.record_type import RECORD_TYPE
+from jobs.sources.segments import reader as segments_source
+from jobs.sources.segments.files import find_segments, plan
 from schemas.records.classic_groups import OFFSET_COMMIT
 from tests.support.odd_records import odd_pairs
 from tests.support.record_writer import batch, key_bytes, marker, value_bytes

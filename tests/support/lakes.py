@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 from jobs import run_pipeline
-from jobs._runtime.lake import Lake
+from jobs.lake.lake import Lake
 from schemas.catalog import TABLES
 
 CLUSTER = "test"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from jobs._runtime.session import DELTA, spark_session
-from jobs._runtime.settings import SparkSettings
+from jobs.session.packages import DELTA
+from jobs.session.spark_session import spark_session
+from jobs.settings.settings import SparkSettings
 from tests.support.maven import jars
 
 KAFKA_SOURCE = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs._runtime.sources.log_files import Problem, find_log_files, read_log_file
+from jobs.sources.logs.files import Problem, find_log_files, read_log_file
 from transforms.loglines.entries.entries import Entry
 
 INFO = "[2026-11-20 10:00:0{0},00{0}] INFO line {0} (x)\n"

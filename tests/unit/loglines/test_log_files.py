@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs._runtime.sources.log_files import LogFile, Problem, find_log_files, read_log_file
+from jobs.sources.logs.files import LogFile, Problem, find_log_files, read_log_file
 from transforms.errors import SourceError
 from transforms.loglines.entries.entries import Entry
 

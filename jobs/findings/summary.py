@@ -1,0 +1,115 @@
+"""What a run of the pipeline ends with: the tables, the findings, and how far the replay can be trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyspark.sql import functions as F
+from rich.table import Table
+
+from jobs.frame.job import Job
+from schemas.catalog import TABLES
+from schemas.table import TableSpec
+from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS, REPLAY_AUDIT
+
+SHOWN = 20
+"""Findings of one kind that are shown; the tables hold them all."""
+
+_RACE = "race"
+_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, REPLAY_AUDIT)
+
+
+def summarise(job: Job) -> None:
+    """Print the summary."""
+    job.report.say()
+    _tables(job)
+    how = hashlib.blake2b(inspect.getsource(sys.modules[__name__]).encode("utf-8"), digest_size=8).hexdigest()
+    for line in job.lake.contents.derived("summary", _DERIVED_FROM, how, lambda: _found(job)):
+        job.report.say(line)
+    if not sum(job.report.written.values()):
+        job.report.say("Nothing new was found, and no table was changed.")
+
+
+def _tables(job: Job) -> None:
+    in_all = job.lake.contents.row_counts(TABLES)
+    shown = Table("layer", "table", box=None, pad_edge=False, header_style="bold")
+    shown.add_column("written", justify="right")
+    shown.add_column("in all", justify="right")
+    layer = ""
+    for spec in TABLES:
+        first = "" if spec.layer.value == layer else spec.layer.value
+        layer = spec.layer.value
+        shown.add_row(first, spec.name, f"{job.report.written[spec.full_name]:,}", f"{in_all[spec.full_name]:,}")
+    job.report.console.print(shown)
+
+
+def _found(job: Job) -> list[str]:
+    """Say what the findings are, and how far the replay can be trusted."""
+    storms = _findings(job, "Rebalance storms", REBALANCE_STORMS, _storm)
+    bursts = _findings(job, "Bursts of fencing errors", ILLEGAL_GENERATION_BURSTS, _burst)
+    return [*storms, *bursts, _replay(job)]
+
+
+def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Iterator[str]]) -> Iterator[str]:
+    # Formatted by Spark, whose times are UTC: collected ones would be in the machine's time zone.
+    span = F.concat_ws(
+        " to ", F.date_format("started_at", "yyyy-MM-dd HH:mm:ss"), F.date_format("ended_at", "HH:mm:ss")
+    )
+    found = job.lake.read(spec).withColumn("span", span)
+    rows = found.orderBy("started_at", "group_id").limit(SHOWN + 1).collect()
+    yield ""
+    yield f"{title}: none" if not rows else title
+    for row in rows[:SHOWN]:
+        yield "  " + ", ".join(line(row))
+    if len(rows) > SHOWN:
+        yield f"  … more in {spec.full_name}"
+
+
+def _storm(row: Any) -> Iterator[str]:
+    yield f"{row.group_id}: {row.span}"
+    yield f"{row.rebalance_count} rebalances (up to {row.peak_count} in one window)"
+    share = (row.triggers or {}).get(row.main_trigger)
+    yield f"main trigger {row.main_trigger}" + (f" ({share}×)" if share else "")
+    yield f"culprit {_client(row.main_client_id, row.main_client_host)}"
+    yield row.severity
+
+
+def _burst(row: Any) -> Iterator[str]:
+    yield f"{row.group_id}: {row.span}"
+    yield f"{row.error_count} × {row.error} ({', '.join(f'{api} {n}' for api, n in sorted((row.apis or {}).items()))})"
+    yield f"main trigger {row.suspected_cause}"
+    yield f"culprit {', '.join(row.client_ids or []) or 'not known'}"
+    if row.stale_generation_min is not None and row.current_generation is not None:
+        low, high = row.stale_generation_min, row.stale_generation_max
+        sent = f"{low}" if low == high else f"{low} to {high}"
+        yield f"sent generation {sent} when it was {row.current_generation}"
+
+
+def _replay(job: Job) -> str:
+    row = (
+        job.lake.read(REPLAY_AUDIT)
+        .withColumn("is_race", F.coalesce(F.col("why") == _RACE, F.lit(False)))
+        .agg(
+            F.count("*").alias("total"),
+            F.expr("count_if(agrees AND NOT is_race)").alias("agreed"),
+            F.expr("count_if(agrees IS NOT NULL AND NOT is_race)").alias("predicted"),
+            F.expr("count_if(is_race)").alias("races"),
+        )
+        .collect()[0]
+    )
+    if not row.total:
+        return "\nReplay: no request log, so there is nothing to compare the replayed state machine with"
+    share = f"{100 * row.agreed / row.predicted:.2f} %" if row.predicted else "none"
+    unpredicted = row.total - row.predicted - row.races
+    return (
+        f"\nReplay: {row.agreed:,} of {row.predicted:,} requests were answered as the replayed state machine predicts "
+        f"({share}); apart from these {row.races:,} races and {unpredicted:,} that could not be predicted"
+    )
+
+
+def _client(client_id: str | None, host: str | None) -> str:
+    return f"{client_id} {host or ''}".strip() if client_id else "not known"

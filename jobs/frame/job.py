@@ -1,0 +1,139 @@
+"""The frame of every job: command line, settings, session, lake, and the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.frame.exit_codes import guarded
+from jobs.frame.report import Report
+from jobs.lake.lake import Lake
+from jobs.session.packages import KAFKA
+from jobs.session.spark_session import spark_session
+from jobs.settings.command_line import Parser, parse
+from jobs.settings.loading import load, require_paths
+from jobs.settings.settings import Settings
+from schemas.table import TableSpec
+from transforms.errors import QualityError
+
+_WRITERS = 4
+"""Tables that are written at the same time."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job works with.
+
+    Attributes:
+        settings: the settings.
+        lake: the tables.
+        report: progress and what was written.
+        arguments: the job's own command line arguments.
+    """
+
+    settings: Settings
+    lake: Lake
+    report: Report
+    arguments: argparse.Namespace
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+        return self.lake.spark
+
+    def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime) -> None:
+        """Add new rows to tables, stamped with the start of the run, and report how many they were."""
+        self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at))
+
+    def replace(self, frames: Sequence[tuple[TableSpec, DataFrame]], where: str = "") -> None:
+        """Replace this cluster's rows that a condition selects, and report how many there are now."""
+        self._write(frames, lambda spec, rows: self.lake.replace(spec, rows, where))
+
+    def _write(
+        self, frames: Sequence[tuple[TableSpec, DataFrame]], write: Callable[[TableSpec, DataFrame], int]
+    ) -> None:
+        """Write tables side by side: most of the time goes into the driver's work for each, not into the rows."""
+        with ThreadPoolExecutor(_WRITERS) as threads:
+            counts = list(threads.map(lambda frame: write(*frame), frames))
+        for (spec, _), count in zip(frames, counts, strict=True):
+            self.report.wrote(spec, count)
+
+
+Body = Callable[[Job], None]
+AddArguments = Callable[[argparse.ArgumentParser], None]
+
+
+def execute(
+    body: Body,
+    description: str,
+    argv: Sequence[str] | None = None,
+    sections: tuple[str, ...] = (),
+    add_arguments: AddArguments | None = None,
+    step: str = "",
+    writes: bool = True,
+) -> int:
+    """Run a job as a process does.
+
+    Args:
+        body: the job itself.
+        description: what `--help` says.
+        argv: command line without the program; None = that of the process.
+        sections: sections of the settings (`offsets`, `logs`) whose paths the job reads; checked before Spark starts.
+        add_arguments: adds the job's own arguments.
+        step: name of the one step that the job is; empty if it reports its steps itself.
+        writes: the job writes tables, so that no other one may at the same time.
+
+    Returns:
+        The exit code.
+    """
+
+    def frame() -> int:
+        handler = logging.StreamHandler()
+        handler.setLevel(logging.WARNING)  # Great Expectations sets its own loggers to INFO
+        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", handlers=[handler])
+        logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)  # a JSON copy of each exception
+        parser = Parser(description=description.splitlines()[0], allow_abbrev=False)
+        parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
+        if add_arguments is not None:
+            add_arguments(parser)
+        arguments, given = parse(parser, argv)
+        settings = load(arguments.settings, given)
+        require_paths(settings, sections)
+        _run(body, settings, arguments, sections, step, writes)
+        return 0
+
+    return guarded(frame)
+
+
+def _run(
+    body: Body, settings: Settings, arguments: argparse.Namespace, sections: tuple[str, ...], step: str, writes: bool
+) -> None:
+    """Start what is needed, and run the job."""
+    report = Report()
+    is_ours = SparkSession.getActiveSession() is None
+    with report.step("start Spark"):
+        needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"
+        spark = spark_session(settings.spark, packages=[KAFKA] if needs_kafka else [])
+    try:
+        lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
+        lake.open()
+        with lake.held(settings.lake.lock_wait_s) if writes else nullcontext():
+            try:
+                with report.step(step) if step else nullcontext():
+                    body(Job(settings, lake, report, arguments))
+            except QualityError:
+                lake.contents.keep()  # the rows may be bad; what is known of them is right
+                raise
+            if writes:
+                lake.contents.keep()
+    finally:
+        if is_ours:
+            spark.stop()

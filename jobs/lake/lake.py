@@ -1,0 +1,193 @@
+"""What a job needs of the lake, as a few verbs, for one cluster.
+
+Its tables are read and written here; how far the steps came is in `progress`, and what is known of the tables without
+asking them in `contents`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from urllib.parse import quote
+
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.jvm.files import Files
+from jobs.lake.contents import Content, Contents
+from jobs.lake.lease import Lease
+from jobs.lake.notes import Notes
+from jobs.lake.progress import Progress
+from jobs.lake.rows import stamped
+from jobs.lake.storage_errors import storage_errors
+from jobs.lake.tables import Tables, quoted
+from schemas.table import TableSpec
+from transforms.errors import LakeError
+
+_TABLES_AT_ONCE = 4
+_TABLE_WAIT_S = 3600
+"""Longest time that another cluster's run may take to write one table."""
+
+
+class Lake:
+    """The tables of one cluster below one root.
+
+    Attributes:
+        spark: the session.
+        root: folder or URI.
+        cluster: cluster whose rows are read and written.
+        progress: how far the steps came.
+        contents: what is known of the tables.
+    """
+
+    def __init__(self, spark: SparkSession, root: str, database: str, cluster: str) -> None:
+        self.spark = spark
+        self.root = root.rstrip("/")
+        self.cluster = cluster
+        self._database = database
+        self._files = Files(spark, self.root)
+        self._lease = Lease(
+            self._files, f"_locks/clusters/{self._folder}", f"cluster {cluster} of the lake {self.root}"
+        )
+        self._is_held = False
+        self._tables = Tables(spark, self.root, database, cluster, self._guard)
+        notes = Notes(self._files, f"_notes/{self._folder}")
+        self.progress = Progress(notes, self._table_id)
+        self.contents = Contents(self._tables, notes, cluster)
+
+    def open(self) -> None:
+        """Make sure that the root is there and can be written.
+
+        Raises:
+            LakeError: it is not.
+        """
+        with storage_errors(f"lake {self.root}"):
+            if not self._files.make_root():
+                raise LakeError(f"lake {self.root} cannot be created")
+            if self._database:
+                self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {quoted(self._database)}")
+
+    @contextmanager
+    def held(self, wait_s: float) -> Iterator[None]:
+        """Be the only run that writes this cluster's tables.
+
+        Args:
+            wait_s: seconds to wait for another run to end.
+
+        Raises:
+            LakeError: another run is writing them.
+        """
+        with self._lease.held(wait_s):
+            self._is_held = True
+            try:
+                yield
+            finally:
+                self._is_held = False
+
+    def exists(self, spec: TableSpec) -> bool:
+        """Tell whether a table has been created."""
+        return self._table_id(spec) is not None
+
+    def version(self, spec: TableSpec) -> int:
+        """Return the table's latest version; -1 if it does not exist."""
+        with storage_errors(spec.full_name):
+            state = self._tables.log(spec).state()
+        return state.version if state else -1
+
+    def path(self, spec: TableSpec) -> str:
+        """Return where a table lies."""
+        return self._tables.path(spec)
+
+    def create(self, specs: Sequence[TableSpec]) -> None:
+        """Create the tables that do not exist, with the declared columns, comments and NOT NULL."""
+        with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+            list(threads.map(self._created, specs))
+
+    def read(self, spec: TableSpec) -> DataFrame:
+        """Return this cluster's rows of a table; of one that does not exist, none."""
+        return self._tables.read(spec)
+
+    def append(self, spec: TableSpec, rows: DataFrame, at: datetime) -> int:
+        """Add the rows whose key the table does not have yet.
+
+        Args:
+            spec: the table; it must have a key, and a time of loading.
+            rows: columns of the table in any order; cluster and time of loading are added; unique by key.
+            at: start of the run.
+
+        Returns:
+            Number of rows added.
+        """
+        before = self._created(spec)
+        count = self._tables.append_new(spec, stamped(spec, rows, at))
+        self.contents.wrote(spec, before, count, at if count else None)
+        return count
+
+    def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str], at: datetime) -> int:
+        """Set columns of rows that exist, by key, and their time of loading; rows that are so already stay untouched.
+
+        Args:
+            spec: the table.
+            rows: key columns and those to set; unique by key.
+            columns: columns to set. The first one decides whether a row is different.
+            at: start of the run.
+
+        Returns:
+            Number of rows changed.
+        """
+        before = self._created(spec)
+        count = self._tables.update(spec, stamped(spec, rows, at), [*columns, "loaded_at"])
+        self.contents.wrote(spec, before, 0, at if count else None)
+        return count
+
+    def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> int:
+        """Put rows in the place of those of this cluster that a condition selects, in one commit.
+
+        Args:
+            spec: the table.
+            rows: columns of the table in any order, `cluster` may be missing; all of them fulfil `where`.
+            where: SQL condition; empty for all rows of the cluster.
+
+        Returns:
+            Number of rows put in.
+        """
+        before = self._created(spec)
+        put, gone = self._tables.replace(spec, rows, where)
+        self.contents.wrote(spec, before, None if gone is None else put - gone)
+        return put
+
+    def compact(self, spec: TableSpec, retain_hours: float) -> None:
+        """Join small files, and remove those that no version younger than `retain_hours` needs."""
+        self._tables.compact(spec, retain_hours)
+
+    def checkpoint(self, spec: TableSpec, name: str) -> str:
+        """Return the folder where a stream into a table keeps how far it came; another one once the table is anew."""
+        return f"{self.root}/_checkpoints/{self._folder}/{spec.name}/{self._table_id(spec)}/{name}"
+
+    @contextmanager
+    def _guard(self, spec: TableSpec) -> Iterator[None]:
+        """Let one write in at a time where of two commits at once one can get lost, and none once the lease is lost."""
+        if self._is_held:
+            self._lease.check()
+        if self._files.commits_are_safe():
+            yield
+        else:
+            with Lease(self._files, f"_locks/tables/{spec.full_name}", spec.full_name).held(_TABLE_WAIT_S):
+                yield
+
+    def _created(self, spec: TableSpec) -> Content:
+        content = self.contents.of(spec)
+        if content is None:
+            self._tables.create(spec)
+            content = self.contents.created(spec)
+        return content
+
+    def _table_id(self, spec: TableSpec) -> str | None:
+        with storage_errors(spec.full_name):
+            state = self._tables.log(spec).state()
+        return state.table_id if state else None
+
+    @property
+    def _folder(self) -> str:
+        return quote(self.cluster, safe="")

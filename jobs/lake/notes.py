@@ -1,0 +1,44 @@
+"""What the jobs note for one cluster, beside its tables: small JSON documents at `<lake.root>/_notes/<cluster>/`.
+
+A note is never more than a shortcut: without it, everything is read or computed once more. They are files and no
+properties of the tables, because a change of a table's properties makes all writes under way to it fail, those of other
+clusters too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from jobs.jvm.files import Files
+from jobs.lake.storage_errors import storage_errors
+
+
+class Notes:
+    """The notes of one cluster.
+
+    Args:
+        files: files of the lake.
+        folder: where they lie in it.
+    """
+
+    def __init__(self, files: Files, folder: str) -> None:
+        self._files = files
+        self._folder = folder
+
+    def get(self, name: str) -> Any:
+        """Return a note; None if there is none, or none that can be read."""
+        with storage_errors(self._path(name)):
+            text = self._files.read(self._path(name))
+        try:
+            return None if text is None else json.loads(text)
+        except ValueError:
+            return None
+
+    def put(self, name: str, note: Any) -> None:
+        """Write a note in the place of the one before."""
+        with storage_errors(self._path(name)):
+            self._files.write(self._path(name), json.dumps(note, sort_keys=True))
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}.json"

@@ -1,0 +1,53 @@
+"""How far the steps came: what each noted when it was last through, as long as the tables it wrote are still there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jobs.lake.notes import Notes
+from schemas.table import TableSpec
+
+Note = dict[str, Any]
+
+
+class Progress:
+    """What the steps noted, for one cluster.
+
+    A note names the tables that it holds for, by the ids that Delta gave them: one that is gone, or was made anew, by
+    whomever and whenever, makes the step begin anew.
+
+    Args:
+        notes: where they are kept.
+        table_id: returns the id of a table; None if it does not exist.
+    """
+
+    def __init__(self, notes: Notes, table_id: Callable[[TableSpec], str | None]) -> None:
+        self._notes = notes
+        self._table_id = table_id
+
+    def of(self, step: str, outputs: Sequence[TableSpec]) -> Note | None:
+        """Return what a step noted when it was last through, or None if it has to begin anew.
+
+        Args:
+            step: name of the step.
+            outputs: all tables that the step writes.
+        """
+        kept, ids = self._notes.get(_name(step)), self._ids(outputs)
+        if kept is None or kept.get("tables") != ids or None in ids.values():
+            return None
+        note: Note = kept["note"]
+        return note
+
+    def note(self, step: str, outputs: Sequence[TableSpec], note: Note) -> None:
+        """Note how far a step came, after its last write."""
+        kept = {"tables": self._ids(outputs), "note": note}
+        if self._notes.get(_name(step)) != kept:
+            self._notes.put(_name(step), kept)
+
+    def _ids(self, specs: Sequence[TableSpec]) -> dict[str, str | None]:
+        return {spec.full_name: self._table_id(spec) for spec in specs}
+
+
+def _name(step: str) -> str:
+    return f"progress/{step}"

@@ -1,0 +1,53 @@
+"""Rows on their way into a table: what each write adds to them, and what it leaves out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from schemas.spark import spark_type
+from schemas.table import TableSpec
+
+
+def stamped(spec: TableSpec, rows: DataFrame, at: datetime) -> DataFrame:
+    """Add the start of the run to rows, under the name that the table has for it."""
+    name = "loaded_at" if "loaded_at" in spec.columns else "seen_at"
+    return rows.withColumn(name, F.lit(at.isoformat()).cast("timestamp"))
+
+
+def of_cluster(spec: TableSpec, rows: DataFrame, cluster: str) -> DataFrame:
+    """Add the cluster to rows that do not name it."""
+    if "cluster" in spec.columns and "cluster" not in rows.columns:
+        return rows.withColumn("cluster", F.lit(cluster))
+    return rows
+
+
+def conforming(spec: TableSpec, rows: DataFrame) -> DataFrame:
+    """Bring columns into the table's order and types; one too few or too many is a programmer's mistake."""
+    if set(rows.columns) != set(spec.columns):
+        different = sorted(set(rows.columns) ^ set(spec.columns))
+        raise ValueError(f"{spec.full_name}: rows and table differ in the columns {', '.join(different)}")
+    return rows.select(
+        *(F.col(name).cast(spark_type(spec.column(name).data_type)).alias(name) for name in spec.columns)
+    )
+
+
+def good_rows(read: DataFrame, spec: TableSpec, *, is_unique: bool = False) -> DataFrame:
+    """Return the rows of a bronze table, unique by key.
+
+    Args:
+        read: columns of the bronze table, and `reason_code`, null for a good row.
+        spec: the bronze table.
+        is_unique: the source gives no row twice, so they need not be compared.
+    """
+    given = [name for name in spec.columns if name in read.columns]
+    good = read.where(F.col("reason_code").isNull()).select(*given)
+    return good if is_unique else good.dropDuplicates([name for name in spec.key if name in given])
+
+
+def rejected_rows(read: DataFrame) -> DataFrame:
+    """Return the rows of `rejected` among what a source read, unique by key."""
+    bad = read.where(F.col("reason_code").isNotNull()).select("source", "position", "reason_code", "detail", "raw")
+    return bad.dropDuplicates(["source", "position"])

@@ -1,0 +1,34 @@
+"""Tells errors of the storage, which a user can do something about, from those of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from jobs.jvm.gateway import causes
+from transforms.errors import LakeError
+
+_UNREACHABLE = (
+    "java.io.IOException",
+    "java.io.FileNotFoundException",
+    "java.net.",
+    "org.apache.hadoop.fs.",
+    "org.apache.hadoop.security.AccessControlException",
+    "java.nio.file.",
+)
+"""Causes, by the beginning of their class name, that say the storage and not the program is at fault."""
+
+
+@contextmanager
+def storage_errors(what: str) -> Iterator[None]:
+    """Turn an error whose cause is the storage into a LakeError; leave all others alone."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        cause = next((each for each in causes(error) if each.class_name.startswith(_UNREACHABLE)), None)
+        if cause is None:
+            raise
+        raise LakeError(f"{what} cannot be reached: {cause.message}") from error

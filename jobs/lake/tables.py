@@ -1,0 +1,215 @@
+"""The Delta tables of one cluster: created, read, and written so that doing it twice is doing it once.
+
+Several writers may be at work: runs of other clusters, whose rows lie in partitions of their own, and a run of this one
+that was thought dead. An append says by a number which append of this cluster it follows (Delta's txnAppId and
+txnVersion): Delta takes one append with each number, and turns away whoever looked at the table before it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from delta.tables import DeltaMergeBuilder, DeltaTable
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.jvm.delta_log import Commit, DeltaLog
+from jobs.lake.conflicts import Overtaken, retried
+from jobs.lake.rows import conforming, of_cluster
+from jobs.lake.storage_errors import storage_errors
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+
+T = TypeVar("T")
+
+Guard = Callable[[TableSpec], AbstractContextManager[None]]
+"""What a write to a table stands under: it lets one process in at a time where the storage cannot."""
+
+_MERGE_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
+
+
+class Tables:
+    """The tables of one cluster below one root.
+
+    Args:
+        spark: the session.
+        root: folder or URI; a table lies at `<root>/<layer>/<name>`.
+        database: database that the tables are registered in; empty for none.
+        cluster: cluster whose rows are read and written.
+        guard: what a write stands under.
+    """
+
+    def __init__(self, spark: SparkSession, root: str, database: str, cluster: str, guard: Guard) -> None:
+        self._spark = spark
+        self._root = root
+        self._database = database
+        self._cluster = cluster
+        self._guard = guard
+
+    def path(self, spec: TableSpec) -> str:
+        """Return where a table lies."""
+        return f"{self._root}/{spec.layer.value}/{spec.name}"
+
+    def log(self, spec: TableSpec) -> DeltaLog:
+        """Return a table's log."""
+        return DeltaLog(self._spark, self.path(spec))
+
+    def create(self, spec: TableSpec) -> bool:
+        """Create a table with the declared columns, comments and NOT NULL; tell whether it was not there."""
+        if self.log(spec).state() is not None:
+            return False
+        return self._written(spec, lambda: self._create(spec))
+
+    def read(self, spec: TableSpec) -> DataFrame:
+        """Return this cluster's rows of a table; of one that does not exist, none."""
+        if self.log(spec).state() is None:
+            return self._spark.createDataFrame([], struct_type(spec))
+        frame = self._spark.read.format("delta").load(self.path(spec))
+        return frame.where(F.col("cluster") == self._cluster)
+
+    def append_new(self, spec: TableSpec, rows: DataFrame) -> int:
+        """Add the rows whose key the table does not have yet.
+
+        Args:
+            spec: the table; it must have a key.
+            rows: columns of the table in any order, `cluster` may be missing; unique by key.
+
+        Returns:
+            Number of rows added; 0 leaves no new version, but for the first time.
+        """
+        rows = conforming(spec, of_cluster(spec, rows, self._cluster))
+        return self._written(spec, lambda: self._append_new(spec, rows))
+
+    def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str]) -> int:
+        """Set columns of rows that exist, by key; rows that hold these values already stay untouched.
+
+        Args:
+            spec: the table.
+            rows: key columns and those to set; `cluster` may be missing; unique by key.
+            columns: columns to set. The first one decides whether a row is different.
+
+        Returns:
+            Number of rows changed.
+        """
+        rows = of_cluster(spec, rows, self._cluster)
+        same_key = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in spec.key if name != "cluster")
+        differs = f"NOT old.{quoted(columns[0])} <=> new.{quoted(columns[0])}"
+
+        def merge() -> int:
+            table = DeltaTable.forPath(self._spark, self.path(spec)).alias("old")
+            merging = table.merge(rows.alias("new"), f"old.cluster = {literal(self._cluster)} AND {same_key}")
+            return self._merged(
+                merging.whenMatchedUpdate(
+                    condition=differs, set={name: f"new.{quoted(name)}" for name in columns}
+                )
+            )
+
+        return self._written(spec, merge)
+
+    def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> tuple[int, int | None]:
+        """Put rows in the place of those of this cluster that a condition selects, in one commit.
+
+        Args:
+            spec: the table.
+            rows: columns of the table in any order, `cluster` may be missing; all of them fulfil `where`.
+            where: SQL condition; empty for all rows of the cluster.
+
+        Returns:
+            Number of rows put in, and of those taken out; None where Delta did not count them.
+        """
+        rows = conforming(spec, of_cluster(spec, rows, self._cluster))
+        condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
+        overwrite = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
+        commit = self._written(spec, lambda: self._saved(spec, overwrite))
+        if commit is None:
+            return 0, 0
+        counted = commit.metrics
+        return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
+
+    def compact(self, spec: TableSpec, retain_hours: float) -> None:
+        """Join small files, and remove those that no version younger than `retain_hours` needs."""
+        table = DeltaTable.forPath(self._spark, self.path(spec))
+        self._written(spec, table.optimize().executeCompaction)
+        self._written(spec, lambda: table.vacuum(retain_hours))
+
+    def _written(self, spec: TableSpec, write: Callable[[], T]) -> T:
+        with storage_errors(spec.full_name), self._guard(spec):
+            return retried(write, spec.full_name)
+
+    def _create(self, spec: TableSpec) -> bool:
+        builder = DeltaTable.createIfNotExists(self._spark).location(self.path(spec)).comment(spec.grain)
+        if self._database:
+            builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
+        # Rows are sought by these; least and greatest values of all others would be computed for nothing.
+        known = {*spec.columns} - {"cluster"}  # of which a partition has one
+        sought = [name for name in dict.fromkeys((*spec.key, "group_id", "loaded_at")) if name in known]
+        builder = builder.property("delta.dataSkippingStatsColumns", ",".join(map(quoted, sought)))
+        builder.addColumns(struct_type(spec)).partitionedBy("cluster").execute()
+        return True
+
+    def _append_new(self, spec: TableSpec, rows: DataFrame) -> int:
+        log = self.log(spec)
+        turn = log.transaction(self._application)  # before the rows that are there are looked at, never after
+        if turn is None and not self.read(spec).take(1):
+            return self._append(spec, rows, 0).metrics.get("numOutputRows", 0)  # may be many: written straight through
+        key = list(spec.key)
+        new = rows.join(self.read(spec).select(key), key, "left_anti").select(rows.columns).persist()
+        try:
+            count = new.count()
+            if count:
+                self._append(spec, new, 0 if turn is None else turn + 1)
+            return count
+        finally:
+            new.unpersist()
+
+    @property
+    def _application(self) -> str:
+        return f"rebalance-analytics/{self._cluster}"
+
+    def _append(self, spec: TableSpec, rows: DataFrame, turn: int) -> Commit:
+        append = rows.write.format("delta").mode("append")
+        commit = self._saved(spec, append.option("txnAppId", self._application).option("txnVersion", turn))
+        if commit is None:
+            raise Overtaken
+        return commit
+
+    def _saved(self, spec: TableSpec, writer: DataFrameWriter) -> Commit | None:
+        """Write, and return the commit that came of it."""
+        log, note = self.log(spec), signature(self._cluster, secrets.token_hex(8))
+        before = log.state()
+        writer.option("userMetadata", note).save(self.path(spec))
+        return next((each for each in log.commits(before.version if before else -1) if each.note == note), None)
+
+    def _merged(self, merge: DeltaMergeBuilder) -> int:
+        self._spark.conf.set(_MERGE_NOTE, signature(self._cluster, "update"))  # a merge has no options of its own
+        try:
+            return int(merge.execute().collect()[0]["num_updated_rows"])
+        finally:
+            self._spark.conf.unset(_MERGE_NOTE)
+
+
+def signature(cluster: str, write: str) -> str:
+    """Return what a commit of ours notes about itself: whose rows it changes, and which write it was."""
+    return json.dumps({"cluster": cluster, "write": write}, sort_keys=True)
+
+
+def cluster_of(commit: Commit) -> str | None:
+    """Return the cluster whose rows a commit of ours changes; None for a commit of anybody else."""
+    try:
+        return str(json.loads(commit.note)["cluster"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def quoted(name: str) -> str:
+    """Quote a name for SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """Write a string for SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,132 @@
+"""The settings of all jobs: their keys, types, defaults and meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from jobs.settings.kafka_options import KafkaOptions
+from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
+
+ENV_PREFIX = "REBALANCE__"
+"""Begins the environment variables that are settings."""
+
+OPEN = "offsets.kafka."
+"""Keys that begin so are options of Kafka, and not known by name."""
+
+
+def _no_bool(value: Any) -> Any:
+    """Refuse `true` where a number is wanted: pydantic would read it as 1."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
+Number = Annotated[int, BeforeValidator(_no_bool)]
+
+
+class Section(BaseModel):
+    """A part of the settings."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LakeSettings(Section):
+    """Where the tables are."""
+
+    root: str = Field(min_length=1, description="folder or URI; tables lie at <root>/<layer>/<table>")
+    database: str = Field("", description="database to register the tables in; empty = none")
+    lock_wait_s: Number = Field(0, ge=0, description="seconds to wait for another run of the cluster to end")
+
+
+class OffsetsSettings(Section):
+    """Where the records of __consumer_offsets come from."""
+
+    kind: Literal["segments", "records", "kafka", "none"] = Field(
+        "none", description="segments, records, kafka or none"
+    )
+    path: str = Field("", description="folder with __consumer_offsets-N folders, or exported rows")
+    bootstrap_servers: str = Field("", description="brokers of the live topic, host:port with commas between them")
+    kafka: KafkaOptions = Field({}, description="any option of Kafka's consumer, such as security.protocol")
+
+    def client_options(self) -> dict[str, str]:
+        """Return the options of Kafka's client, secrets among them: for the client alone."""
+        options = {name: value.get_secret_value() for name, value in self.kafka.items()}
+        return {"bootstrap.servers": self.bootstrap_servers, **options}
+
+
+class LogsSettings(Section):
+    """Where the broker's logs come from."""
+
+    path: str = Field("", description="folder or glob, read recursively; empty = none")
+    time_zone: str = Field("UTC", description="time zone that the broker's log is written in")
+    broker: str = Field("{dir}", description="name of the broker; {dir} = name of the folder of the log file")
+    layout: str = Field("auto", description="log4j's pattern of the lines; auto = Kafka's own, JSON and wrapped lines")
+
+    @field_validator("layout")
+    @classmethod
+    def _can_be_read(cls, value: str) -> str:
+        if value != AUTO:
+            compile_layout(value)
+        return value
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError("must be a time zone such as UTC or Europe/Berlin") from error
+        return value
+
+
+class StormSettings(Section):
+    """From when on rebalances are a storm."""
+
+    window_ms: Number = Field(600_000, ge=1, description="length of the window, in milliseconds")
+    min_rebalances: Number = Field(5, ge=2, description="rebalances in one window that make a storm")
+
+
+class BurstSettings(Section):
+    """From when on fencing errors are a burst."""
+
+    gap_ms: Number = Field(30_000, ge=0, description="longest pause inside a burst, in milliseconds")
+    min_errors: Number = Field(5, ge=1, description="errors that make a burst")
+
+
+class SparkSettings(Section):
+    """How Spark is started by `python -m`; spark-submit has its own options for both."""
+
+    properties: str = Field("", description="spark-defaults file")
+    log4j2: str = Field("", description="log4j2 file")
+
+
+class Settings(BaseSettings):
+    """Settings of all jobs, immutable once read."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix=ENV_PREFIX, env_nested_delimiter="__", env_ignore_empty=False
+    )
+
+    cluster: str = Field(min_length=1, description="name of the Kafka cluster")
+    lake: LakeSettings
+    offsets: OffsetsSettings = OffsetsSettings()
+    logs: LogsSettings = LogsSettings()
+    storms: StormSettings = StormSettings()
+    bursts: BurstSettings = BurstSettings()
+    spark: SparkSettings = SparkSettings()
+
+
+def keys() -> Iterator[tuple[str, str]]:
+    """Yield each setting's dotted key with its description."""
+    for name, field in Settings.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Section):
+            for inner, inner_field in kind.model_fields.items():
+                yield f"{name}.{inner}", inner_field.description or ""
+        else:
+            yield name, field.description or ""

@@ -1,0 +1,166 @@
+"""Logs of brokers: text files of any rotation, compressed or not.
+
+A Python data source: the driver plans, small files are read together by one task, and what the reader gives are rows
+of bronze and of silver alike: text need not go to Spark and come back to be parsed. The folder must be seen under the
+same path by all executors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import astuple, dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from jobs.sources.logs.files import LogFile, Problem, read_log_file
+from transforms.loglines.entries.entries import Entry
+from transforms.loglines.entries.log4j_pattern import AUTO
+from transforms.silver.logs import WIDE_TYPE, Wanted, wide_batch, wide_batches
+
+FORMAT = "broker_logs"
+LEAST_SHARE_BYTES, MOST_SHARE_BYTES = 16 << 20, 128 << 20
+"""Bytes of log files that one task reads, about; a file is not cut. Each task costs as much as reading some 10 MB."""
+
+_ENTRIES_PER_BATCH = 4096
+_CHARACTERS_PER_BATCH = 16 << 20
+
+
+@dataclass
+class Share(InputPartition):
+    """What one task reads."""
+
+    files: tuple[LogFile, ...]
+
+
+def read(
+    spark: SparkSession,
+    files: Sequence[LogFile],
+    time_zone: str,
+    layout: str = AUTO,
+    wanted: Collection[Wanted] = tuple(Wanted),
+) -> DataFrame:
+    """Read the entries of log files, and the facts that they tell.
+
+    Args:
+        spark: session.
+        files: what `find_log_files` found, with the same layout.
+        time_zone: time zone that the logs are written in, by name.
+        layout: log4j's pattern of the lines, or `auto`.
+        wanted: entries, facts, or both. It is no filter that Spark pushes down: two queries over one DataFrame share
+            its reader, and each would get what the other one has asked for.
+
+    Returns:
+        `transforms.silver.logs.WIDE_TYPE`. Grain: one entry, or one fact that an entry tells, or one file of which
+        (the rest of) could not be read. An entry that lies in several files is read once.
+    """
+    spark.dataSource.register(LogSource)
+    how = {
+        "log_time_zone": time_zone,
+        "layout": layout,
+        "wanted": json.dumps([each.name for each in wanted]),
+        "share_bytes": str(_share_bytes(files, spark.sparkContext.defaultParallelism)),
+        "files": json.dumps([astuple(file) for file in files]),
+    }
+    return spark.read.format(FORMAT).options(**how).load()
+
+
+def _share_bytes(files: Sequence[LogFile], cores: int) -> int:
+    """Give each core something to do."""
+    of_a_core = sum(file.size for file in files) // cores
+    return min(max(of_a_core, LEAST_SHARE_BYTES), MOST_SHARE_BYTES)
+
+
+def plan(files: Sequence[LogFile], share_bytes: int) -> list[Share]:
+    """Gather log files into shares of about `share_bytes`; those that have a lasting name in common stay together."""
+    shares: list[Share] = []
+    held: list[LogFile] = []
+    size = 0
+    for file in sorted(files, key=lambda file: (file.lasting_name, file.name)):
+        is_other = not held or held[-1].lasting_name != file.lasting_name
+        if held and is_other and size + file.size > share_bytes:
+            shares.append(Share(tuple(held)))
+            held, size = [], 0
+        held.append(file)
+        size += file.size
+    return [*shares, Share(tuple(held))] if held else shares
+
+
+class LogSource(DataSource):
+    """Data source of log files; its options are those that `read` gives."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Name of the format."""
+        return FORMAT
+
+    def schema(self) -> StructType:
+        """Columns that it gives."""
+        return WIDE_TYPE
+
+    def reader(self, schema: StructType) -> LogReader:
+        """Build the reader."""
+        files = [LogFile(*each) for each in json.loads(self.options["files"])]
+        wanted = [Wanted[name] for name in json.loads(self.options["wanted"])]
+        shares = plan(files, int(self.options["share_bytes"]))
+        return LogReader(shares, self.options["log_time_zone"], self.options["layout"], wanted)
+
+
+class LogReader(DataSourceReader):
+    """Reads shares of log files as Arrow batches."""
+
+    def __init__(self, shares: Sequence[Share], time_zone: str, layout: str, wanted: Collection[Wanted]) -> None:
+        self._shares = shares
+        self._time_zone = time_zone
+        self._layout = layout
+        self._wanted = wanted
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Plan one input partition for each share."""
+        return self._shares
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read one share."""
+        assert isinstance(partition, Share)
+        return arrow_batches(partition, self._time_zone, self._layout, self._wanted)
+
+
+def arrow_batches(share: Share, time_zone: str, layout: str, wanted: Collection[Wanted]) -> Iterator[pa.RecordBatch]:
+    """Gather the entries of each file into Arrow batches that are bounded in entries and in characters."""
+    name, last, failed = "", 0, 0
+    for file in share.files:
+        if file.lasting_name != name:
+            name, last, failed = file.lasting_name, 0, 0
+        held: list[Entry] = []
+        size = 0
+        for item in read_log_file(file, time_zone, layout):
+            if item.line_number <= last:  # read from another file, which holds the same
+                continue
+            if isinstance(item, Problem):
+                if item.line_number != failed and Wanted.FACTS in wanted:
+                    yield _batch_of_problem(file, item)
+                failed = item.line_number
+                continue
+            last = item.line_number
+            held.append(item)
+            size += len(item.text)
+            if len(held) >= _ENTRIES_PER_BATCH or size >= _CHARACTERS_PER_BATCH:
+                yield from wide_batches(file.broker, name, held, wanted)
+                held, size = [], 0
+        if held:
+            yield from wide_batches(file.broker, name, held, wanted)
+
+
+def _batch_of_problem(file: LogFile, problem: Problem) -> pa.RecordBatch:
+    """Return the wide row for what could not be read."""
+    row = {
+        "broker": file.broker,
+        "source_file": file.lasting_name,
+        "line_number": problem.line_number,
+        "reason_code": problem.reason_code,
+        "detail": problem.detail,
+    }
+    return wide_batch("rejected", {name: pa.array([value]) for name, value in row.items()})
