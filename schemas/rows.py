@@ -365,3 +365,16 @@ class ClientTimelineRow(Struct, kw_only=True, gc=False):
     broker_state: str | None = None
     told_at: float | None = None
     end_cause: str | None = None
+
+
+class ReplaySnapshotRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.replay_snapshots`: the replay of one group as it stood at one moment, to go on from."""
+
+    cluster: str
+    group_id: str
+    at: float
+    version: int
+    state: bytes
+    size_bytes: int
+    taken_until: float | None = None
+    seen_until: float | None = None

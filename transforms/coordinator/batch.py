@@ -82,6 +82,11 @@ class Batch:
         rows, self._sink.rows = self._sink.rows, Rows()
         return rows
 
+    def superseded(self) -> list[tuple[int, str, float]]:
+        """Return the settled rows of `member_sessions` that others stand for now: life, member, when settled."""
+        superseded, self._sink.superseded = self._sink.superseded, []
+        return superseded
+
     def _take(self, safe: float) -> None:
         if self._snapshot is None:
             self._driver.see(self._sequencer.emit(min(safe, self._horizon)))

@@ -68,9 +68,15 @@ class Settling:
             if life.number == self._lives.number and members is not None and session.member_id not in members:
                 _end_unseen(life, session)
             if now == inf or _is_session_settled(life, session, now):
-                row = session_row(self._cluster, self._group_id, life, session)
-                self._sink.rows.member_sessions.append(self._sink.stamped(row))
-                life.end_session(session)
+                self._tell_session(life, session)
+
+    def _tell_session(self, life: Life, session: Session) -> None:
+        if session.settled_at is not None:
+            self._sink.superseded.append((life.number, session.member_id, session.settled_at))
+        row = self._sink.stamped(session_row(self._cluster, self._group_id, life, session))
+        self._sink.rows.member_sessions.append(row)
+        session.settled_at = row.settled_at
+        life.end_session(session)
 
 
 def _is_generation_settled(life: Life, following: GenerationFacts | None, now: float) -> bool:

@@ -59,12 +59,15 @@ class Sink(Struct):
         is_settling: what is told is settled; else it is what an unfinished history has come to so far.
         keeps_audit: every audited request has its row; else only those that give reason to doubt, and all are counted.
         now: how far the evidence was taken.
+        superseded: settled rows of stays that are told of once more, since the member showed itself again: life,
+            member and when the row was settled.
     """
 
     rows: Rows = field(default_factory=Rows)
     is_settling: bool = True
     keeps_audit: bool = True
     now: float = 0.0
+    superseded: list[tuple[int, str, float]] = field(default_factory=list)
 
     def stamped(self, row: StampedRow) -> StampedRow:
         """Say of a row whether, and when, it was settled."""

@@ -234,6 +234,7 @@ class Session(Struct, gc=False, array_like=True):
         last_generation: the last of them.
         previous_member_id: the stay before of the same instance, or of the same client and host.
         is_linked: whether that was looked for.
+        settled_at: when its row was settled, where it was told before; the member showed itself once more.
     """
 
     member_id: str
@@ -251,6 +252,7 @@ class Session(Struct, gc=False, array_like=True):
     last_generation: int | None = None
     previous_member_id: str | None = None
     is_linked: bool = False
+    settled_at: float | None = None
 
     @property
     def identity(self) -> Identity | None:

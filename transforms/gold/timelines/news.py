@@ -1,0 +1,72 @@
+"""Which groups a run replays: those that there is new evidence of, and those that were left unfinished.
+
+A group is unfinished if some of its evidence lay beyond the horizon when it was last replayed.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from transforms.gold.timelines.evidence import GROUP, LINE, moment
+
+
+def of_groups(new: dict[str, DataFrame]) -> DataFrame:
+    """Return the groups that new rows name, and the oldest moment of these.
+
+    Args:
+        new: by kind, the new rows that name a group.
+
+    Returns:
+        cluster, group_id, oldest DOUBLE (epoch ms).
+    """
+    return _oldest(
+        reduce(
+            DataFrame.unionByName,
+            (rows.select(*GROUP, moment(kind).alias("oldest")) for kind, rows in new.items()),
+        )
+    )
+
+
+def of_coordinators(wide: DataFrame, known_homes: DataFrame) -> DataFrame:
+    """Return the known groups that new lines about coordinators or brokers concern, and the oldest moment of these.
+
+    Args:
+        wide: the new lines.
+        known_homes: cluster, group_id and partition of the groups.
+    """
+    partition = F.col("topic_partition_of_group").alias("partition")
+    lines = wide.select("cluster", partition, moment(LINE).alias("oldest"))
+    by_partition = lines.groupBy("cluster", "partition").agg(F.min("oldest").alias("oldest"))
+    of_brokers = by_partition.where("partition IS NULL").drop("partition")
+    of_partitions = known_homes.join(F.broadcast(by_partition), ["cluster", "partition"])
+    of_clusters = known_homes.join(F.broadcast(of_brokers), "cluster")
+    return _oldest(of_partitions.select(*GROUP, "oldest").unionByName(of_clusters.select(*GROUP, "oldest")))
+
+
+def of_places(new_places: DataFrame, known_homes: DataFrame) -> DataFrame:
+    """Return the groups that were not seen in a partition before.
+
+    Args:
+        new_places: cluster, group_id, partition of new records.
+        known_homes: the same of the groups that were replayed.
+    """
+    unknown = new_places.join(known_homes, [*GROUP, "partition"], "left_anti")
+    return unknown.select(*GROUP, F.lit(None).cast("double").alias("oldest"))
+
+
+def unfinished(snapshots: DataFrame) -> DataFrame:
+    """Return the groups whose youngest snapshot does not hold all of their evidence."""
+    youngest = snapshots.groupBy(*GROUP).agg(F.max_by(F.struct("at", "seen_until"), "at").alias("last"))
+    return youngest.where("last.seen_until >= last.at").select(*GROUP, F.lit(None).cast("double").alias("oldest"))
+
+
+def together(touched: list[DataFrame]) -> DataFrame:
+    """Return each group once: cluster, group_id, oldest moment of what is new; null = nothing is older than known."""
+    return _oldest(reduce(DataFrame.unionByName, touched))
+
+
+def _oldest(groups: DataFrame) -> DataFrame:
+    return groups.groupBy(*GROUP).agg(F.min("oldest").alias("oldest"))
