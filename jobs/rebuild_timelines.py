@@ -1,74 +1,113 @@
-"""Replays the groups that have new evidence, and replaces their rows in gold.
+"""Replays the groups that have new evidence, from where each was left, and replaces what is not settled of them.
 
-A group is always replayed from its first evidence on: what comes late may change what was thought of it before.
+Evidence that comes late sends its group back to a state before it; the result is that of one run over everything.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Callable, Sequence
+from math import inf
 
+import msgspec
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
-from jobs.lake.increments import Increment, increment
-from schemas.tables.gold import REPLAYED
-from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.coordinator.evidence.brokers import BROKER_EVENTS
-from transforms.coordinator.evidence.ownership import LOAD_EVENTS
-from transforms.gold.timelines import BUCKETS, bucket, rebuild, table_of
-
-STEP = "rebuild_timelines"
-
-_INPUTS = (GROUP_METADATA, OFFSET_COMMITS, COORDINATOR_EVENTS, GROUP_REQUESTS, CLIENT_EVENTS)
-_BUCKET = f"pmod(crc32(cast(group_id AS BINARY)), {BUCKETS})"
-"""`timelines.bucket` in SQL, as Delta's replace-where wants it; Delta refuses rows that do not fulfil it."""
+from jobs.frame.keeping import Keep, keeping
+from jobs.timelines.clients import lay_clients
+from jobs.timelines.standing import STEP, Standing, newest_load, noted, standing
+from jobs.timelines.writing import MOST_LISTED, write
+from schemas.table import TableSpec
+from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
+from schemas.tables.gold import CLIENT_TIMELINE, COORDINATORS, REPLAY_SNAPSHOTS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
+from transforms.gold.timelines import spoken
+from transforms.gold.timelines.columns import TABLES
+from transforms.gold.timelines.evidence import printed_partition_count
+from transforms.gold.timelines.gathering import Reach
+from transforms.gold.timelines.kernel import Replay, replayed
+from transforms.gold.timelines.plan import INPUTS, Plan
 
 
 def run(job: Job) -> None:
-    """Replay what has new evidence; with `--all`, everything."""
-    found = increment(job.lake, STEP, _INPUTS, REPLAYED)
-    if getattr(job.arguments, "all", False):
-        found = Increment(None, found.now)
-    if found.is_empty:
-        return
-    job.lake.create(REPLAYED)
-    job.report.activity("looking for groups with new evidence")
-    buckets = touched_buckets(job, found)
-    if buckets is None or buckets:
-        _replay(job, buckets)
-    job.lake.progress.note(STEP, REPLAYED, found.now)
+    """Replay what has new evidence; with `--all`, everything from its beginning."""
+    last = None if getattr(job.arguments, "all", False) else standing(job)
+    loaded = newest_load(job)
+    with keeping() as keep:
+        if last is not None and last.loaded == loaded:
+            lay_clients(job, keep, None)
+            return
+        job.lake.create([*TABLES, CLIENT_TIMELINE])
+        job.report.activity("looking for groups with new evidence")
+        before = last or Standing()
+        reached = msgspec.structs.replace(_spoken(job, before), loaded=loaded)
+        lay_clients(job, keep, _replay(job, keep, before, reached))
+    noted(job, reached)
 
 
-def touched_buckets(job: Job, found: Increment) -> list[int] | None:
-    """Return the buckets of groups that have new evidence; None = all, as it concerns coordinators as a whole."""
-    if found.before is None:
+def _replay(job: Job, keep: Keep, before: Standing, reached: Standing) -> DataFrame | None:
+    """Replay the groups with news and those that were left unfinished; return them, or None if there are none."""
+    silver = {spec: job.lake.read(spec) for spec in INPUTS}
+    plan = Plan(
+        silver, job.lake.read(REPLAY_SNAPSHOTS), job.lake.read(COORDINATORS), before.reach, reached.partition_count
+    )
+    starting = keep(plan.starting())
+    groups = starting.select("group_id", "is_late").limit(MOST_LISTED + 1).collect()
+    if not groups:
         return None
-    buckets = []
-    for spec in _INPUTS:
-        rows = found.new(job.lake, spec)
-        if spec is COORDINATOR_EVENTS:
-            rows = rows.where(F.col("group_id").isNotNull() | F.col("event").isin(*LOAD_EVENTS, *BROKER_EVENTS))
-        elif spec is CLIENT_EVENTS:
-            rows = rows.where(F.col("group_id").isNotNull())
-        buckets.append(rows.select(bucket(F.col("group_id")).alias("bucket")).distinct())
-    touched = {row.bucket for row in reduce(DataFrame.unionAll, buckets).distinct().collect()}
-    return None if None in touched else sorted(touched)
-
-
-def _replay(job: Job, buckets: list[int] | None) -> None:
-    where = "" if buckets is None else f"{_BUCKET} IN ({', '.join(map(str, buckets))})"
-    silver = [job.lake.read(spec) for spec in _INPUTS]
     job.report.activity("replaying")
-    replayed = rebuild(*silver, buckets, None).persist()  # type: ignore[arg-type, call-arg]
-    try:
-        replayed.count()  # once, before several tables are taken from it at the same time
-        job.replace([(spec, table_of(replayed, spec)) for spec in REPLAYED], where)
-    finally:
-        replayed.unpersist()
+    is_listed = len(groups) <= MOST_LISTED
+    late = [row.group_id for row in groups if row.is_late] if is_listed else _late(starting)
+    settings = job.settings
+    how = Replay(
+        -inf if reached.horizon is None else reached.horizon,
+        reached.partition_count,
+        settings.audit.keep == "all",
+    )
+    evidence = plan.evidence(starting, [] if before.horizon is None else late)
+    given = keep(replayed(evidence, how, job.spark.sparkContext.defaultParallelism))
+    given.count()  # once, before several tables are taken from it at the same time
+    if before.horizon is None:
+        going_back = None
+    elif before.is_as_left(job):
+        going_back = late
+    else:
+        going_back = [row.group_id for row in groups] if is_listed else None
+    write(job, given, starting, going_back)
+    return starting
+
+
+def _late(starting: DataFrame) -> list[str] | None:
+    """Return the groups that go back, if they are few enough to be listed."""
+    late = starting.where("is_late").select("group_id").limit(MOST_LISTED + 1).collect()
+    return [row.group_id for row in late] if len(late) <= MOST_LISTED else None
+
+
+def _spoken(job: Job, before: Standing) -> Standing:
+    """Take down what the sources have spoken of since; say which of them are not waited for."""
+    new = _new(job, before.reach)
+    events = new(COORDINATOR_EVENTS)
+    found = spoken.newest(new(OFFSETS_RECORDS), new(LOG_LINES), events, new(GROUP_REQUESTS)).collect()
+    newest = {
+        row.source: row.newest
+        for row in found
+        if row.newest is not None and (row.is_broker or row.source in before.newest)
+    }
+    settings = job.settings.replay
+    reached, horizon = before.spoken(newest, settings.lateness_ms, settings.silence_ms)
+    if horizon.silent:
+        job.report.warn(f"silent for long, and not waited for any more: {', '.join(horizon.silent)}")
+    printed = printed_partition_count(events).collect()
+    count = printed[0]["count"] if printed else None
+    return msgspec.structs.replace(reached, partition_count=count or before.partition_count)
+
+
+def _new(job: Job, reach: Reach) -> Callable[[TableSpec], DataFrame]:
+    def rows(spec: TableSpec) -> DataFrame:
+        return job.lake.read(spec).where(reach.is_new(spec))
+
+    return rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from transforms.errors import QualityError
 STEPS: dict[str, Body] = {
     "ingest_offsets": ingest_offsets.run,
     "ingest_logs": ingest_logs.run,
-    rebuild_timelines.STEP: rebuild_timelines.run,
+    "rebuild_timelines": rebuild_timelines.run,
     detect_findings.STEP: detect_findings.run,
 }
 

@@ -54,8 +54,8 @@ class TableSpec:
     key: tuple[str, ...]
     columns: tuple[str, ...]
     required: tuple[str, ...] = ()
-    notes: dict[str, str] = field(default_factory=dict)
-    own: dict[str, Entry] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict, hash=False)
+    own: dict[str, Entry] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse a declaration that names a column the dictionary or the table does not have."""
@@ -70,6 +70,11 @@ class TableSpec:
     def full_name(self) -> str:
         """Layer and name, as the data dictionary writes it."""
         return f"{self.layer.value}.{self.name}"
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """Columns that the table is partitioned by: what is not settled is written anew by each run, and lies apart."""
+        return tuple(name for name in ("cluster", "is_settled") if name in self.columns)
 
     @property
     def not_null(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -53,9 +53,11 @@ class Job:
         """Add new rows to tables, stamped with the start of the run, and report how many they were."""
         self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at))
 
-    def replace(self, frames: Sequence[tuple[TableSpec, DataFrame]], where: str = "") -> None:
-        """Replace this cluster's rows that a condition selects, and report how many there are now."""
-        self._write(frames, lambda spec, rows: self.lake.replace(spec, rows, where))
+    def replace(
+        self, frames: Sequence[tuple[TableSpec, DataFrame]], where: Mapping[TableSpec, str] | None = None
+    ) -> None:
+        """Replace this cluster's rows, those that a table's condition selects, and report how many were written."""
+        self._write(frames, lambda spec, rows: self.lake.replace(spec, rows, (where or {}).get(spec, "")))
 
     def _write(
         self, frames: Sequence[tuple[TableSpec, DataFrame]], write: Callable[[TableSpec, DataFrame], int]

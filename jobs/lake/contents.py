@@ -82,7 +82,9 @@ class Contents:
         """Return the greatest `loaded_at` of each table, as ISO 8601 in UTC to the microsecond."""
         there = self._there(specs)
         unknown = [(spec, content) for spec, content in there if not content.is_load_known]
-        for (spec, content), micros in zip(unknown, self._asked(unknown, F.max(F.unix_micros("loaded_at"))), strict=True):
+        for (spec, content), micros in zip(
+            unknown, self._asked(unknown, F.max(F.unix_micros("loaded_at"))), strict=True
+        ):
             self._found(spec, replace(content, is_load_known=True, newest_load=iso_of_micros(micros)))
         return dict.fromkeys((spec.full_name for spec in specs), None) | {
             spec.full_name: self._known[spec.full_name].newest_load for spec, _ in there

@@ -21,9 +21,10 @@ from jobs.lake.notes import Notes
 from jobs.lake.progress import Progress
 from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
-from jobs.lake.tables import Tables, quoted
+from jobs.lake.tables import Tables
 from schemas.table import TableSpec
 from transforms.errors import LakeError
+from transforms.sql import quoted
 
 _TABLES_AT_ONCE = 4
 _TABLE_WAIT_S = 3600
@@ -124,29 +125,47 @@ class Lake:
         self.contents.wrote(spec, before, count, at if count else None)
         return count
 
-    def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str], at: datetime) -> int:
-        """Set columns of rows that exist, by key, and their time of loading; rows that are so already stay untouched.
+    def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str], at: datetime | None = None) -> int:
+        """Set columns of rows that exist, by key; rows that are so already stay untouched.
 
         Args:
             spec: the table.
             rows: key columns and those to set; unique by key.
-            columns: columns to set. The first one decides whether a row is different.
-            at: start of the run.
+            columns: columns to set.
+            at: start of the run, of a table that has a time of loading.
 
         Returns:
             Number of rows changed.
         """
         before = self._created(spec)
-        count = self._tables.update(spec, stamped(spec, rows, at), [*columns, "loaded_at"])
+        if at is not None:
+            rows, columns = stamped(spec, rows, at), [*columns, "loaded_at"]
+        count = self._tables.update(spec, rows, columns)
         self.contents.wrote(spec, before, 0, at if count else None)
         return count
+
+    def put(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> int:
+        """Put rows in by key, in the place of those that there are, and take others out, in one commit.
+
+        Args:
+            spec: the table.
+            rows: columns of the table; unique by key.
+            is_gone: name of one more column; where it is true, the row with this key is taken out.
+
+        Returns:
+            Number of rows put in that were not there.
+        """
+        before = self._created(spec)
+        put, gone = self._tables.put(spec, rows, is_gone)
+        self.contents.wrote(spec, before, put - gone)
+        return put
 
     def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> int:
         """Put rows in the place of those of this cluster that a condition selects, in one commit.
 
         Args:
             spec: the table.
-            rows: columns of the table in any order, `cluster` may be missing; all of them fulfil `where`.
+            rows: columns of the table in any order, `cluster` may be missing.
             where: SQL condition; empty for all rows of the cluster.
 
         Returns:

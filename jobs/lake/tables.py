@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, Row, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.jvm.delta_log import Commit, DeltaLog
@@ -23,11 +23,18 @@ from jobs.lake.rows import conforming, of_cluster
 from jobs.lake.storage_errors import storage_errors
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.sql import literal, quoted
 
 T = TypeVar("T")
 
 Guard = Callable[[TableSpec], AbstractContextManager[None]]
 """What a write to a table stands under: it lets one process in at a time where the storage cannot."""
+
+_ANY_ROWS = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
+"""Whether Delta refuses rows that do not fulfil the condition of those in whose place they are put."""
+
+_WRITTEN_AT = ("recorded_at", "logged_at", "answered_at")
+"""When what a row tells of was written: what is older than a moment need not be read."""
 
 _MERGE_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 
@@ -49,6 +56,7 @@ class Tables:
         self._database = database
         self._cluster = cluster
         self._guard = guard
+        spark.conf.set(_ANY_ROWS, "false")  # a row that was not settled may be put there again as a settled one
 
     def path(self, spec: TableSpec) -> str:
         """Return where a table lies."""
@@ -90,32 +98,59 @@ class Tables:
         Args:
             spec: the table.
             rows: key columns and those to set; `cluster` may be missing; unique by key.
-            columns: columns to set. The first one decides whether a row is different.
+            columns: columns to set. All but the time of loading decide whether a row is different.
 
         Returns:
             Number of rows changed.
         """
         rows = of_cluster(spec, rows, self._cluster)
-        same_key = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in spec.key if name != "cluster")
-        differs = f"NOT old.{quoted(columns[0])} <=> new.{quoted(columns[0])}"
+        deciding = [quoted(name) for name in columns if name != "loaded_at"]
+        differs = " OR ".join(f"NOT old.{name} <=> new.{name}" for name in deciding)
 
         def merge() -> int:
-            table = DeltaTable.forPath(self._spark, self.path(spec)).alias("old")
-            merging = table.merge(rows.alias("new"), f"old.cluster = {literal(self._cluster)} AND {same_key}")
-            return self._merged(
-                merging.whenMatchedUpdate(
-                    condition=differs, set={name: f"new.{quoted(name)}" for name in columns}
-                )
+            merging = self._matching(spec, rows).whenMatchedUpdate(
+                condition=differs, set={name: f"new.{quoted(name)}" for name in columns}
             )
+            return int(self._merged(merging)["num_updated_rows"])
 
         return self._written(spec, merge)
+
+    def put(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> tuple[int, int]:
+        """Put rows in by key, in the place of those that there are, and take others out, in one commit.
+
+        Args:
+            spec: the table.
+            rows: columns of the table; unique by key.
+            is_gone: name of one more column; where it is true, the row with this key is taken out.
+
+        Returns:
+            Number of rows put in that were not there, and of those taken out.
+        """
+        values: dict[str, str | Column] = {quoted(name): f"new.{quoted(name)}" for name in spec.columns}
+
+        def merge() -> tuple[int, int]:
+            merging = (
+                self._matching(spec, of_cluster(spec, rows, self._cluster))
+                .whenMatchedDelete(f"new.{quoted(is_gone)}")
+                .whenMatchedUpdate(set=values)
+                .whenNotMatchedInsert(f"NOT new.{quoted(is_gone)}", values)
+            )
+            counted = self._merged(merging)
+            return int(counted["num_inserted_rows"]), int(counted["num_deleted_rows"])
+
+        return self._written(spec, merge)
+
+    def _matching(self, spec: TableSpec, rows: DataFrame) -> DeltaMergeBuilder:
+        same_key = (f"old.{quoted(name)} = new.{quoted(name)}" for name in spec.key if name != "cluster")
+        table = DeltaTable.forPath(self._spark, self.path(spec)).alias("old")
+        return table.merge(rows.alias("new"), " AND ".join([f"old.cluster = {literal(self._cluster)}", *same_key]))
 
     def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> tuple[int, int | None]:
         """Put rows in the place of those of this cluster that a condition selects, in one commit.
 
         Args:
             spec: the table.
-            rows: columns of the table in any order, `cluster` may be missing; all of them fulfil `where`.
+            rows: columns of the table in any order, `cluster` may be missing.
             where: SQL condition; empty for all rows of the cluster.
 
         Returns:
@@ -145,10 +180,11 @@ class Tables:
         if self._database:
             builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
         # Rows are sought by these; least and greatest values of all others would be computed for nothing.
-        known = {*spec.columns} - {"cluster"}  # of which a partition has one
-        sought = [name for name in dict.fromkeys((*spec.key, "group_id", "loaded_at")) if name in known]
+        known = {*spec.columns} - {*spec.partitions}  # of which a partition has one
+        wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *_WRITTEN_AT)
+        sought = [name for name in dict.fromkeys(wanted) if name in known]
         builder = builder.property("delta.dataSkippingStatsColumns", ",".join(map(quoted, sought)))
-        builder.addColumns(struct_type(spec)).partitionedBy("cluster").execute()
+        builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions).execute()
         return True
 
     def _append_new(self, spec: TableSpec, rows: DataFrame) -> int:
@@ -184,10 +220,11 @@ class Tables:
         writer.option("userMetadata", note).save(self.path(spec))
         return next((each for each in log.commits(before.version if before else -1) if each.note == note), None)
 
-    def _merged(self, merge: DeltaMergeBuilder) -> int:
+    def _merged(self, merge: DeltaMergeBuilder) -> Row:
         self._spark.conf.set(_MERGE_NOTE, signature(self._cluster, "update"))  # a merge has no options of its own
         try:
-            return int(merge.execute().collect()[0]["num_updated_rows"])
+            counted: Row = merge.execute().collect()[0]
+            return counted
         finally:
             self._spark.conf.unset(_MERGE_NOTE)
 
@@ -203,13 +240,3 @@ def cluster_of(commit: Commit) -> str | None:
         return str(json.loads(commit.note)["cluster"])
     except (ValueError, TypeError, KeyError):
         return None
-
-
-def quoted(name: str) -> str:
-    """Quote a name for SQL."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def literal(text: str) -> str:
-    """Write a string for SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -84,6 +84,23 @@ class LogsSettings(Section):
         return value
 
 
+class ReplaySettings(Section):
+    """How long evidence is waited for."""
+
+    lateness_ms: Number = Field(60_000, ge=0, description="how late evidence may come in order, in milliseconds")
+    silence_ms: Number = Field(
+        3_600_000, ge=0, description="how long a silent source holds the others back, in milliseconds"
+    )
+
+
+class AuditSettings(Section):
+    """What is kept of the comparison with the request log."""
+
+    keep: Literal["all", "doubtful"] = Field(
+        "all", description="all = a row for each request; doubtful = only for those that give reason to doubt"
+    )
+
+
 class StormSettings(Section):
     """From when on rebalances are a storm."""
 
@@ -116,6 +133,8 @@ class Settings(BaseSettings):
     lake: LakeSettings
     offsets: OffsetsSettings = OffsetsSettings()
     logs: LogsSettings = LogsSettings()
+    replay: ReplaySettings = ReplaySettings()
+    audit: AuditSettings = AuditSettings()
     storms: StormSettings = StormSettings()
     bursts: BurstSettings = BurstSettings()
     spark: SparkSettings = SparkSettings()

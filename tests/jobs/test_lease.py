@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jobs.lake.lease import SILENCE_S, Lease
-from jobs.lake.processes import machine
 
 from jobs.jvm.files import File
 from jobs.lake import lease
+from jobs.lake.lease import SILENCE_S, Lease
+from jobs.lake.processes import machine
 from transforms.errors import LakeError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from schemas.client_reasons import POLL_TIMEOUT, is_poll_timeout, refined
-from schemas.rows import ClientEventRow, ClientTimelineRow, GenerationRow
+from schemas.rows import ClientEventRow, ClientTimelineRow, GenerationRow, MemberSessionRow
 from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.rows.tables import Rows, whole
 
@@ -21,24 +23,42 @@ _NEW_STAY = frozenset({"joining", "joined"})
 """Events with which a client begins anew; what timed out before is over."""
 
 
-def take_clients(rows: Rows, cluster: str, client_events: Iterable[ClientEventRow]) -> None:
-    """Add what clients said to a group's rows, and their timeline.
+class Refined(Struct):
+    """Rows that clients' words changed.
+
+    Attributes:
+        generations: those whose cause a client told, or that a client bears witness of.
+        member_sessions: those whose end a client gave the cause of.
+    """
+
+    generations: list[GenerationRow]
+    member_sessions: list[MemberSessionRow]
+
+
+def take_clients(rows: Rows, cluster: str, client_events: Iterable[ClientEventRow]) -> Refined:
+    """Add what clients said to a group's rows, and their timeline; doing it again changes nothing.
 
     Args:
         rows: all rows of the group, which are changed.
         cluster: name of the cluster.
         client_events: its rows of `silver.client_events`, in no order.
+
+    Returns:
+        Those of the rows that were changed.
     """
     events = sorted(client_events, key=lambda row: (row.source_file, row.line_number))
     if not events:
-        return
-    _tell_slow_pollers(rows, slow_pollers(events))
+        return Refined([], [])
+    before = [(row.trigger, len(row.evidence)) for row in rows.generations]
+    sessions = _tell_slow_pollers(rows, slow_pollers(events))
     seen = _Seen(rows)
     rows.client_timeline = [seen.client_row(cluster, event) for event in events]
     for row in rows.client_timeline:
         generation = seen.generation_of(row)
         if generation is not None:
             _witnessed(generation)
+    told = zip(rows.generations, before, strict=True)
+    return Refined([row for row, was in told if was != (row.trigger, len(row.evidence))], sessions)
 
 
 def slow_pollers(events: Iterable[ClientEventRow]) -> set[str]:
@@ -61,8 +81,9 @@ def slow_pollers(events: Iterable[ClientEventRow]) -> set[str]:
     return members
 
 
-def _tell_slow_pollers(rows: Rows, members: set[str]) -> None:
-    """Name the poll timeout where the coordinator knew of a leave, and not why."""
+def _tell_slow_pollers(rows: Rows, members: set[str]) -> list[MemberSessionRow]:
+    """Name the poll timeout where the coordinator knew of a leave, and not why; return the stays that it ended."""
+    ended = []
     for generation in rows.generations:
         is_silent = generation.trigger == "member_left" and generation.client_reason is None
         if is_silent and generation.trigger_member_id in members:
@@ -72,6 +93,8 @@ def _tell_slow_pollers(rows: Rows, members: set[str]) -> None:
     for session in rows.member_sessions:
         if session.end_cause in ("left", "unknown") and session.member_id in members:
             session.end_cause = "poll_timeout"
+            ended.append(session)
+    return ended
 
 
 def _witnessed(generation: GenerationRow) -> None:

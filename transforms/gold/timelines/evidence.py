@@ -11,6 +11,8 @@ whole is evidence of every group of its partition.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -31,7 +33,7 @@ KINDS: dict[str, tuple[TableSpec, str, str]] = {
     LINE: (COORDINATOR_EVENTS, "logged_at", "logged_at"),
     REQUEST: (GROUP_REQUESTS, "coalesce(handled_at, answered_at)", "answered_at"),
 }
-"""By kind: the table; the moment of its rows; and when they were written, which for a request is when it is answered."""
+"""By kind: the table; the moment of its rows; and when they were written, a request when it is answered."""
 
 FIRST = float("-inf")
 """Moment of what a group's evidence begins with."""
@@ -53,18 +55,22 @@ def written_since(kind: str, at: Column | float) -> Column:
 
 def packed(rows: DataFrame, kind: str) -> DataFrame:
     """Pack rows of a silver table; rows without a moment have no place in the order, and are left out."""
-    fields = [
-        (F.unix_micros(field.name) / F.lit(1000.0)).alias(field.name)
-        if isinstance(field.dataType, T.TimestampType)
-        else F.col(field.name)
-        for field in rows.schema
-        if field.name not in NOT_EVIDENCE and field.name != OF_GROUP
-    ]
     group = F.col(OF_GROUP if OF_GROUP in rows.columns else "group_id").alias("group_id")
-    text = F.to_json(F.struct(*fields)).cast("binary")
-    return rows.select("cluster", group, moment(kind).alias("at"), F.lit(kind).alias("kind"), text.alias("row")).where(
-        "at IS NOT NULL"
-    )
+    names = [name for name in rows.columns if name not in NOT_EVIDENCE and name != OF_GROUP]
+    return rows.select(
+        "cluster", group, moment(kind).alias("at"), F.lit(kind).alias("kind"), as_json(rows, names).alias("row")
+    ).where("at IS NOT NULL")
+
+
+def as_json(rows: DataFrame, names: Iterable[str]) -> Column:
+    """Return columns of a row as JSON, as msgspec reads it: without nulls, bytes in base64, times as epoch ms."""
+    fields = [
+        (F.unix_micros(name) / F.lit(1000.0)).alias(name)
+        if isinstance(rows.schema[name].dataType, T.TimestampType)
+        else F.col(name)
+        for name in names
+    ]
+    return F.to_json(F.struct(*fields)).cast("binary")
 
 
 def packed_places(places: DataFrame) -> DataFrame:
@@ -114,3 +120,10 @@ def given_to_groups(wide: DataFrame, homes: DataFrame) -> DataFrame:
         .unionByName(of_broker.join(groups, "cluster").where(is_wanted))
         .drop("since", "line_at")
     )
+
+
+def printed_partition_count(events: DataFrame) -> DataFrame:
+    """Return how many partitions of `__consumer_offsets` brokers print, the last word: count; no row if none does."""
+    count = F.col("attributes")["offsets.topic.num.partitions"].cast("int")
+    printed = events.where(F.col("event") == "broker_settings").select(count.alias("count"), "logged_at")
+    return printed.where("count IS NOT NULL").orderBy(F.desc("logged_at")).limit(1).select("count")

@@ -22,11 +22,13 @@ from transforms.coordinator.batch import Batch, Snapshot
 from transforms.coordinator.evidence.sequence import EvidenceRow
 from transforms.coordinator.fold import begin, load
 from transforms.coordinator.rows.tables import Rows
-from transforms.gold.timelines.columns import SUPERSEDED, TABLES, Parts, batches, result_type
+from transforms.gold.timelines.columns import REPLAY, SUPERSEDED, TABLES
 from transforms.gold.timelines.evidence import GROUP, LINE, PLACE, RECORD, REQUEST, STATE
 
 BUCKETS = 256
 """Groups are replayed in this many calls, so that no task waits for one that has most of them."""
+
+_REPLAYED = tuple(spec.name for spec in TABLES if spec is not REPLAY_SNAPSHOTS)
 
 _ROWS_AT_ONCE = 20_000
 """Rows are handed on when there are so many."""
@@ -62,7 +64,7 @@ def replayed(evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
         .repartition(partitions, "bucket")
         .sortWithinPartitions("bucket", *GROUP, "at")
     )
-    return in_order.groupBy("bucket").applyInArrow(_bound(how), result_type())
+    return in_order.groupBy("bucket").applyInArrow(_bound(how), REPLAY.result_type)
 
 
 def bucket(group_id: Column) -> Column:
@@ -97,7 +99,7 @@ def replay_groups(evidence: Iterator[pa.RecordBatch], how: Replay) -> Iterator[p
     yield from told.all()
 
 
-class Superseded(msgspec.Struct):
+class Superseded(msgspec.Struct, kw_only=True):
     """Key of a settled row of `member_sessions` in whose place another stands now."""
 
     cluster: str
@@ -117,7 +119,10 @@ class _Told:
 
     def add(self, key: tuple[str, str], batch: Batch) -> None:
         self._rows.extend(batch.told())
-        self._superseded += [Superseded(*key, *each) for each in batch.superseded()]
+        self._superseded += [
+            Superseded(cluster=key[0], group_id=key[1], life=life, member_id=member_id, settled_at=settled_at)
+            for life, member_id, settled_at in batch.superseded()
+        ]
 
     def add_snapshot(self, key: tuple[str, str], snapshot: Snapshot) -> None:
         row = ReplaySnapshotRow(
@@ -133,14 +138,14 @@ class _Told:
         self._snapshots.append(row)
 
     def if_many(self) -> Iterator[pa.RecordBatch]:
-        if sum(len(getattr(self._rows, name)) for name in Rows.__struct_fields__) >= _ROWS_AT_ONCE:
+        if sum(len(getattr(self._rows, name)) for name in _REPLAYED) >= _ROWS_AT_ONCE:
             yield from self.all()
 
     def all(self) -> Iterator[pa.RecordBatch]:
-        parts: Parts = {spec.name: getattr(self._rows, spec.name) for spec in TABLES if spec is not REPLAY_SNAPSHOTS}
+        parts: dict[str, Any] = {name: getattr(self._rows, name) for name in _REPLAYED}
         parts |= {REPLAY_SNAPSHOTS.name: self._snapshots, SUPERSEDED: self._superseded}
         self._rows, self._snapshots, self._superseded = Rows(), [], []
-        yield from batches(parts)
+        yield from REPLAY.batches(parts)
 
 
 def _finite(at: float) -> float | None:

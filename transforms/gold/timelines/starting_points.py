@@ -22,8 +22,8 @@ def starting_points(touched: DataFrame, snapshots: DataFrame) -> DataFrame:
         snapshots: `gold.replay_snapshots`.
 
     Returns:
-        cluster, group_id, is_late (it has younger snapshots, which are of no use any more), since DOUBLE (epoch ms; null
-        = from its beginning), taken_until DOUBLE (rows settled later are replaced; null = all).
+        cluster, group_id, is_late (it has younger snapshots, which are of no use any more), since DOUBLE (epoch ms;
+        null = from its beginning), taken_until DOUBLE (rows settled later are replaced; null = all).
     """
     known = snapshots.select(*GROUP, ms("at").alias("since"), ms("taken_until").alias("taken_until"), "version")
     is_usable = (F.col("version") == VERSION) & (

@@ -1,0 +1,34 @@
+"""Rows that are read more than once, kept for as long as they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+Keep = Callable[[DataFrame], DataFrame]
+
+
+@contextmanager
+def keeping() -> Iterator[Keep]:
+    """Keep frames: yields the function that does so, and lets go of all of them at the end."""
+    kept: list[DataFrame] = []
+
+    def keep(rows: DataFrame) -> DataFrame:
+        kept.append(rows.persist())
+        return kept[-1]
+
+    try:
+        yield keep
+    finally:
+        for rows in kept:
+            rows.unpersist()
+
+
+def with_rows(frames: Mapping[str, DataFrame]) -> set[str]:
+    """Return the names of the frames that have any row, found out in one query."""
+    names = [rows.select(F.lit(name).alias("name")) for name, rows in frames.items()]
+    return {row["name"] for row in reduce(DataFrame.unionAll, names).groupBy("name").count().collect()}

@@ -1,0 +1,76 @@
+"""What a run of the replay is about: the groups, from where each goes on, and the evidence that it goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from schemas.table import TableSpec
+from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
+from transforms.gold.timelines import evidence as packing
+from transforms.gold.timelines import homes, news
+from transforms.gold.timelines.evidence import GROUP, KINDS, RECORD
+from transforms.gold.timelines.gathering import SILVER, Reach, gathered
+from transforms.gold.timelines.starting_points import from_the_beginning, starting_points
+
+INPUTS = (*SILVER, OFFSET_COMMITS)
+"""Silver tables that a run reads."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run over what is new.
+
+    Attributes:
+        silver: the tables `INPUTS`.
+        snapshots: `gold.replay_snapshots`.
+        coordinators: `gold.coordinators`.
+        reach: how far the last run came; where it has no horizon, there was none, and all groups begin at their
+            beginning.
+        partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
+    """
+
+    silver: Mapping[TableSpec, DataFrame]
+    snapshots: DataFrame
+    coordinators: DataFrame
+    reach: Reach
+    partition_count: int | None = None
+
+    def starting(self) -> DataFrame:
+        """Return the groups of the run, and from where each goes on; see `starting_points`."""
+        of_groups = {kind: self._new(spec).where("group_id IS NOT NULL") for kind, (spec, _, _) in KINDS.items()}
+        touched = [
+            news.of_groups(of_groups),
+            news.of_places(self._seen(), self._known()),
+        ]
+        if self.reach.horizon is None:
+            return from_the_beginning(news.together(touched))
+        wide = packing.of_coordinators(self._new(COORDINATOR_EVENTS))
+        touched += [news.of_coordinators(wide, self._known()), news.unfinished(self.snapshots)]
+        return starting_points(news.together(touched), self.snapshots)
+
+    def evidence(self, starting: DataFrame, late: Sequence[str] | None) -> DataFrame:
+        """Return the evidence that the groups go on with.
+
+        Args:
+            starting: what `starting` gives.
+            late: ids of the groups that are late; None = there are too many to list.
+        """
+        groups = starting.select(*GROUP, "since", "is_late")
+        known, seen = self._known(), self._seen()
+        at_home = homes.homes(groups, seen, known, self.partition_count)
+        places = seen.unionByName(known.where("is_seen").drop("is_seen")).distinct()
+        of_run = places.join(starting.select(*GROUP), [*GROUP], "left_semi")
+        return gathered(self.silver, self.snapshots, starting, at_home, of_run, self.reach, late)
+
+    def _new(self, spec: TableSpec) -> DataFrame:
+        return self.silver[spec].where(self.reach.is_new(spec))
+
+    def _known(self) -> DataFrame:
+        return homes.known(self.coordinators)
+
+    def _seen(self) -> DataFrame:
+        records, commits = self._new(KINDS[RECORD][0]), self._new(OFFSET_COMMITS)
+        return homes.seen_in(records).unionByName(homes.seen_in(commits)).distinct()
