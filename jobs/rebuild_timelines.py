@@ -14,7 +14,7 @@ import msgspec
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import Keep, keeping
+from jobs.frame.keeping import staged
 from jobs.timelines.clients import lay_clients
 from jobs.timelines.standing import STEP, Standing, newest_load, noted, standing
 from jobs.timelines.writing import MOST_LISTED, write
@@ -34,25 +34,24 @@ def run(job: Job) -> None:
     """Replay what has new evidence; with `--all`, everything from its beginning."""
     last = None if getattr(job.arguments, "all", False) else standing(job)
     loaded = newest_load(job)
-    with keeping() as keep:
-        if last is not None and last.loaded == loaded:
-            lay_clients(job, keep, None)
-            return
-        job.lake.create([*TABLES, CLIENT_TIMELINE])
-        job.report.activity("looking for groups with new evidence")
-        before = last or Standing()
-        reached = msgspec.structs.replace(_spoken(job, before), loaded=loaded)
-        lay_clients(job, keep, _replay(job, keep, before, reached))
+    if last is not None and last.loaded == loaded:
+        lay_clients(job, None)
+        return
+    job.lake.create([*TABLES, CLIENT_TIMELINE])
+    job.report.activity("looking for groups with new evidence")
+    before = last or Standing()
+    reached = msgspec.structs.replace(_spoken(job, before), loaded=loaded)
+    lay_clients(job, _replay(job, before, reached))
     noted(job, reached)
 
 
-def _replay(job: Job, keep: Keep, before: Standing, reached: Standing) -> DataFrame | None:
+def _replay(job: Job, before: Standing, reached: Standing) -> DataFrame | None:
     """Replay the groups with news and those that were left unfinished; return them, or None if there are none."""
     silver = {spec: job.lake.read(spec) for spec in INPUTS}
     plan = Plan(
         silver, job.lake.read(REPLAY_SNAPSHOTS), job.lake.read(COORDINATORS), before.reach, reached.partition_count
     )
-    starting = keep(plan.starting())
+    starting = staged(plan.starting())
     groups = starting.select("group_id", "is_late").limit(MOST_LISTED + 1).collect()
     if not groups:
         return None
@@ -66,8 +65,7 @@ def _replay(job: Job, keep: Keep, before: Standing, reached: Standing) -> DataFr
         settings.audit.keep == "all",
     )
     evidence = plan.evidence(starting, [] if before.horizon is None else late)
-    given = keep(replayed(evidence, how, job.spark.sparkContext.defaultParallelism))
-    given.count()  # once, before several tables are taken from it at the same time
+    given = staged(replayed(evidence, how, job.spark.sparkContext.defaultParallelism))
     if before.horizon is None:
         going_back = None
     elif before.is_as_left(job):

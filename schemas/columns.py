@@ -235,7 +235,7 @@ COLUMNS: dict[str, Entry] = {
     "version": Entry(INT, "version of the state's layout; one that is not known is passed over"),
     "size_bytes": Entry(BIGINT, "size of the state"),
     "taken_until": Entry(TIMESTAMP, "moment up to which evidence was taken; rows settled later are not of this state"),
-    "seen_until": Entry(TIMESTAMP, "newest evidence of the group; later than the state's own moment = more to take"),
+    "seen_until": Entry(TIMESTAMP, "newest evidence of the group; not well before `at` = there is more to take"),
     # Coordinators
     "observed_partition": Entry(INT, "partition of __consumer_offsets in which the group was seen"),
     "computed_partition": Entry(INT, "abs(hashCode(group_id)) % partitions of __consumer_offsets"),

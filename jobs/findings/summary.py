@@ -14,13 +14,12 @@ from rich.table import Table
 from jobs.frame.job import Job
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
-from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS, REPLAY_AUDIT
+from schemas.tables.gold import AUDIT_COUNTS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
 
 SHOWN = 20
 """Findings of one kind that are shown; the tables hold them all."""
 
-_RACE = "race"
-_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, REPLAY_AUDIT)
+_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, AUDIT_COUNTS)
 
 
 def summarise(job: Job) -> None:
@@ -90,24 +89,19 @@ def _burst(row: Any) -> Iterator[str]:
 
 
 def _replay(job: Job) -> str:
-    row = (
-        job.lake.read(REPLAY_AUDIT)
-        .withColumn("is_race", F.coalesce(F.col("why") == _RACE, F.lit(False)))
-        .agg(
-            F.count("*").alias("total"),
-            F.expr("count_if(agrees AND NOT is_race)").alias("agreed"),
-            F.expr("count_if(agrees IS NOT NULL AND NOT is_race)").alias("predicted"),
-            F.expr("count_if(is_race)").alias("races"),
-        )
-        .collect()[0]
-    )
-    if not row.total:
+    """Say how far the replay foresaw the answers; what rests on a race or on the answer itself is told apart."""
+    names = ("request", "agree", "differ", "unpredicted", "race", "answer_used")
+    sums = (F.coalesce(F.sum(f"{name}_count"), F.lit(0)).alias(name) for name in names)
+    row = job.lake.read(AUDIT_COUNTS).agg(*sums).collect()[0]
+    if not row.request:
         return "\nReplay: no request log, so there is nothing to compare the replayed state machine with"
-    share = f"{100 * row.agreed / row.predicted:.2f} %" if row.predicted else "none"
-    unpredicted = row.total - row.predicted - row.races
+    agreed = row.agree - row.race - row.answer_used
+    predicted = agreed + row.differ
+    share = f"{100 * agreed / predicted:.2f} %" if predicted else "none"
     return (
-        f"\nReplay: {row.agreed:,} of {row.predicted:,} requests were answered as the replayed state machine predicts "
-        f"({share}); apart from these {row.races:,} races and {unpredicted:,} that could not be predicted"
+        f"\nReplay: {agreed:,} of {predicted:,} requests were answered as the replayed state machine predicts "
+        f"({share}); apart from these {row.race:,} races, {row.answer_used:,} that their answer explains, and "
+        f"{row.unpredicted:,} that could not be predicted"
     )
 
 

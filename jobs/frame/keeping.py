@@ -28,6 +28,15 @@ def keeping() -> Iterator[Keep]:
             rows.unpersist()
 
 
+def staged(rows: DataFrame) -> DataFrame:
+    """Return rows as they are now, without the way they came about.
+
+    What is built upon them is planned as if they were a table. Else each query would plan all that lies below it again,
+    which takes the driver longer than the query itself. Executors hold them; one that is lost ends the run.
+    """
+    return rows.localCheckpoint()
+
+
 def with_rows(frames: Mapping[str, DataFrame]) -> set[str]:
     """Return the names of the frames that have any row, found out in one query."""
     names = [rows.select(F.lit(name).alias("name")) for name, rows in frames.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import Keep
+from jobs.frame.keeping import staged
 from jobs.lake.increments import increment
 from jobs.timelines.writing import MOST_LISTED
 from schemas.tables.gold import CLIENT_TIMELINE
@@ -18,19 +18,18 @@ from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 STEP = "lay_clients"
 
 
-def lay_clients(job: Job, keep: Keep, replayed: DataFrame | None) -> None:
+def lay_clients(job: Job, replayed: DataFrame | None) -> None:
     """Bring the clients' timeline, and what clients have a word in, up to date.
 
     Args:
         job: the job.
-        keep: keeps frames that are read more than once.
         replayed: cluster and group_id of the groups that were replayed; None = of none.
     """
     found = increment(job.lake, STEP, [CLIENT_EVENTS], [CLIENT_TIMELINE])
     if found.now[CLIENT_EVENTS.full_name] is None or (found.is_empty and replayed is None):
         return
     events = job.lake.read(CLIENT_EVENTS).where("group_id IS NOT NULL")
-    groups = keep(_groups(found.new(job.lake, CLIENT_EVENTS), events, replayed))
+    groups = staged(_groups(found.new(job.lake, CLIENT_EVENTS), events, replayed))
     listed = [row.group_id for row in groups.select("group_id").limit(MOST_LISTED + 1).collect()]
     if listed:
         job.report.activity("laying clients' lines beside the timelines")
@@ -38,7 +37,7 @@ def lay_clients(job: Job, keep: Keep, replayed: DataFrame | None) -> None:
         tables = {spec: job.lake.read(spec) for spec in INPUTS} | {CLIENT_EVENTS: events}
         if where:
             tables = {spec: rows.where(where) for spec, rows in tables.items()}
-        given = keep(laid(tables, groups))
+        given = staged(laid(tables, groups))
         old = job.lake.read(CLIENT_TIMELINE)
         staying = (old.where(where) if where else old).join(groups, [*GROUP], "left_anti")
         timeline = table_of(given, CLIENT_TIMELINE).unionByName(staying.select(old.columns))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import inf
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from schemas.catalog import BY_NAME
-from schemas.tables.gold import REPLAYED
-from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS
+from schemas.tables.gold import COORDINATORS, REPLAY_SNAPSHOTS, REPLAYED
 from tests.support.drawn_history import PARTITION_COUNT
 from tests.support.frames import to_frame, to_rows
 from tests.unit.coordinator.golden import Case, cases, judged
-from transforms.gold.timelines import rebuild, table_of
+from transforms.gold.timelines.columns import table_of
+from transforms.gold.timelines.gathering import Reach
+from transforms.gold.timelines.kernel import Replay, replayed
+from transforms.gold.timelines.plan import INPUTS, Plan
 
 pytestmark = pytest.mark.spark
 
@@ -23,15 +26,17 @@ Tables = dict[str, list[Row]]
 
 
 @pytest.fixture(scope="module")
-def replayed(spark: SparkSession) -> dict[str, Tables]:
+def gold(spark: SparkSession) -> dict[str, Tables]:
     """Gold tables of all cases, by case."""
     silver: dict[str, list[Row]] = defaultdict(list)
     for case in cases():
         for table, rows in case.history.silver.items():
             silver[table] += [{**row, "cluster": case.name} for row in rows]
-    order = (GROUP_METADATA, OFFSET_COMMITS, COORDINATOR_EVENTS, GROUP_REQUESTS, CLIENT_EVENTS)
-    frames = [to_frame(spark, spec, silver[spec.name]) for spec in order]
-    found = rebuild(*frames, buckets=None, partition_count=PARTITION_COUNT).cache()
+    frames = {spec: to_frame(spark, spec, silver[spec.name]) for spec in INPUTS}
+    nothing = (to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS))
+    plan = Plan(frames, *nothing, Reach(), PARTITION_COUNT)
+    evidence = plan.evidence(plan.starting(), late=[])
+    found = replayed(evidence, Replay(inf, PARTITION_COUNT), partitions=2).cache()
     drawn = {table for case in cases() for table in case.expected.tables} | {"replay_audit"}
     tables: dict[str, Tables] = defaultdict(lambda: {spec.name: [] for spec in REPLAYED})
     for table in sorted(drawn):
@@ -42,5 +47,5 @@ def replayed(spark: SparkSession) -> dict[str, Tables]:
 
 
 @pytest.mark.parametrize("case", judged())
-def test_a_drawn_history_is_replayed_in_spark_as_drawn(replayed: dict[str, Tables], case: Case) -> None:
-    case.compare(replayed[case.name])
+def test_a_drawn_history_is_replayed_in_spark_as_drawn(gold: dict[str, Tables], case: Case) -> None:
+    case.compare(gold[case.name])

@@ -1,7 +1,18 @@
-"""The classic group coordinator, replayed: a pure state machine and what drives it.
+"""The group coordinator, replayed: a fold over what is known of a group, and the rows that come of it.
 
-The way through the folder, in the order in which data takes it: `evidence` (what is known, in one order), `replay`
-(feeds it to the machine), `machine` (one group), `transitions` (THE table), `effects` (what a cell does), `group`
-(the machine's state, a plain value), `timeline` and its neighbours (what the machine's steps say as table rows).
+The doors are `replay` (one group at one go), `batch` (what is new of it, from where it stood) and `fold` (`advance`,
+`finish`, over a state that can be put down and taken up again); `state` is that value and its bytes. Behind them, each
+room knowing only those that come after it:
+
+    driver      takes the evidence in order and hands it to the protocol that the group speaks
+    classic     one protocol: `machine`, the table of states and what its cells do; `taking`, what each kind of evidence
+                says to the machine, and what is noted of its steps
+    shared      what all protocols know of a group: its lives, its brokers, its waiting evidence
+    rows        what is known as rows of the tables, and when they are settled
+    assignors   the clients' assignors, to tell by whose rules an assignment was made
+    timeline    generations, stays and lives, each fact with its best witness
+    evidence    what is known, in one order: records, lines, requests; and the tolerances by which they are joined
+    kafka       words, answers, states and settings of the broker
+
 Nothing in here knows Spark, pandas or files.
 """

@@ -27,7 +27,7 @@ class Snapshot(Struct):
         version: version of the state's layout.
         state: the state.
         taken_until: moment up to which evidence was taken; rows that were settled later are not of this state.
-        seen_until: the group's newest evidence; later than `at` = there is more to take.
+        seen_until: the group's newest evidence; not older than `at` by `LOOK_AHEAD_MS` = there is more to take.
     """
 
     at: float
@@ -98,8 +98,9 @@ class Batch:
     def _put_down(self) -> Snapshot:
         if self._snapshot is None:
             state = self._state
+            self._driver.take_until(self._horizon)
             state.connections.until = self._horizon
-            taken_until = state.waiting.front - LOOK_AHEAD_MS
+            taken_until = max(state.waiting.front, self._horizon) - LOOK_AHEAD_MS
             self._snapshot = Snapshot(self._horizon, VERSION, dump(state), taken_until, self._horizon)
             self._sink.is_settling = False
         return self._snapshot

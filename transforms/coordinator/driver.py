@@ -68,6 +68,10 @@ class Driver:
                 next_at = item.at
             waiting.front = item.at
 
+    def take_until(self, horizon: float) -> None:
+        """Take what is older than the horizon by enough that all that bears on it has been seen."""
+        self._take(horizon - LOOK_AHEAD_MS)
+
     def finish(self) -> None:
         """Take what is left: no more evidence will come. Timers due after the last of it do not run out."""
         self._take(inf)

@@ -40,12 +40,10 @@ def copied(rows: list[EvidenceRow]) -> list[EvidenceRow]:
 
 
 def counted(rows: list[Rows]) -> dict[str, Counter[str]]:
-    """Rows by table; of a stay that was told of twice, the last."""
+    """Rows by table."""
     found: dict[str, Counter[str]] = {}
     for table in Rows.__struct_fields__:
         all_rows = [row for each in rows for row in getattr(each, table)]
-        if table == "member_sessions":
-            all_rows = list({(row.life, row.member_id): row for row in all_rows}.values())
         found[table] = Counter(map(repr, all_rows))
     return found
 
@@ -73,9 +71,10 @@ class Lake:
         for start in range(0, len(rows), size):
             batch.add(copied(rows[start : start + size]))
         self.snapshots.append(batch.end())
-        self._replace(batch.told(), -inf if last is None else last.taken_until)
+        gone = set(batch.superseded())
+        self._replace(batch.told(), gone, -inf if last is None else last.taken_until)
 
-    def _replace(self, rows: Rows, taken_until: float) -> None:
+    def _replace(self, rows: Rows, gone: set[tuple[int, str, float]], taken_until: float) -> None:
         kept = [each for each in self.told if each[0] < taken_until]
         self.open = Rows()
         for table in Rows.__struct_fields__:
@@ -84,13 +83,17 @@ class Lake:
                     kept.append((row.settled_at, row, table))
                 else:
                     getattr(self.open, table).append(row)
-        self.told = kept
+        self.told = [each for each in kept if not _is_of_a_stay_in(gone, each[1], each[2])]
 
     def all_rows(self) -> list[Rows]:
         settled = Rows()
         for _, row, table in self.told:
             getattr(settled, table).append(row)
         return [settled, self.open]
+
+
+def _is_of_a_stay_in(gone: set[tuple[int, str, float]], row: Any, table: str) -> bool:
+    return table == "member_sessions" and (row.life, row.member_id, row.settled_at) in gone
 
 
 def batches(evidence: Evidence, dice: random.Random, runs: int, is_late: bool) -> tuple[Lake, Lake]:

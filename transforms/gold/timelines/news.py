@@ -1,6 +1,6 @@
 """Which groups a run replays: those that there is new evidence of, and those that were left unfinished.
 
-A group is unfinished if some of its evidence lay beyond the horizon when it was last replayed.
+A group is unfinished if some of its evidence lay beyond the horizon, or too close to it, when it was last replayed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.gold.timelines.evidence import GROUP, LINE, moment
+from transforms.gold.timelines.starting_points import ms
 
 
 def of_groups(new: dict[str, DataFrame]) -> DataFrame:
@@ -60,7 +62,8 @@ def of_places(new_places: DataFrame, known_homes: DataFrame) -> DataFrame:
 def unfinished(snapshots: DataFrame) -> DataFrame:
     """Return the groups whose youngest snapshot does not hold all of their evidence."""
     youngest = snapshots.groupBy(*GROUP).agg(F.max_by(F.struct("at", "seen_until"), "at").alias("last"))
-    return youngest.where("last.seen_until >= last.at").select(*GROUP, F.lit(None).cast("double").alias("oldest"))
+    is_waiting = ms("last.seen_until") + F.lit(LOOK_AHEAD_MS) >= ms("last.at")
+    return youngest.where(is_waiting).select(*GROUP, F.lit(None).cast("double").alias("oldest"))
 
 
 def together(touched: list[DataFrame]) -> DataFrame:

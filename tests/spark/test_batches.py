@@ -1,0 +1,86 @@
+"""Any batches in any order end in the tables of one run over everything, through the lake and the job itself."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.timelines.standing import standing
+from tests.support.pure_pipeline import Row, Tables, read_silver
+from tests.support.silver_batches import BatchedLake, Piece, in_one_batch, pieces, written_at
+from transforms.gold.timelines.columns import TABLES
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+LATENESS_MS = 5_000
+
+Batches = list[list[Piece]]
+
+
+def in_turn(rows: list[Piece], dice: random.Random) -> Batches:
+    """As they were written, cut anywhere."""
+    cuts = sorted(dice.randrange(len(rows)) for _ in range(3))
+    return [rows[start:end] for start, end in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
+
+
+def shuffled(rows: list[Piece], dice: random.Random) -> Batches:
+    """Each as late as it likes: older than what has come before."""
+    spread = 30_000
+    return in_turn(sorted(rows, key=lambda piece: (written_at(piece) or 0.0) + dice.uniform(0, spread)), dice)
+
+
+def logs_last(rows: list[Piece], dice: random.Random) -> Batches:
+    """All records first, then what brokers logged, the other way round in time."""
+    records = [piece for piece in rows if "record_offset" in piece[1]]
+    lines = [piece for piece in rows if "record_offset" not in piece[1]]
+    half = len(lines) // 2
+    return [records, lines[half:], lines[:half], lines[:half]]  # the last of them twice
+
+
+CASES = {
+    "calm, cut anywhere": ("kafka-4.2.0", in_turn),
+    "chaotic, late": ("chaos-3.9.1", shuffled),
+    "two brokers, records before logs": ("failover-4.2.0", logs_last),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_batches_end_in_the_tables_of_one_run(
+    case: str, spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    name, cut = CASES[case]
+    silver = read_silver(capture_dir(name))
+    lake = BatchedLake(spark, tmp_path / "lake", LATENESS_MS)
+    for batch in cut(pieces(silver), random.Random(8)):
+        lake.load(batch)
+        lake.replay()
+    assert_as_in_one_run(lake, silver)
+
+
+def assert_as_in_one_run(lake: BatchedLake, silver: Tables) -> None:
+    """Assert that the lake has the rows of one run, with the same of them settled, up to the lake's horizon."""
+    reached = standing(lake.job)
+    assert reached is not None
+    assert reached.horizon is not None
+    expected = in_one_batch(silver, reached.horizon)
+    settled = 0
+    for spec in TABLES:
+        if spec.name in expected:
+            found = lake.rows(spec.name)
+            assert sorted(map(told, found)) == sorted(map(told, expected[spec.name])), spec.name
+            settled += sum(row["is_settled"] for row in found)
+    assert settled, "nothing was settled, so nothing was tested"
+
+
+def told(row: Row) -> str:
+    """A row as text, moments to the microsecond, as Delta keeps them."""
+    return repr({name: _rounded(value) for name, value in sorted(row.items())})
+
+
+def _rounded(value: Any) -> Any:
+    return round(float(value), 3) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
