@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.jvm.files import Files
+from jobs.jvm.storage import Storage
 from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
 from jobs.lake.notes import Notes
@@ -47,7 +47,9 @@ class Lake:
         self.root = root.rstrip("/")
         self.cluster = cluster
         self._database = database
-        self._files = Files(spark, self.root)
+        self._storage = Storage(spark, self.root)
+        with storage_errors(f"lake {self.root}"):
+            self._files = self._storage.files()
         self._lease = Lease(
             self._files, f"_locks/clusters/{self._folder}", f"cluster {cluster} of the lake {self.root}"
         )
@@ -64,7 +66,7 @@ class Lake:
             LakeError: it is not.
         """
         with storage_errors(f"lake {self.root}"):
-            if not self._files.make_root():
+            if not self._storage.make_root():
                 raise LakeError(f"lake {self.root} cannot be created")
             if self._database:
                 self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {quoted(self._database)}")
@@ -109,19 +111,20 @@ class Lake:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         return self._tables.read(spec)
 
-    def append(self, spec: TableSpec, rows: DataFrame, at: datetime) -> int:
+    def append(self, spec: TableSpec, rows: DataFrame, at: datetime, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.
 
         Args:
             spec: the table; it must have a key, and a time of loading.
             rows: columns of the table in any order; cluster and time of loading are added; unique by key.
             at: start of the run.
+            are_new: the table has none of them for certain, so that they need not be compared.
 
         Returns:
             Number of rows added.
         """
         before = self._created(spec)
-        count = self._tables.append_new(spec, stamped(spec, rows, at))
+        count = self._tables.append_new(spec, stamped(spec, rows, at), are_new)
         self.contents.wrote(spec, before, count, at if count else None)
         return count
 
@@ -189,7 +192,7 @@ class Lake:
         """Let one write in at a time where of two commits at once one can get lost, and none once the lease is lost."""
         if self._is_held:
             self._lease.check()
-        if self._files.commits_are_safe():
+        if self._storage.commits_are_safe():
             yield
         else:
             with Lease(self._files, f"_locks/tables/{spec.full_name}", spec.full_name).held(_TABLE_WAIT_S):

@@ -79,18 +79,24 @@ class Tables:
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
 
-    def append_new(self, spec: TableSpec, rows: DataFrame) -> int:
+    def append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.
 
         Args:
             spec: the table; it must have a key.
             rows: columns of the table in any order, `cluster` may be missing; unique by key.
+            are_new: the table has none of them as long as nobody else writes this cluster's rows; they are not compared.
 
         Returns:
-            Number of rows added; 0 leaves no new version, but for the first time.
+            Number of rows added; 0 leaves no new version, but where they were not compared.
         """
         rows = conforming(spec, of_cluster(spec, rows, self._cluster))
-        return self._written(spec, lambda: self._append_new(spec, rows))
+        trust = iter((are_new,))
+
+        def append() -> int:
+            return self._append_new(spec, rows, next(trust, False))  # whom somebody overtook trusts nobody any more
+
+        return self._written(spec, append)
 
     def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str]) -> int:
         """Set columns of rows that exist, by key; rows that hold these values already stay untouched.
@@ -187,17 +193,17 @@ class Tables:
         builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions).execute()
         return True
 
-    def _append_new(self, spec: TableSpec, rows: DataFrame) -> int:
-        log = self.log(spec)
-        turn = log.transaction(self._application)  # before the rows that are there are looked at, never after
-        if turn is None and not self.read(spec).take(1):
-            return self._append(spec, rows, 0).metrics.get("numOutputRows", 0)  # may be many: written straight through
+    def _append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool) -> int:
+        last = self.log(spec).transaction(self._application)  # before the rows that are there are looked at
+        turn = 0 if last is None else last + 1
+        if are_new or (last is None and not self.read(spec).take(1)):
+            return self._append(spec, rows, turn).metrics.get("numOutputRows", 0)  # may be many: straight through
         key = list(spec.key)
         new = rows.join(self.read(spec).select(key), key, "left_anti").select(rows.columns).persist()
         try:
             count = new.count()
             if count:
-                self._append(spec, new, 0 if turn is None else turn + 1)
+                self._append(spec, new, turn)
             return count
         finally:
             new.unpersist()
