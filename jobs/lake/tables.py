@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, DataFrameWriter, Row, SparkSession
 from pyspark.sql import functions as F
 
@@ -23,6 +24,7 @@ from jobs.lake.rows import conforming, of_cluster
 from jobs.lake.storage_errors import storage_errors
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.errors import LakeError
 from transforms.sql import literal, quoted
 
 T = TypeVar("T")
@@ -35,6 +37,9 @@ _ANY_ROWS = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 
 _WRITTEN_AT = ("recorded_at", "logged_at", "answered_at")
 """When what a row tells of was written: what is older than a moment need not be read."""
+
+_NOT_EMPTY = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "DELTA_MISSING_DELTA_TABLE")
+"""What Delta says of a folder with files and no commit: a stranger's, or those of whoever is creating the table."""
 
 _MERGE_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 
@@ -85,7 +90,7 @@ class Tables:
         Args:
             spec: the table; it must have a key.
             rows: columns of the table in any order, `cluster` may be missing; unique by key.
-            are_new: the table has none of them as long as nobody else writes this cluster's rows; they are not compared.
+            are_new: the table has none of them as long as nobody else writes this cluster's rows: not compared.
 
         Returns:
             Number of rows added; 0 leaves no new version, but where they were not compared.
@@ -190,7 +195,15 @@ class Tables:
         wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *_WRITTEN_AT)
         sought = [name for name in dict.fromkeys(wanted) if name in known]
         builder = builder.property("delta.dataSkippingStatsColumns", ",".join(map(quoted, sought)))
-        builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions).execute()
+        builder = builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions)
+        try:
+            builder.execute()
+        except AnalysisException as error:
+            if error.getCondition() not in _NOT_EMPTY:
+                raise
+            if self.log(spec).is_begun():
+                raise Overtaken from error
+            raise LakeError(f"{self.path(spec)} holds files that are no Delta table: move them elsewhere") from error
         return True
 
     def _append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool) -> int:

@@ -171,6 +171,16 @@ def test_clusters_write_one_table_at_once(spark: Any, writer: Callable[..., Any]
         assert texts == ["new"] * 5 + ["x"] * 5 + ["later"] * 2 + ["set"] * 3
 
 
+def test_files_of_a_stranger_are_no_table_and_no_reason_to_wait(
+    spark: Any, writer: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "lake" / "bronze" / "log_lines"
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("x")
+    with pytest.raises(LakeError, match="log_lines holds files that are no Delta table"):
+        writer().create(LOG_LINES)
+
+
 # --- progress ---
 
 
