@@ -19,6 +19,7 @@ from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
 from jobs.lake.notes import Notes
 from jobs.lake.progress import Progress
+from jobs.lake.retired import Retired
 from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.tables import Tables
@@ -38,7 +39,9 @@ class Lake:
         spark: the session.
         root: folder or URI.
         cluster: cluster whose rows are read and written.
+        notes: what the jobs note for the cluster.
         progress: how far the steps came.
+        retired: what has gone of age.
         contents: what is known of the tables.
     """
 
@@ -56,7 +59,9 @@ class Lake:
         self._is_held = False
         self._tables = Tables(spark, self.root, database, cluster, self._guard)
         notes = Notes(self._files, f"_notes/{self._folder}")
+        self.notes = notes
         self.progress = Progress(notes, self._table_id)
+        self.retired = Retired(notes)
         self.contents = Contents(self._tables, notes, cluster)
 
     def open(self) -> None:
@@ -116,7 +121,8 @@ class Lake:
 
         Args:
             spec: the table; it must have a key, and a time of loading.
-            rows: columns of the table in any order; cluster and time of loading are added; unique by key.
+            rows: columns of the table in any order; cluster and time of loading are added; unique by key. Those that
+                the table would have let go of because of their age are left out.
             at: start of the run.
             are_new: the table has none of them for certain, so that they need not be compared.
 
@@ -124,6 +130,7 @@ class Lake:
             Number of rows added.
         """
         before = self._created(spec)
+        rows = self.retired.left_out(spec, rows)
         count = self._tables.append_new(spec, stamped(spec, rows, at), are_new)
         self.contents.wrote(spec, before, count, at if count else None)
         return count
@@ -179,9 +186,33 @@ class Lake:
         self.contents.wrote(spec, before, None if gone is None else put - gone)
         return put
 
-    def compact(self, spec: TableSpec, retain_hours: float) -> None:
-        """Join small files, and remove those that no version younger than `retain_hours` needs."""
-        self._tables.compact(spec, retain_hours)
+    def delete(self, spec: TableSpec, where: str, those: DataFrame | None = None) -> int:
+        """Take out rows of this cluster.
+
+        Args:
+            spec: the table.
+            where: SQL condition of the rows; with `those`, of a row `old` and one of them, `new`.
+            those: rows of which at most one fits each row that is to go.
+
+        Returns:
+            Number of rows taken out.
+        """
+        before = self._created(spec)
+        count = self._tables.delete(spec, where) if those is None else self._tables.delete_those(spec, those, where)
+        self.contents.wrote(spec, before, -count)
+        return count
+
+    def compact(self, spec: TableSpec, by: Sequence[str] = ()) -> None:
+        """Join this cluster's small files; with columns, lay rows together that are alike in them (Z-order)."""
+        self._tables.compact(spec, by)
+
+    def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
+        """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
+        self._tables.vacuum(spec, retain_hours)
+
+    def size_bytes(self, spec: TableSpec) -> int:
+        """Return the size of a table's files, those of all clusters."""
+        return self._tables.size_bytes(spec)
 
     def checkpoint(self, spec: TableSpec, name: str) -> str:
         """Return the folder where a stream into a table keeps how far it came; another one once the table is anew."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
@@ -41,7 +41,7 @@ _WRITTEN_AT = ("recorded_at", "logged_at", "answered_at")
 _NOT_EMPTY = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "DELTA_MISSING_DELTA_TABLE")
 """What Delta says of a folder with files and no commit: a stranger's, or those of whoever is creating the table."""
 
-_MERGE_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
+_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 class Tables:
@@ -176,11 +176,52 @@ class Tables:
         counted = commit.metrics
         return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
 
-    def compact(self, spec: TableSpec, retain_hours: float) -> None:
-        """Join small files, and remove those that no version younger than `retain_hours` needs."""
-        table = DeltaTable.forPath(self._spark, self.path(spec))
-        self._written(spec, table.optimize().executeCompaction)
-        self._written(spec, lambda: table.vacuum(retain_hours))
+    def delete(self, spec: TableSpec, where: str) -> int:
+        """Take out the rows of the cluster that a condition selects; return how many they were."""
+        condition = f"cluster = {literal(self._cluster)} AND ({where})"
+        return self._written(spec, lambda: self._deleted(spec, condition))
+
+    def delete_those(self, spec: TableSpec, those: DataFrame, where: str) -> int:
+        """Take out the rows of the cluster that are among others.
+
+        Args:
+            spec: the table.
+            those: the others.
+            where: SQL condition of a row `old` and one of the others, `new`; of these at most one fits a row.
+
+        Returns:
+            Number of rows taken out.
+        """
+        condition = f"old.cluster = {literal(self._cluster)} AND ({where})"
+
+        def merge() -> int:
+            table = DeltaTable.forPath(self._spark, self.path(spec)).alias("old")
+            merging = table.merge(those.alias("new"), condition).whenMatchedDelete()
+            return int(self._merged(merging)["num_deleted_rows"])
+
+        return self._written(spec, merge)
+
+    def compact(self, spec: TableSpec, by: Sequence[str] = ()) -> None:
+        """Join the small files of the cluster; with columns, lay rows together that are alike in them (Z-order)."""
+
+        def optimize() -> None:
+            files = DeltaTable.forPath(self._spark, self.path(spec)).optimize()
+            files = files.where(f"cluster = {literal(self._cluster)}")
+            if by:
+                files.executeZOrderBy(list(by))
+            else:
+                files.executeCompaction()
+
+        self._written(spec, optimize)
+
+    def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
+        """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
+        self._written(spec, lambda: DeltaTable.forPath(self._spark, self.path(spec)).vacuum(retain_hours))
+
+    def size_bytes(self, spec: TableSpec) -> int:
+        """Return the size of a table's files, those of all clusters."""
+        with storage_errors(spec.full_name):
+            return int(DeltaTable.forPath(self._spark, self.path(spec)).detail().collect()[0]["sizeInBytes"])
 
     def _written(self, spec: TableSpec, write: Callable[[], T]) -> T:
         with storage_errors(spec.full_name), self._guard(spec):
@@ -239,13 +280,27 @@ class Tables:
         writer.option("userMetadata", note).save(self.path(spec))
         return next((each for each in log.commits(before.version if before else -1) if each.note == note), None)
 
+    def _deleted(self, spec: TableSpec, condition: str) -> int:
+        log, note = self.log(spec), signature(self._cluster, secrets.token_hex(8))
+        before = log.state()
+        with self._noted(note):
+            DeltaTable.forPath(self._spark, self.path(spec)).delete(condition)
+        commits = log.commits(before.version if before else -1)
+        return sum(each.metrics.get("numDeletedRows", 0) for each in commits if each.note == note)
+
     def _merged(self, merge: DeltaMergeBuilder) -> Row:
-        self._spark.conf.set(_MERGE_NOTE, signature(self._cluster, "update"))  # a merge has no options of its own
-        try:
+        with self._noted(signature(self._cluster, "merge")):
             counted: Row = merge.execute().collect()[0]
             return counted
+
+    @contextmanager
+    def _noted(self, note: str) -> Iterator[None]:
+        """Let what has no options of its own note with its commits what it is."""
+        self._spark.conf.set(_NOTE, note)
+        try:
+            yield
         finally:
-            self._spark.conf.unset(_MERGE_NOTE)
+            self._spark.conf.unset(_NOTE)
 
 
 def signature(cluster: str, write: str) -> str:

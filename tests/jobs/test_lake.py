@@ -272,7 +272,8 @@ def test_what_is_known_holds_while_others_write_and_no_longer(
     before = asked(lake)
     lake.contents.keep()
     open_lake("other").append(LOG_LINES, lines(spark, range(3)), AT)
-    lake.compact(LOG_LINES, 168)
+    lake.compact(LOG_LINES)
+    lake.vacuum(LOG_LINES, 168)
     assert queries(spark, lambda: asked(open_lake())) == (before, 0), "neither has touched these rows"
     stranger = spark.read.format("delta").load(lake.path(LOG_LINES)).where("cluster = 'test'").limit(1)
     stranger.write.format("delta").mode("append").save(lake.path(LOG_LINES))
