@@ -41,6 +41,9 @@ _WRITTEN_AT = ("recorded_at", "logged_at", "answered_at")
 _NOT_EMPTY = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "DELTA_MISSING_DELTA_TABLE")
 """What Delta says of a folder with files and no commit: a stranger's, or those of whoever is creating the table."""
 
+_VACUUM_COMMITS = "spark.databricks.delta.vacuum.logging.enabled"
+"""Whether a vacuum leaves two versions of the table, even if it found nothing to do."""
+
 _NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 
 
@@ -216,7 +219,12 @@ class Tables:
 
     def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
-        self._written(spec, lambda: DeltaTable.forPath(self._spark, self.path(spec)).vacuum(retain_hours))
+
+        def vacuum() -> None:
+            with self._set(_VACUUM_COMMITS, "false"):
+                DeltaTable.forPath(self._spark, self.path(spec)).vacuum(retain_hours)
+
+        self._written(spec, vacuum)
 
     def size_bytes(self, spec: TableSpec) -> int:
         """Return the size of a table's files, those of all clusters."""
@@ -293,14 +301,18 @@ class Tables:
             counted: Row = merge.execute().collect()[0]
             return counted
 
-    @contextmanager
-    def _noted(self, note: str) -> Iterator[None]:
+    def _noted(self, note: str) -> AbstractContextManager[None]:
         """Let what has no options of its own note with its commits what it is."""
-        self._spark.conf.set(_NOTE, note)
+        return self._set(_NOTE, note)
+
+    @contextmanager
+    def _set(self, key: str, value: str) -> Iterator[None]:
+        """Set an option of the session for a while."""
+        self._spark.conf.set(key, value)
         try:
             yield
         finally:
-            self._spark.conf.unset(_NOTE)
+            self._spark.conf.unset(key)
 
 
 def signature(cluster: str, write: str) -> str:
