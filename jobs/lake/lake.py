@@ -22,10 +22,11 @@ from jobs.lake.progress import Progress
 from jobs.lake.retired import Retired
 from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
+from jobs.lake.table_files import TableFiles
 from jobs.lake.tables import Tables
 from schemas.table import TableSpec
 from transforms.errors import LakeError
-from transforms.sql import quoted
+from transforms.sql import literal, quoted
 
 _TABLES_AT_ONCE = 4
 _TABLE_WAIT_S = 3600
@@ -204,15 +205,17 @@ class Lake:
 
     def compact(self, spec: TableSpec, by: Sequence[str] = ()) -> None:
         """Join this cluster's small files; with columns, lay rows together that are alike in them (Z-order)."""
-        self._tables.compact(spec, by)
+        where = f"cluster = {literal(self.cluster)}"
+        self._tables.written(spec, lambda: TableFiles(self.spark, self.path(spec)).compact(where, by))
 
     def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
-        self._tables.vacuum(spec, retain_hours)
+        self._tables.written(spec, lambda: TableFiles(self.spark, self.path(spec)).vacuum(retain_hours))
 
     def size_bytes(self, spec: TableSpec) -> int:
         """Return the size of a table's files, those of all clusters."""
-        return self._tables.size_bytes(spec)
+        with storage_errors(spec.full_name):
+            return TableFiles(self.spark, self.path(spec)).size_bytes()
 
     def checkpoint(self, spec: TableSpec, name: str) -> str:
         """Return the folder where a stream into a table keeps how far it came; another one once the table is anew."""

@@ -17,17 +17,17 @@ from pyspark.sql import functions as F
 
 from jobs.lake.load_clock import iso
 from jobs.lake.notes import Notes
+from jobs.lake.rows import WRITTEN_AT
 from schemas.table import TableSpec
 
 NAME = "retired"
 
-_WRITTEN_AT = ("recorded_at", "logged_at", "answered_at", "at", "seen_at")
 _SOURCE = ("topic_partition", "topic_partition_of_record", "broker")
 
 
 def written_at(spec: TableSpec) -> str:
     """Return the column that says how old a row is: when what it tells of was written."""
-    return next(name for name in _WRITTEN_AT if name in spec.columns)
+    return next(name for name in WRITTEN_AT if name in spec.columns)
 
 
 def source_of(spec: TableSpec) -> str | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
@@ -20,8 +20,9 @@ from pyspark.sql import functions as F
 
 from jobs.jvm.delta_log import Commit, DeltaLog
 from jobs.lake.conflicts import Overtaken, retried
-from jobs.lake.rows import conforming, of_cluster
+from jobs.lake.rows import WRITTEN_AT, conforming, of_cluster
 from jobs.lake.storage_errors import storage_errors
+from jobs.lake.table_files import setting
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
@@ -35,14 +36,8 @@ Guard = Callable[[TableSpec], AbstractContextManager[None]]
 _ANY_ROWS = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 """Whether Delta refuses rows that do not fulfil the condition of those in whose place they are put."""
 
-_WRITTEN_AT = ("recorded_at", "logged_at", "answered_at")
-"""When what a row tells of was written: what is older than a moment need not be read."""
-
 _NOT_EMPTY = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "DELTA_MISSING_DELTA_TABLE")
 """What Delta says of a folder with files and no commit: a stranger's, or those of whoever is creating the table."""
-
-_VACUUM_COMMITS = "spark.databricks.delta.vacuum.logging.enabled"
-"""Whether a vacuum leaves two versions of the table, even if it found nothing to do."""
 
 _NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 
@@ -78,7 +73,7 @@ class Tables:
         """Create a table with the declared columns, comments and NOT NULL; tell whether it was not there."""
         if self.log(spec).state() is not None:
             return False
-        return self._written(spec, lambda: self._create(spec))
+        return self.written(spec, lambda: self._create(spec))
 
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
@@ -104,7 +99,7 @@ class Tables:
         def append() -> int:
             return self._append_new(spec, rows, next(trust, False))  # whom somebody overtook trusts nobody any more
 
-        return self._written(spec, append)
+        return self.written(spec, append)
 
     def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str]) -> int:
         """Set columns of rows that exist, by key; rows that hold these values already stay untouched.
@@ -127,7 +122,7 @@ class Tables:
             )
             return int(self._merged(merging)["num_updated_rows"])
 
-        return self._written(spec, merge)
+        return self.written(spec, merge)
 
     def put(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> tuple[int, int]:
         """Put rows in by key, in the place of those that there are, and take others out, in one commit.
@@ -152,7 +147,7 @@ class Tables:
             counted = self._merged(merging)
             return int(counted["num_inserted_rows"]), int(counted["num_deleted_rows"])
 
-        return self._written(spec, merge)
+        return self.written(spec, merge)
 
     def _matching(self, spec: TableSpec, rows: DataFrame) -> DeltaMergeBuilder:
         same_key = (f"old.{quoted(name)} = new.{quoted(name)}" for name in spec.key if name != "cluster")
@@ -173,7 +168,7 @@ class Tables:
         rows = conforming(spec, of_cluster(spec, rows, self._cluster))
         condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
         overwrite = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
-        commit = self._written(spec, lambda: self._saved(spec, overwrite))
+        commit = self.written(spec, lambda: self._saved(spec, overwrite))
         if commit is None:
             return 0, 0
         counted = commit.metrics
@@ -182,7 +177,7 @@ class Tables:
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""
         condition = f"cluster = {literal(self._cluster)} AND ({where})"
-        return self._written(spec, lambda: self._deleted(spec, condition))
+        return self.written(spec, lambda: self._deleted(spec, condition))
 
     def delete_those(self, spec: TableSpec, those: DataFrame, where: str) -> int:
         """Take out the rows of the cluster that are among others.
@@ -202,36 +197,10 @@ class Tables:
             merging = table.merge(those.alias("new"), condition).whenMatchedDelete()
             return int(self._merged(merging)["num_deleted_rows"])
 
-        return self._written(spec, merge)
+        return self.written(spec, merge)
 
-    def compact(self, spec: TableSpec, by: Sequence[str] = ()) -> None:
-        """Join the small files of the cluster; with columns, lay rows together that are alike in them (Z-order)."""
-
-        def optimize() -> None:
-            files = DeltaTable.forPath(self._spark, self.path(spec)).optimize()
-            files = files.where(f"cluster = {literal(self._cluster)}")
-            if by:
-                files.executeZOrderBy(list(by))
-            else:
-                files.executeCompaction()
-
-        self._written(spec, optimize)
-
-    def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
-        """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
-
-        def vacuum() -> None:
-            with self._set(_VACUUM_COMMITS, "false"):
-                DeltaTable.forPath(self._spark, self.path(spec)).vacuum(retain_hours)
-
-        self._written(spec, vacuum)
-
-    def size_bytes(self, spec: TableSpec) -> int:
-        """Return the size of a table's files, those of all clusters."""
-        with storage_errors(spec.full_name):
-            return int(DeltaTable.forPath(self._spark, self.path(spec)).detail().collect()[0]["sizeInBytes"])
-
-    def _written(self, spec: TableSpec, write: Callable[[], T]) -> T:
+    def written(self, spec: TableSpec, write: Callable[[], T]) -> T:
+        """Do what writes to a table, as all writes are done: under the guard, and again if another one came first."""
         with storage_errors(spec.full_name), self._guard(spec):
             return retried(write, spec.full_name)
 
@@ -241,7 +210,7 @@ class Tables:
             builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
         # Rows are sought by these; least and greatest values of all others would be computed for nothing.
         known = {*spec.columns} - {*spec.partitions}  # of which a partition has one
-        wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *_WRITTEN_AT)
+        wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *WRITTEN_AT)
         sought = [name for name in dict.fromkeys(wanted) if name in known]
         builder = builder.property("delta.dataSkippingStatsColumns", ",".join(map(quoted, sought)))
         builder = builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions)
@@ -303,16 +272,7 @@ class Tables:
 
     def _noted(self, note: str) -> AbstractContextManager[None]:
         """Let what has no options of its own note with its commits what it is."""
-        return self._set(_NOTE, note)
-
-    @contextmanager
-    def _set(self, key: str, value: str) -> Iterator[None]:
-        """Set an option of the session for a while."""
-        self._spark.conf.set(key, value)
-        try:
-            yield
-        finally:
-            self._spark.conf.unset(key)
+        return setting(self._spark, _NOTE, note)
 
 
 def signature(cluster: str, write: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
@@ -18,6 +19,7 @@ from jobs.ingest_logs import PARSE_STEP
 from jobs.ingest_offsets import DECODE_STEP
 from jobs.lake.load_clock import iso
 from jobs.lake.retired import source_of, written_at
+from jobs.timelines import standing
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.gold import REPLAY_AUDIT, REPLAY_SNAPSHOTS
@@ -25,15 +27,10 @@ from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQU
 from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.coordinator.state import VERSION
 
-REPLAY_STEP = "rebuild_timelines"
-
 _READ_BY = {
-    OFFSETS_RECORDS.full_name: DECODE_STEP,
-    LOG_LINES.full_name: PARSE_STEP,
-    OFFSET_COMMITS.full_name: REPLAY_STEP,
-    GROUP_METADATA.full_name: REPLAY_STEP,
-    COORDINATOR_EVENTS.full_name: REPLAY_STEP,
-    GROUP_REQUESTS.full_name: REPLAY_STEP,
+    OFFSETS_RECORDS: DECODE_STEP,
+    LOG_LINES: PARSE_STEP,
+    **dict.fromkeys((OFFSET_COMMITS, GROUP_METADATA, COORDINATOR_EVENTS, GROUP_REQUESTS), standing.STEP),
 }
 """By table, the step that has to have read its rows before they go."""
 
@@ -72,31 +69,20 @@ def _kept_for(job: Job) -> Iterator[tuple[TableSpec, int]]:
 
 def _expire(job: Job, spec: TableSpec, before: datetime) -> int:
     """Let go of a table's rows from before a moment."""
-    lake, age, source = job.lake, written_at(spec), source_of(spec)
+    lake, source = job.lake, source_of(spec)
     if "loaded_at" in spec.columns:
         lake.contents.newest_load([spec])  # found out now, as it must not go back when the newest row goes
-    conditions = [_is_old(spec, before)]
-    if spec.full_name in _READ_BY:
-        read_up_to = _read_up_to(job, spec)
-        if read_up_to is None:
+    is_free = _is_free(job, spec)
+    is_going = f"{_is_old(spec, before)} AND {is_free}"
+    if source is not None:
+        sources = [row[0] for row in lake.read(spec).where(is_going).select(source).distinct().collect()]
+        if not sources:
             return 0
-        conditions.append(f"loaded_at <= TIMESTAMP '{read_up_to}'")
-    if "is_settled" in spec.columns:
-        conditions.append("is_settled")
-    old = lake.read(spec).where(" AND ".join(conditions))
-    sources = [row[0] for row in old.select(source).distinct().collect()] if source else []
-    if source and not sources:
-        return 0
-    lake.retired.note(spec, sources, before)
-    if spec not in _EVIDENCE:
-        return lake.delete(spec, " AND ".join(conditions))
-    snapshots = lake.read(REPLAY_SNAPSHOTS).where(F.col("version") == VERSION)
-    standing = snapshots.groupBy("group_id").agg(F.min("at").alias("at"))
-    standing = standing.where(F.col("at") <= F.lit(iso(before)).cast("timestamp"))
-    below = standing.select("group_id", (F.col("at") - F.expr(f"INTERVAL {REORDER_MS / 1000} SECONDS")).alias("below"))
-    matching = [f"old.{condition}" for condition in conditions[1:]]
-    where = " AND ".join(["old.group_id = new.group_id", f"old.{age} < new.below", *matching])
-    return lake.delete(spec, where, below)
+        lake.retired.note(spec, sources, before)
+    if spec in _EVIDENCE:
+        stood_for = f"old.group_id = new.group_id AND {written_at(spec)} < below"
+        return lake.delete(spec, f"{stood_for} AND {is_free}", _stood_for(job, before))
+    return lake.delete(spec, is_going)
 
 
 def _is_old(spec: TableSpec, before: datetime) -> str:
@@ -107,8 +93,23 @@ def _is_old(spec: TableSpec, before: datetime) -> str:
     return f"({age} < {moment} OR ({age} IS NULL AND loaded_at < {moment}))"
 
 
-def _read_up_to(job: Job, spec: TableSpec) -> str | None:
-    """Return the `loaded_at` up to which rows have been read by the step that needs them; None = it has read none."""
-    note = job.lake.progress.last(_READ_BY[spec.full_name]) or {}
-    read: str | None = note.get("loaded", note).get(spec.full_name)
-    return read
+def _is_free(job: Job, spec: TableSpec) -> str:
+    """Return the condition of rows that no step is yet to read or to write anew."""
+    if spec in _READ_BY:
+        note = job.lake.progress.last(_READ_BY[spec]) or {}
+        read_up_to = note.get("loaded", note).get(spec.full_name)
+        return "false" if read_up_to is None else f"loaded_at <= TIMESTAMP '{read_up_to}'"
+    return "is_settled" if "is_settled" in spec.columns else "true"
+
+
+def _stood_for(job: Job, before: datetime) -> DataFrame:
+    """Return the groups that go back, for whatever is younger than a moment, to a snapshot at most.
+
+    Returns:
+        group_id, below: what was written before it is in every snapshot of the group.
+    """
+    snapshots = job.lake.read(REPLAY_SNAPSHOTS).where(F.col("version") == VERSION)
+    oldest = snapshots.groupBy("group_id").agg(F.min("at").alias("at"))
+    reordered = F.expr(f"INTERVAL {REORDER_MS / 1000} SECONDS")
+    stand = oldest.where(F.col("at") <= F.lit(iso(before)).cast("timestamp"))
+    return stand.select("group_id", (F.col("at") - reordered).alias("below"))
