@@ -62,7 +62,7 @@ class Lake:
         notes = Notes(self._files, f"_notes/{self._folder}")
         self.notes = notes
         self.progress = Progress(notes, self._table_id)
-        self.retired = Retired(notes)
+        self.retired = Retired(notes, self._table_id)
         self.contents = Contents(self._tables, notes, cluster)
 
     def open(self) -> None:

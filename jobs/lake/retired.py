@@ -7,10 +7,10 @@ from these a second time. A source that is new to the table gives all it has, ho
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
 from itertools import chain
-from typing import cast
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -40,26 +40,27 @@ class Retired:
 
     Args:
         notes: where it is noted.
+        table_id: returns the id of a table, None if it does not exist; one that was made anew takes in everything.
     """
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, table_id: Callable[[TableSpec], str | None]) -> None:
         self._notes = notes
-        self._kept: dict[str, dict[str, str]] | None = None
+        self._table_id = table_id
 
     def of(self, spec: TableSpec) -> dict[str, str]:
         """Return the moments before which rows have gone, ISO 8601 in UTC, by source."""
-        if self._kept is None:
-            self._kept = cast("dict[str, dict[str, str]]", self._notes.get(NAME) or {})
-        return self._kept.get(spec.full_name, {})
+        kept = self._all().get(spec.full_name)
+        if kept is None or kept["table"] != self._table_id(spec):
+            return {}
+        before: dict[str, str] = kept["before"]
+        return before
 
     def note(self, spec: TableSpec, sources: Collection[object], before: datetime) -> None:
         """Note from which sources rows are about to go, and how old they are at least."""
         known = self.of(spec)
         later = {str(source): max(iso(before), known.get(str(source), "")) for source in sources}
-        if later.items() <= known.items() or self._kept is None:
-            return
-        self._kept[spec.full_name] = {**known, **later}
-        self._notes.put(NAME, self._kept)
+        kept = {"table": self._table_id(spec), "before": {**known, **later}}
+        self._notes.put(NAME, {**self._all(), spec.full_name: kept})
 
     def left_out(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
         """Return rows without those that have gone before, or would have."""
@@ -69,3 +70,6 @@ class Retired:
         moments = F.create_map(*map(F.lit, chain.from_iterable(known.items())))
         before = F.element_at(moments, F.col(source).cast("string")).cast("timestamp")
         return rows.where(~F.coalesce(F.col(written_at(spec)) < before, F.lit(False)))
+
+    def _all(self) -> dict[str, Any]:
+        return self._notes.get(NAME) or {}

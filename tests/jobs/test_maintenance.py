@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -128,6 +129,8 @@ def test_old_bronze_goes_once_it_has_been_decoded_and_does_not_come_back(
     )
     assert lake.append(OFFSETS_RECORDS, again, NOW) == 2, "the young one, and a partition that is new to the lake"
     assert values(lake, OFFSETS_RECORDS, "topic_partition") == [3, 3, 4]
+    shutil.rmtree(lake.path(OFFSETS_RECORDS))
+    assert open_lake().append(OFFSETS_RECORDS, again, NOW) == 3, "a table that is made anew takes in all there is"
 
 
 def test_lines_without_a_time_age_in_the_lake(put: Any, open_lake: Any, maintain: Any) -> None:
