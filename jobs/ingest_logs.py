@@ -13,6 +13,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
+from jobs.frame.keeping import keeping
 from jobs.lake.increments import increment
 from jobs.settings.settings import LogsSettings
 from jobs.sources.logs import reader as source
@@ -79,13 +80,11 @@ def _files(settings: LogsSettings) -> list[LogFile]:
 
 
 def _append_facts(job: Job, facts: DataFrame, at: datetime) -> None:
-    facts = facts.persist()
-    try:
+    with keeping() as keep:
+        facts = keep(facts)
         told = {row[logs.TABLE] for row in facts.groupBy(logs.TABLE).count().collect()}
         parsed = logs.split(facts)
         job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in told], at)
-    finally:
-        facts.unpersist()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

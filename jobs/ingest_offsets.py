@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
+from jobs.frame.keeping import keeping, with_rows
 from jobs.lake.increments import Increment, increment
 from jobs.lake.rows import good_rows, rejected_rows
 from jobs.sources import exported
@@ -26,6 +27,12 @@ from transforms.silver import offsets, topic_names, transactions
 
 READ_STEP, DECODE_STEP = "read_segments", "decode_offsets"
 
+_FEW_BYTES = 64 << 20
+"""Up to so many bytes of segments are read once and kept; of more, what is rejected is read a second time."""
+
+_FEW_RECORDS = 200_000
+"""Up to so many, what is decoded of them is kept, and no table is written that they tell nothing for."""
+
 _READ = (REJECTED, OFFSETS_RECORDS)
 _DECODED = (REJECTED, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS)
 _SILVER = (TOPIC_NAMES, *_DECODED)
@@ -36,11 +43,16 @@ def run(job: Job) -> None:
     load = LOADERS.get(job.settings.offsets.kind)
     if load is None:
         job.report.note("offsets.kind is none")
-    else:
-        at = job.lake.contents.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
-        job.lake.create([OFFSETS_RECORDS, *_SILVER])
-        load(job, at)
-        _decode(job, at)
+        return
+    at = job.lake.contents.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
+    job.lake.create([OFFSETS_RECORDS, *_SILVER])
+    is_caught_up = _found(job).is_empty
+    load(job, at)
+    _decode(job, at, is_caught_up)
+
+
+def _found(job: Job) -> Increment:
+    return increment(job.lake, DECODE_STEP, [OFFSETS_RECORDS], _SILVER)
 
 
 def _load_segments(job: Job, at: datetime) -> None:
@@ -51,9 +63,16 @@ def _load_segments(job: Job, at: datetime) -> None:
     if not changed:
         return
     job.report.activity(f"reading {job.settings.offsets.path}")
-    good = good_rows(segments.read(job.spark, changed), OFFSETS_RECORDS, is_unique=is_unique(changed))
-    bad = rejected_rows(segments.read_rejected(job.spark, changed))
-    job.append([(OFFSETS_RECORDS, good), (REJECTED, bad)], at)
+    with keeping() as keep:
+        read = segments.read(job.spark, changed)
+        if sum(file.size for file in changed) <= _FEW_BYTES:
+            read = keep(read)
+            bad = rejected_rows(read)
+            rejected = [(REJECTED, bad)] if bad.take(1) else []
+        else:
+            rejected = [(REJECTED, rejected_rows(segments.read_rejected(job.spark, changed)))]
+        good = good_rows(read, OFFSETS_RECORDS, is_unique=is_unique(changed))
+        job.append([(OFFSETS_RECORDS, good), *rejected], at)
     job.lake.progress.note(READ_STEP, _READ, {"files": sorted(file.mark() for file in files)})
 
 
@@ -68,23 +87,37 @@ LOADERS = {"segments": _load_segments, "records": _load_records, "kafka": live_t
 """Source → bronze, by `offsets.kind`."""
 
 
-def _decode(job: Job, at: datetime) -> None:
-    """Bronze → silver, for the records that have not been decoded yet."""
-    found = increment(job.lake, DECODE_STEP, [OFFSETS_RECORDS], _SILVER)
+def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
+    """Bronze → silver, for the records that have not been decoded yet.
+
+    Args:
+        job: the job.
+        at: start of the run.
+        is_caught_up: there were none when the run began, so that silver has no row of those that there are now.
+    """
+    found = _found(job)
     if found.is_empty:
         return
     new = found.new(job.lake, OFFSETS_RECORDS)
+    batch = new.agg(
+        F.count("*").alias("count"),
+        F.coalesce(F.max("is_transactional"), F.lit(False)).alias("is_transactional"),
+        F.coalesce(F.max(F.col("control_type").isNotNull()), F.lit(False)).alias("has_markers"),
+    ).collect()[0]
     control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
     job.report.activity("decoding")
-    rest = offsets.not_plain(new).persist()
-    try:
-        decoded = offsets.decode(new, rest)
-        if new.where("is_transactional").take(1):  # mostly none, and to resolve is to decode twice
+    with keeping() as keep:
+        decoded = offsets.decode(new, keep(offsets.not_plain(new)))
+        if batch["is_transactional"]:  # mostly none is, and to resolve is to decode twice
             decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], control_records)
-        job.append([(spec, decoded[spec.name]) for spec in _DECODED], at)
-    finally:
-        rest.unpersist()
-    _settle(job, control_records, at)
+        if batch["count"] <= _FEW_RECORDS:
+            decoded = {name: keep(rows) for name, rows in decoded.items()}
+            told = with_rows(decoded)
+        else:
+            told = set(decoded)
+        job.append([(spec, decoded[spec.name]) for spec in _DECODED if spec.name in told], at, are_new=is_caught_up)
+    if batch["has_markers"] or not is_caught_up:
+        _settle(job, control_records, at)
     _name_topics(job, found, at)
     job.lake.progress.note(DECODE_STEP, _SILVER, found.now)
 
@@ -99,11 +132,15 @@ def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
 
 
 def _name_topics(job: Job, found: Increment, at: datetime) -> None:
-    """Note the names of the topic ids that this run has brought; of a step that begins anew, of all there are."""
+    """Note the names of topic ids, as far as what was decoded since the step was last through tells any."""
     read = [job.lake.read(spec) for spec in (OFFSET_COMMITS, MODERN_GROUP_RECORDS)]
-    if found.before is not None:
-        read = [rows.where(F.col("loaded_at") == F.lit(at.isoformat()).cast("timestamp")) for rows in read]
-    job.append([(TOPIC_NAMES, topic_names.named(*read))], at)
+    through = (found.before or {}).get(OFFSETS_RECORDS.full_name)
+    if through is not None:
+        read = [rows.where(F.col("loaded_at") > F.lit(through).cast("timestamp")) for rows in read]
+    with keeping() as keep:
+        names = keep(topic_names.named(*read))
+        if names.take(1):
+            job.append([(TOPIC_NAMES, names)], at)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -49,9 +49,9 @@ class Job:
         """The session."""
         return self.lake.spark
 
-    def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime) -> None:
+    def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime, are_new: bool = False) -> None:
         """Add new rows to tables, stamped with the start of the run, and report how many they were."""
-        self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at))
+        self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at, are_new))
 
     def replace(
         self, frames: Sequence[tuple[TableSpec, DataFrame]], where: Mapping[TableSpec, str] | None = None

@@ -60,6 +60,11 @@ class DeltaLog:
         version = int(snapshot.version())
         return TableState(str(snapshot.metadata().id()), version) if version >= 0 else None
 
+    def is_begun(self) -> bool:
+        """Tell whether there is a log, be it one without any commit yet."""
+        path = self._log().logPath()
+        return bool(path.getFileSystem(hadoop_configuration(self._spark)).exists(path))
+
     def transaction(self, application: str) -> int | None:
         """Return the number of the last write of an application, as the writer gave it; None before the first."""
         snapshot = self._snapshot()

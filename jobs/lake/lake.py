@@ -14,17 +14,19 @@ from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.jvm.files import Files
+from jobs.jvm.storage import Storage
 from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
 from jobs.lake.notes import Notes
 from jobs.lake.progress import Progress
+from jobs.lake.retired import Retired
 from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
+from jobs.lake.table_files import TableFiles
 from jobs.lake.tables import Tables
 from schemas.table import TableSpec
 from transforms.errors import LakeError
-from transforms.sql import quoted
+from transforms.sql import literal, quoted
 
 _TABLES_AT_ONCE = 4
 _TABLE_WAIT_S = 3600
@@ -38,7 +40,9 @@ class Lake:
         spark: the session.
         root: folder or URI.
         cluster: cluster whose rows are read and written.
+        notes: what the jobs note for the cluster.
         progress: how far the steps came.
+        retired: what has gone of age.
         contents: what is known of the tables.
     """
 
@@ -47,14 +51,18 @@ class Lake:
         self.root = root.rstrip("/")
         self.cluster = cluster
         self._database = database
-        self._files = Files(spark, self.root)
+        self._storage = Storage(spark, self.root)
+        with storage_errors(f"lake {self.root}"):
+            self._files = self._storage.files()
         self._lease = Lease(
             self._files, f"_locks/clusters/{self._folder}", f"cluster {cluster} of the lake {self.root}"
         )
         self._is_held = False
         self._tables = Tables(spark, self.root, database, cluster, self._guard)
         notes = Notes(self._files, f"_notes/{self._folder}")
+        self.notes = notes
         self.progress = Progress(notes, self._table_id)
+        self.retired = Retired(notes, self._table_id)
         self.contents = Contents(self._tables, notes, cluster)
 
     def open(self) -> None:
@@ -64,7 +72,7 @@ class Lake:
             LakeError: it is not.
         """
         with storage_errors(f"lake {self.root}"):
-            if not self._files.make_root():
+            if not self._storage.make_root():
                 raise LakeError(f"lake {self.root} cannot be created")
             if self._database:
                 self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {quoted(self._database)}")
@@ -109,19 +117,22 @@ class Lake:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         return self._tables.read(spec)
 
-    def append(self, spec: TableSpec, rows: DataFrame, at: datetime) -> int:
+    def append(self, spec: TableSpec, rows: DataFrame, at: datetime, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.
 
         Args:
             spec: the table; it must have a key, and a time of loading.
-            rows: columns of the table in any order; cluster and time of loading are added; unique by key.
+            rows: columns of the table in any order; cluster and time of loading are added; unique by key. Those that
+                the table would have let go of because of their age are left out.
             at: start of the run.
+            are_new: the table has none of them for certain, so that they need not be compared.
 
         Returns:
             Number of rows added.
         """
         before = self._created(spec)
-        count = self._tables.append_new(spec, stamped(spec, rows, at))
+        rows = self.retired.left_out(spec, rows)
+        count = self._tables.append_new(spec, stamped(spec, rows, at), are_new)
         self.contents.wrote(spec, before, count, at if count else None)
         return count
 
@@ -176,9 +187,35 @@ class Lake:
         self.contents.wrote(spec, before, None if gone is None else put - gone)
         return put
 
-    def compact(self, spec: TableSpec, retain_hours: float) -> None:
-        """Join small files, and remove those that no version younger than `retain_hours` needs."""
-        self._tables.compact(spec, retain_hours)
+    def delete(self, spec: TableSpec, where: str, those: DataFrame | None = None) -> int:
+        """Take out rows of this cluster.
+
+        Args:
+            spec: the table.
+            where: SQL condition of the rows; with `those`, of a row `old` and one of them, `new`.
+            those: rows of which at most one fits each row that is to go.
+
+        Returns:
+            Number of rows taken out.
+        """
+        before = self._created(spec)
+        count = self._tables.delete(spec, where) if those is None else self._tables.delete_those(spec, those, where)
+        self.contents.wrote(spec, before, -count)
+        return count
+
+    def compact(self, spec: TableSpec, by: Sequence[str] = ()) -> None:
+        """Join this cluster's small files; with columns, lay rows together that are alike in them (Z-order)."""
+        where = f"cluster = {literal(self.cluster)}"
+        self._tables.written(spec, lambda: TableFiles(self.spark, self.path(spec)).compact(where, by))
+
+    def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
+        """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
+        self._tables.written(spec, lambda: TableFiles(self.spark, self.path(spec)).vacuum(retain_hours))
+
+    def size_bytes(self, spec: TableSpec) -> int:
+        """Return the size of a table's files, those of all clusters."""
+        with storage_errors(spec.full_name):
+            return TableFiles(self.spark, self.path(spec)).size_bytes()
 
     def checkpoint(self, spec: TableSpec, name: str) -> str:
         """Return the folder where a stream into a table keeps how far it came; another one once the table is anew."""
@@ -189,7 +226,7 @@ class Lake:
         """Let one write in at a time where of two commits at once one can get lost, and none once the lease is lost."""
         if self._is_held:
             self._lease.check()
-        if self._files.commits_are_safe():
+        if self._storage.commits_are_safe():
             yield
         else:
             with Lease(self._files, f"_locks/tables/{spec.full_name}", spec.full_name).held(_TABLE_WAIT_S):

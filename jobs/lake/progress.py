@@ -39,6 +39,11 @@ class Progress:
         note: Note = kept["note"]
         return note
 
+    def last(self, step: str) -> Note | None:
+        """Return what a step noted last, whatever has become of its tables since; None = nothing."""
+        kept = self._notes.get(_name(step))
+        return None if kept is None else kept["note"]
+
     def note(self, step: str, outputs: Sequence[TableSpec], note: Note) -> None:
         """Note how far a step came, after its last write."""
         kept = {"tables": self._ids(outputs), "note": note}

@@ -10,6 +10,9 @@ from pyspark.sql import functions as F
 from schemas.spark import spark_type
 from schemas.table import TableSpec
 
+WRITTEN_AT = ("recorded_at", "logged_at", "answered_at", "at", "seen_at")
+"""When what a row tells of was written, by the first of these columns that its table has."""
+
 
 def stamped(spec: TableSpec, rows: DataFrame, at: datetime) -> DataFrame:
     """Add the start of the run to rows, under the name that the table has for it."""

@@ -32,3 +32,5 @@ def storage_errors(what: str) -> Iterator[None]:
         if cause is None:
             raise
         raise LakeError(f"{what} cannot be reached: {cause.message}") from error
+    except OSError as error:  # of small files, which Python writes itself on a local disk
+        raise LakeError(f"{what} cannot be reached: {error}") from error

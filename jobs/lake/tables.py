@@ -14,15 +14,18 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, DataFrameWriter, Row, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.jvm.delta_log import Commit, DeltaLog
 from jobs.lake.conflicts import Overtaken, retried
-from jobs.lake.rows import conforming, of_cluster
+from jobs.lake.rows import WRITTEN_AT, conforming, of_cluster
 from jobs.lake.storage_errors import storage_errors
+from jobs.lake.table_files import setting
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.errors import LakeError
 from transforms.sql import literal, quoted
 
 T = TypeVar("T")
@@ -33,10 +36,10 @@ Guard = Callable[[TableSpec], AbstractContextManager[None]]
 _ANY_ROWS = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 """Whether Delta refuses rows that do not fulfil the condition of those in whose place they are put."""
 
-_WRITTEN_AT = ("recorded_at", "logged_at", "answered_at")
-"""When what a row tells of was written: what is older than a moment need not be read."""
+_NOT_EMPTY = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "DELTA_MISSING_DELTA_TABLE")
+"""What Delta says of a folder with files and no commit: a stranger's, or those of whoever is creating the table."""
 
-_MERGE_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
+_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 class Tables:
@@ -70,7 +73,7 @@ class Tables:
         """Create a table with the declared columns, comments and NOT NULL; tell whether it was not there."""
         if self.log(spec).state() is not None:
             return False
-        return self._written(spec, lambda: self._create(spec))
+        return self.written(spec, lambda: self._create(spec))
 
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
@@ -79,18 +82,24 @@ class Tables:
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
 
-    def append_new(self, spec: TableSpec, rows: DataFrame) -> int:
+    def append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.
 
         Args:
             spec: the table; it must have a key.
             rows: columns of the table in any order, `cluster` may be missing; unique by key.
+            are_new: the table has none of them as long as nobody else writes this cluster's rows: not compared.
 
         Returns:
-            Number of rows added; 0 leaves no new version, but for the first time.
+            Number of rows added; 0 leaves no new version, but where they were not compared.
         """
         rows = conforming(spec, of_cluster(spec, rows, self._cluster))
-        return self._written(spec, lambda: self._append_new(spec, rows))
+        trust = iter((are_new,))
+
+        def append() -> int:
+            return self._append_new(spec, rows, next(trust, False))  # whom somebody overtook trusts nobody any more
+
+        return self.written(spec, append)
 
     def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str]) -> int:
         """Set columns of rows that exist, by key; rows that hold these values already stay untouched.
@@ -113,7 +122,7 @@ class Tables:
             )
             return int(self._merged(merging)["num_updated_rows"])
 
-        return self._written(spec, merge)
+        return self.written(spec, merge)
 
     def put(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> tuple[int, int]:
         """Put rows in by key, in the place of those that there are, and take others out, in one commit.
@@ -138,7 +147,7 @@ class Tables:
             counted = self._merged(merging)
             return int(counted["num_inserted_rows"]), int(counted["num_deleted_rows"])
 
-        return self._written(spec, merge)
+        return self.written(spec, merge)
 
     def _matching(self, spec: TableSpec, rows: DataFrame) -> DeltaMergeBuilder:
         same_key = (f"old.{quoted(name)} = new.{quoted(name)}" for name in spec.key if name != "cluster")
@@ -159,19 +168,39 @@ class Tables:
         rows = conforming(spec, of_cluster(spec, rows, self._cluster))
         condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
         overwrite = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
-        commit = self._written(spec, lambda: self._saved(spec, overwrite))
+        commit = self.written(spec, lambda: self._saved(spec, overwrite))
         if commit is None:
             return 0, 0
         counted = commit.metrics
         return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
 
-    def compact(self, spec: TableSpec, retain_hours: float) -> None:
-        """Join small files, and remove those that no version younger than `retain_hours` needs."""
-        table = DeltaTable.forPath(self._spark, self.path(spec))
-        self._written(spec, table.optimize().executeCompaction)
-        self._written(spec, lambda: table.vacuum(retain_hours))
+    def delete(self, spec: TableSpec, where: str) -> int:
+        """Take out the rows of the cluster that a condition selects; return how many they were."""
+        condition = f"cluster = {literal(self._cluster)} AND ({where})"
+        return self.written(spec, lambda: self._deleted(spec, condition))
 
-    def _written(self, spec: TableSpec, write: Callable[[], T]) -> T:
+    def delete_those(self, spec: TableSpec, those: DataFrame, where: str) -> int:
+        """Take out the rows of the cluster that are among others.
+
+        Args:
+            spec: the table.
+            those: the others.
+            where: SQL condition of a row `old` and one of the others, `new`; of these at most one fits a row.
+
+        Returns:
+            Number of rows taken out.
+        """
+        condition = f"old.cluster = {literal(self._cluster)} AND ({where})"
+
+        def merge() -> int:
+            table = DeltaTable.forPath(self._spark, self.path(spec)).alias("old")
+            merging = table.merge(those.alias("new"), condition).whenMatchedDelete()
+            return int(self._merged(merging)["num_deleted_rows"])
+
+        return self.written(spec, merge)
+
+    def written(self, spec: TableSpec, write: Callable[[], T]) -> T:
+        """Do what writes to a table, as all writes are done: under the guard, and again if another one came first."""
         with storage_errors(spec.full_name), self._guard(spec):
             return retried(write, spec.full_name)
 
@@ -181,23 +210,31 @@ class Tables:
             builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
         # Rows are sought by these; least and greatest values of all others would be computed for nothing.
         known = {*spec.columns} - {*spec.partitions}  # of which a partition has one
-        wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *_WRITTEN_AT)
+        wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *WRITTEN_AT)
         sought = [name for name in dict.fromkeys(wanted) if name in known]
         builder = builder.property("delta.dataSkippingStatsColumns", ",".join(map(quoted, sought)))
-        builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions).execute()
+        builder = builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions)
+        try:
+            builder.execute()
+        except AnalysisException as error:
+            if error.getCondition() not in _NOT_EMPTY:
+                raise
+            if self.log(spec).is_begun():
+                raise Overtaken from error
+            raise LakeError(f"{self.path(spec)} holds files that are no Delta table: move them elsewhere") from error
         return True
 
-    def _append_new(self, spec: TableSpec, rows: DataFrame) -> int:
-        log = self.log(spec)
-        turn = log.transaction(self._application)  # before the rows that are there are looked at, never after
-        if turn is None and not self.read(spec).take(1):
-            return self._append(spec, rows, 0).metrics.get("numOutputRows", 0)  # may be many: written straight through
+    def _append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool) -> int:
+        last = self.log(spec).transaction(self._application)  # before the rows that are there are looked at
+        turn = 0 if last is None else last + 1
+        if are_new or (last is None and not self.read(spec).take(1)):
+            return self._append(spec, rows, turn).metrics.get("numOutputRows", 0)  # may be many: straight through
         key = list(spec.key)
         new = rows.join(self.read(spec).select(key), key, "left_anti").select(rows.columns).persist()
         try:
             count = new.count()
             if count:
-                self._append(spec, new, 0 if turn is None else turn + 1)
+                self._append(spec, new, turn)
             return count
         finally:
             new.unpersist()
@@ -220,13 +257,22 @@ class Tables:
         writer.option("userMetadata", note).save(self.path(spec))
         return next((each for each in log.commits(before.version if before else -1) if each.note == note), None)
 
+    def _deleted(self, spec: TableSpec, condition: str) -> int:
+        log, note = self.log(spec), signature(self._cluster, secrets.token_hex(8))
+        before = log.state()
+        with self._noted(note):
+            DeltaTable.forPath(self._spark, self.path(spec)).delete(condition)
+        commits = log.commits(before.version if before else -1)
+        return sum(each.metrics.get("numDeletedRows", 0) for each in commits if each.note == note)
+
     def _merged(self, merge: DeltaMergeBuilder) -> Row:
-        self._spark.conf.set(_MERGE_NOTE, signature(self._cluster, "update"))  # a merge has no options of its own
-        try:
+        with self._noted(signature(self._cluster, "merge")):
             counted: Row = merge.execute().collect()[0]
             return counted
-        finally:
-            self._spark.conf.unset(_MERGE_NOTE)
+
+    def _noted(self, note: str) -> AbstractContextManager[None]:
+        """Let what has no options of its own note with its commits what it is."""
+        return setting(self._spark, _NOTE, note)
 
 
 def signature(cluster: str, write: str) -> str:

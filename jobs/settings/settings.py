@@ -115,6 +115,18 @@ class BurstSettings(Section):
     min_errors: Number = Field(5, ge=1, description="errors that make a burst")
 
 
+class RetentionSettings(Section):
+    """How long rows are kept; `maintain_tables` lets go of older ones."""
+
+    bronze_days: Number = Field(0, ge=0, description="days that raw records and lines are kept; 0 = for ever")
+    silver_days: Number = Field(
+        0, ge=0, description="days that evidence is kept, and longer where the replay may still need it; 0 = for ever"
+    )
+    audit_days: Number = Field(
+        0, ge=0, description="days that the comparison with the request log is kept, request by request; 0 = for ever"
+    )
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -137,6 +149,7 @@ class Settings(BaseSettings):
     audit: AuditSettings = AuditSettings()
     storms: StormSettings = StormSettings()
     bursts: BurstSettings = BurstSettings()
+    retention: RetentionSettings = RetentionSettings()
     spark: SparkSettings = SparkSettings()
 
 

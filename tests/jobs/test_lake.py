@@ -171,6 +171,16 @@ def test_clusters_write_one_table_at_once(spark: Any, writer: Callable[..., Any]
         assert texts == ["new"] * 5 + ["x"] * 5 + ["later"] * 2 + ["set"] * 3
 
 
+def test_files_of_a_stranger_are_no_table_and_no_reason_to_wait(
+    spark: Any, writer: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "lake" / "bronze" / "log_lines"
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("x")
+    with pytest.raises(LakeError, match="log_lines holds files that are no Delta table"):
+        writer().create(LOG_LINES)
+
+
 # --- progress ---
 
 
@@ -262,7 +272,8 @@ def test_what_is_known_holds_while_others_write_and_no_longer(
     before = asked(lake)
     lake.contents.keep()
     open_lake("other").append(LOG_LINES, lines(spark, range(3)), AT)
-    lake.compact(LOG_LINES, 168)
+    lake.compact(LOG_LINES)
+    lake.vacuum(LOG_LINES, 168)
     assert queries(spark, lambda: asked(open_lake())) == (before, 0), "neither has touched these rows"
     stranger = spark.read.format("delta").load(lake.path(LOG_LINES)).where("cluster = 'test'").limit(1)
     stranger.write.format("delta").mode("append").save(lake.path(LOG_LINES))

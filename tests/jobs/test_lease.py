@@ -1,6 +1,6 @@
 """The lock of a lake: one at a time, whatever the timing, and nobody is kept out by the dead.
 
-On plain files of this machine, without Spark: what the lock needs of a storage is to list, read, write and delete.
+On files of this machine, without Spark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from jobs.jvm.files import File
+from jobs.jvm.files import LocalFiles
 from jobs.lake import lease
 from jobs.lake.lease import SILENCE_S, Lease
 from jobs.lake.processes import machine
@@ -28,40 +28,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = "_locks/c"
 
 
-class DiskFiles:
-    """Files below a folder, as `jobs.jvm.files.Files` has them."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def list(self, folder: str) -> list[File]:
-        found = []
-        for path in (self._root / folder).glob("*"):
-            try:
-                found.append(File(path.name, int(path.stat().st_mtime * 1000)))
-            except FileNotFoundError:
-                continue
-        return found
-
-    def read(self, path: str) -> str | None:
-        try:
-            return (self._root / path).read_text()
-        except FileNotFoundError:
-            return None
-
-    def write(self, path: str, text: str) -> None:
-        (self._root / path).parent.mkdir(parents=True, exist_ok=True)
-        scratch = self._root / f"{path}.{os.getpid()}.tmp"
-        scratch.write_text(text)
-        scratch.replace(self._root / path)
-
-    def delete(self, path: str) -> None:
-        (self._root / path).unlink(missing_ok=True)
-
-
 def lock(root: Path) -> Lease:
-    files: Any = DiskFiles(root)
-    return Lease(files, FOLDER, "cluster c of the lake x")
+    return Lease(LocalFiles(root), FOLDER, "cluster c of the lake x")
 
 
 def claims(root: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.jvm.files import Files
+from jobs.jvm.storage import Storage
 from jobs.sources.exported import as_records
 from jobs.sources.topic.brokers import TOPIC, kafka_errors
 from schemas.tables.bronze import OFFSETS_RECORDS
@@ -79,7 +79,7 @@ def read_new(
 
 def reached(spark: SparkSession, checkpoint: str) -> dict[int, int]:
     """Return the offset of the next record to read by partition, as the checkpoint has it; empty before the first."""
-    files = Files(spark, checkpoint)
+    files = Storage(spark, checkpoint).files()
     batches = [int(file.name) for file in files.list("offsets") if file.name.isdigit()]
     log = files.read(f"offsets/{max(batches)}") if batches else None
     if log is None:
