@@ -74,7 +74,7 @@ class Batch:
         snapshot = self._put_down()
         self._driver.see(self._sequencer.emit(inf))
         self._driver.finish()
-        snapshot.seen_until = self._sequencer.newest
+        snapshot.seen_until = max(self._sequencer.newest, self._state.waiting.front)
         return snapshot
 
     def told(self) -> Rows:
