@@ -7,7 +7,7 @@ is given what. `java_hashing` has the hash of a text, which all rests on.
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -51,6 +51,11 @@ def copied_capacity(size: int, least: int = 1) -> int:
     return _power_of_two(max(int(size / 0.75) + 1, least))
 
 
+def sized_capacity(size: int) -> int:
+    """Return the buckets of a HashMap or HashSet that is made for so many keys (AssignorHelpers.newHashMap)."""
+    return _power_of_two(int((size + 1) / 0.75 + 1))
+
+
 def _power_of_two(value: int) -> int:
     return 1 << max(value - 1, 0).bit_length()
 
@@ -58,6 +63,14 @@ def _power_of_two(value: int) -> int:
 def table_order(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: int) -> list[Key]:
     """Return keys in the order of a HashMap or HashSet: by bucket, and in their own order within one."""
     return sorted(keys, key=lambda key: _spread(hash_of(key)) & (capacity - 1))
+
+
+def computed_order(keys: Collection[Key], hash_of: Callable[[Key], int], capacity: int) -> list[Key]:
+    """Return keys in the order of a HashMap into which they came by `computeIfAbsent`, one after the other.
+
+    Unlike `put`, that sets a new key before the others of its bucket, and makes the table larger one key later.
+    """
+    return table_order(reversed(list(keys)), hash_of, grown_capacity(len(keys) - 1, capacity))
 
 
 def _spread(value: int) -> int:
@@ -106,7 +119,8 @@ def timeline_order(keys: Iterable[str], slots: int) -> list[str]:
         slots: its slots.
     """
     shift = 65 - slots.bit_length()
-    return sorted(reversed(list(keys)), key=lambda key: _slot(string_hash(key), shift))
+    last_first = list(keys)[::-1]
+    return sorted(last_first, key=lambda key: _slot(string_hash(key), shift))
 
 
 def _slot(value: int, shift: int) -> int:

@@ -1,4 +1,4 @@
-"""XXH3 with 64 bits and no seed: the hash by which a coordinator tells whether the topics of a group changed (KIP-1101).
+"""XXH3 with 64 bits, no seed: the hash by which a coordinator tells whether the topics of a group changed (KIP-1101).
 
 Kafka writes it into a group's metadata, so a replay that knows the topics can foresee it. In pure Python, as the ring
 asks for; it is worked out once for a topic as it is, not for each request. Source: the specification of xxHash.

@@ -72,7 +72,9 @@ class _Run:
         )
 
     def _hand_out(self) -> None:
-        unassigned = {topic: [p for p, owner in enumerate(owners) if owner == _NOBODY] for topic, owners in self._owners.items()}
+        unassigned = {
+            topic: [p for p, owner in enumerate(owners) if owner == _NOBODY] for topic, owners in self._owners.items()
+        }
         for topic in self._in_order(topic for topic, partitions in unassigned.items() if partitions):
             balancer = Balancer(self._loads, self._subscribers[topic])
             for partition in unassigned[topic]:
