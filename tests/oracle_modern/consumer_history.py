@@ -18,22 +18,23 @@ from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicAft
 from transforms.coordinator.consumer.group import Group
 from transforms.coordinator.consumer.machine import Elsewhere, Machine, Outcome
 from transforms.coordinator.consumer.records import ClassicMember, ClassicProtocol, ConsumerRecord, read
-from transforms.coordinator.consumer.requests import (
+from transforms.coordinator.consumer.requests import HeartbeatRequest
+from transforms.coordinator.consumer.turn import TimerKind
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.java_hashing import map_order
+from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.records import partitions_of
+from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
     ClassicHeartbeatRequest,
     CommitRequest,
-    HeartbeatRequest,
     JoinRequest,
     LeaveRequest,
     SyncRequest,
 )
-from transforms.coordinator.consumer.turn import TimerKind
-from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.java_hashing import map_order
-from transforms.coordinator.modern.records import partitions_of
 from transforms.coordinator.modern.topics import Topic, Topics
-from transforms.coordinator.modern.world import GroupType, World
+from transforms.coordinator.modern.world import World
 from transforms.wire.consumer_protocol import read_assignment
 
 Step = dict[str, Any]
@@ -202,7 +203,7 @@ class History:
     def _ask(self, op: Step, world: World, step: Step) -> Outcome | None:
         request = msgspec.convert(op["request"], _REQUESTS[op["api"]])
         is_modern = op["api"] == "CONSUMER_GROUP_HEARTBEAT"
-        if self.machine.present is None and not is_modern:
+        if self.state["type"] == "classic" and not is_modern:
             return None
         client, host = _MODERN_CALLER if is_modern else (op["clientId"], _CLASSIC_HOST)
         elsewhere = Elsewhere()

@@ -32,23 +32,27 @@ from transforms.coordinator.consumer.heartbeat import heartbeat
 from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
 from transforms.coordinator.consumer.records import ConsumerRecord
-from transforms.coordinator.consumer.requests import (
-    JOIN,
+from transforms.coordinator.consumer.requests import JOIN, HeartbeatRequest, Request
+from transforms.coordinator.consumer.turn import Memory, TimerKind, Turn
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.elsewhere import (
+    GroupType,
+    answer_of_none,
+    answer_of_share,
+    answer_of_share_or_streams,
+)
+from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
     ClassicHeartbeatRequest,
     CommitRequest,
     FetchRequest,
-    HeartbeatRequest,
     JoinRequest,
     LeaveRequest,
-    Request,
     SyncRequest,
 )
-from transforms.coordinator.consumer.turn import Memory, TimerKind, Turn
-from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.modern.records import Record
-from transforms.coordinator.modern.world import GroupType, Refused, World
+from transforms.coordinator.modern.world import Refused, World
 
 
 class Elsewhere(Struct, frozen=True, gc=False):
@@ -136,7 +140,7 @@ class Machine(Struct, array_like=True):
         if isinstance(request, HeartbeatRequest):
             return self._heartbeat(turn, request, caller, elsewhere, given_id)
         if self.present is None:
-            return None
+            return _answer_elsewhere(request, caller, elsewhere)
         if isinstance(request, CommitRequest):
             offsets.check_commit(turn.group, request, caller.api_version)
             return Answer()
@@ -209,6 +213,17 @@ class Machine(Struct, array_like=True):
         resolve_regexes(turn)
         self.take(turn.records)
         return Outcome(None, turn.records)
+
+
+def _answer_elsewhere(request: Request, caller: Caller, elsewhere: Elsewhere) -> Answer | None:
+    """Answer a request where the group id is no consumer group; None where that is for its own coordinator to do."""
+    if elsewhere.group_type is GroupType.ABSENT:
+        return answer_of_none(request, caller)
+    if elsewhere.group_type is GroupType.CLASSIC:
+        return None
+    if not isinstance(request, CommitRequest | FetchRequest):
+        return answer_of_share_or_streams(request)
+    return answer_of_share(request) if elsewhere.group_type is GroupType.SHARE else None
 
 
 def _make_group(turn: Turn, request: HeartbeatRequest, elsewhere: Elsewhere) -> None:

@@ -6,8 +6,8 @@ Source: ConsumerGroup.validateOffsetCommit, validateOffsetFetch, validateMemberE
 from __future__ import annotations
 
 from transforms.coordinator.consumer.group import Group, Member
-from transforms.coordinator.consumer.requests import CommitRequest, FetchRequest
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.requests import CommitRequest, FetchRequest
 from transforms.coordinator.modern.world import Refused
 
 _WITH_EPOCH = 9

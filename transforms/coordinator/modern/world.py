@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from msgspec import Struct, field
 
 from transforms.coordinator.kafka.answers import Error
@@ -18,18 +16,6 @@ class Refused(Exception):
     def __init__(self, error: Error) -> None:
         super().__init__(error.name)
         self.error = error
-
-
-class GroupType(str, Enum):
-    """Type of a group, as Kafka's admin API spells it; ABSENT = there is no group of that id."""
-
-    ABSENT = "absent"
-    CLASSIC = "classic"
-    CONSUMER = "consumer"
-    SHARE = "share"
-    STREAMS = "streams"
-
-    __hash__ = str.__hash__
 
 
 class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
