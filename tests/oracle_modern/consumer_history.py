@@ -191,7 +191,7 @@ class History:
         """Return what the machine makes of a step before it sees what came of it; None where it is not asked."""
         op, world = step["op"], World(self.topics, now=step["t"])
         if op["kind"] == "request":
-            return self._ask(op, world, step)
+            return self._ask(world, step)
         if self.machine.present is None:
             return None
         if op["kind"] == "regexTask":
@@ -200,7 +200,20 @@ class History:
             return self.machine.run_out(*timer, world)
         return None
 
-    def _ask(self, op: Step, world: World, step: Step) -> Outcome | None:
+    def observe(self, step: Step) -> Answer | None:
+        """Return what the machine makes of a request by the records that it wrote, knowing of no topics."""
+        if step["op"]["kind"] != "request":
+            return None
+        asked = self._asked(step)
+        return asked and self.machine.observe(asked[0], records_of(step), World(now=step["t"]), *asked[1:])
+
+    def _ask(self, world: World, step: Step) -> Outcome | None:
+        asked = self._asked(step)
+        return asked and self.machine.handle(asked[0], world, *asked[1:])
+
+    def _asked(self, step: Step) -> tuple[Any, Caller, Elsewhere, str] | None:
+        """Return a request, who sent it, what it met, and the id that was made up for it."""
+        op = step["op"]
         request = msgspec.convert(op["request"], _REQUESTS[op["api"]])
         is_modern = op["api"] == "CONSUMER_GROUP_HEARTBEAT"
         if self.state["type"] == "classic" and not is_modern:
@@ -211,7 +224,7 @@ class History:
             is_empty = not self.classic.members and self.state["state"] == "Empty"
             elsewhere = Elsewhere(GroupType.CLASSIC, is_empty, self.classic.group(self.state))
         given_id = (step.get("response") or {}).get("memberId", "")
-        return self.machine.handle(request, world, Caller(op["version"], client, host), elsewhere, given_id)
+        return request, Caller(op["version"], client, host), elsewhere, given_id
 
     def follow(self, step: Step, machine: Machine) -> None:
         """Go to where Kafka was after a step.

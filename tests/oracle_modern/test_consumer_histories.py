@@ -74,3 +74,20 @@ def test_a_group_is_what_kafka_has_by_its_records_and_each_answer_and_record_is_
     assert found["other answers"] == 0
     assert found["other batches"] == 0
     assert found["batches in another order"] <= found["batches"] / 200
+
+
+def test_answers_follow_from_the_records_where_nothing_is_known_of_the_topics():
+    asked, missed = 0, []
+    history, number = History(), -1
+    for step in STEPS:
+        if step["history"] != number:
+            history, number = History(), step["history"]
+        before = _put_down_and_taken_up(history.machine)
+        answer = history.observe(step)
+        if answer is not None:
+            asked += 1
+            if not same_answer(answer, step):
+                missed.append((step["history"], step["step"]))
+        history.follow(step, before)
+    assert asked > 13_000
+    assert missed == []

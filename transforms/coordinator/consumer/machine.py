@@ -20,15 +20,16 @@ Source: GroupMetadataManager (4.2), KIP-848.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from transforms.coordinator.consumer import classic_protocol, offsets
 from transforms.coordinator.consumer.bumps import resolve_regexes
 from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicBefore, upgrade
-from transforms.coordinator.consumer.group import LEFT, LEFT_FOR_A_WHILE, Group, apply, subscriptions
-from transforms.coordinator.consumer.heartbeat import heartbeat
+from transforms.coordinator.consumer.group import LEFT, LEFT_FOR_A_WHILE, Group, Member, apply, subscriptions
+from transforms.coordinator.consumer.heartbeat import answer_of, heartbeat
 from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
 from transforms.coordinator.consumer.records import ConsumerRecord
@@ -133,6 +134,44 @@ class Machine(Struct, array_like=True):
             return Outcome(Answer(refused.error))
         self.take(turn.records)
         return Outcome(answer, turn.records)
+
+    def observe(
+        self,
+        request: Request,
+        records: Sequence[ConsumerRecord],
+        world: World,
+        caller: Caller = Caller(),  # noqa: B008 (frozen)
+        elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
+        given_id: str = "",
+    ) -> Answer | None:
+        """Take a request together with the records that it wrote, and return what it must have been answered.
+
+        So nothing need be known of the cluster's topics, of which the records of groups say nothing: whether a
+        request is refused follows from the group alone, and what else is answered from the group afterwards.
+
+        Args:
+            request: the request.
+            records: what it wrote; nothing, if it was refused.
+            world: what surrounds the group at that moment, as far as it is known.
+            caller: who sent it.
+            elsewhere: what the group id is, where it is no consumer group.
+            given_id: the id that the broker made up for a joiner without one.
+        """
+        turn = Turn(self.present or Group(), world, self.memory)
+        before = self.present and dict(self.present.members)
+        try:
+            answer = self._answer(turn, request, caller, elsewhere, given_id)
+        except Refused as refused:
+            answer = Answer(refused.error)
+        self.take(records)
+        if answer is None or answer.error or self.present is None:
+            return answer
+        after = self.present.members.get(answer.member_id or "")
+        if after is None:
+            return answer
+        if isinstance(request, HeartbeatRequest) and request.member_epoch >= JOIN:
+            return answer_of(request, (before or {}).get(after.member_id, Member(after.member_id)), after)
+        return replace(answer, epoch=after.epoch) if isinstance(request, JoinRequest) else answer
 
     def _answer(
         self, turn: Turn, request: Request, caller: Caller, elsewhere: Elsewhere, given_id: str
