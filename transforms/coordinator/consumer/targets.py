@@ -14,16 +14,14 @@ from transforms.coordinator.consumer.turn import Turn
 from transforms.coordinator.kafka.java_collections import (
     TIMELINE_MIN_SLOTS,
     copied_capacity,
-    grown_capacity,
-    int_set_order,
     slots_for,
     string_set_order,
     table_order,
     timeline_order,
-    uuid_map_order,
     uuid_set_order,
 )
 from transforms.coordinator.kafka.java_hashing import string_hash
+from transforms.coordinator.modern.orders import as_loaded, assignor_order, ids_of
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
 from transforms.coordinator.modern.topics import Topics
 
@@ -42,11 +40,12 @@ def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homo
     members = _members(group, updated)
     first = next(iter(members.values()))
     topics = turn.world.topics
+    names = _topic_names(group, first)
     spec = GroupSpec(
         [_spec(group, each, topics) for each in members.values()],
         topics.partition_counts(),
         homogeneous,
-        uuid_set_order(_topic_ids(group, first, topics), len(_topic_names(group, first))),
+        uuid_set_order(ids_of(names, topics), len(names)),
     )
     name = preferred_assignor(group, member, updated) or turn.world.settings.assignors[0]
     assigned = {member_id: of_numbers(topics) for member_id, topics in ASSIGNORS[name](spec).items()}
@@ -77,16 +76,10 @@ def _members(group: Group, updated: Member) -> dict[str, Member]:
     """Return the members as an assignor meets them: the one of the request stands for its forerunner."""
     forerunner = group.static_member(updated.instance_id)
     is_replaced = forerunner is not None and forerunner.member_id != updated.member_id
-    members = {member_id: group.members[member_id] for member_id in group.in_order()}
-    largest = len(members)
-    changes = [updated.member_id, forerunner.member_id] if forerunner and is_replaced else [updated.member_id]
-    for member_id in table_order(changes, string_hash, 16):
-        if member_id == updated.member_id:
-            members[member_id] = updated
-        else:
-            members.pop(member_id, None)
-        largest = max(largest, len(members))
-    return {member_id: members[member_id] for member_id in table_order(members, string_hash, grown_capacity(largest))}
+    ids = assignor_order(
+        group.in_order(), updated.member_id, forerunner.member_id if forerunner and is_replaced else None
+    )
+    return {member_id: updated if member_id == updated.member_id else group.members[member_id] for member_id in ids}
 
 
 def _spec(group: Group, member: Member, topics: Topics) -> MemberSpec:
@@ -94,13 +87,8 @@ def _spec(group: Group, member: Member, topics: Topics) -> MemberSpec:
     forerunner = group.static_member(member.instance_id)
     if forerunner is not None and group.members.get(member.member_id) is not member:
         target = group.targets.get(forerunner.member_id, {})
-    ordered = {topic: int_set_order(target[topic]) for topic in uuid_map_order(list(target))}
-    return MemberSpec(member.member_id, _topic_ids(group, member, topics), ordered, member.instance_id)
-
-
-def _topic_ids(group: Group, member: Member, topics: Topics) -> list[str]:
-    ids = (topics.id_of(name) for name in _topic_names(group, member))
-    return [topic_id for topic_id in ids if topic_id is not None]
+    names = _topic_names(group, member)
+    return MemberSpec(member.member_id, ids_of(names, topics), as_loaded(target), member.instance_id)
 
 
 def _topic_names(group: Group, member: Member) -> list[str]:

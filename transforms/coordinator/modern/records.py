@@ -66,6 +66,11 @@ def partitions_of(listed: Iterable[TopicPartitions]) -> Partitions:
     return of_numbers({topic.topic_id: topic.partitions for topic in listed})
 
 
+def partitions_as_listed(listed: Iterable[TopicPartitions]) -> Partitions:
+    """Return the same with the topics that are listed without any partition: share groups tell them from none."""
+    return {topic.topic_id: tuple(sorted(topic.partitions)) for topic in listed}
+
+
 def listed(partitions: Partitions) -> list[TopicPartitions]:
     """Return partitions as a record lists them."""
     return [TopicPartitions(topic, list(numbers)) for topic, numbers in partitions.items()]

@@ -27,9 +27,10 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
         assignors: group.consumer.assignors; the first is the default.
         can_upgrade: group.consumer.migration.policy lets a classic group become a consumer group.
         can_downgrade: it lets a consumer group become a classic one.
-        session_timeout_ms: group.consumer.session.timeout.ms, or that of the group.
+        session_timeout_ms: group.consumer.session.timeout.ms (…share…, …streams…), or that of the group.
         regex_refresh_ms: group.consumer.regex.refresh.interval.ms.
         share_max_size: group.share.max.size.
+        share_retry_ms: group.share.initialize.retry.interval.ms.
         streams_max_size: group.streams.max.size.
         initial_delay_ms: group.streams.initial.rebalance.delay.ms.
         standby_count: num.standby.replicas of the group.
@@ -43,6 +44,7 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
     session_timeout_ms: int = 45_000
     regex_refresh_ms: int = 600_000
     share_max_size: int = 200
+    share_retry_ms: int = 30_000
     streams_max_size: int = _NO_LIMIT
     initial_delay_ms: int = 3_000
     standby_count: int = 0

@@ -23,7 +23,10 @@ _MASK = 0xFFFFFFFF
 
 
 def assign_simple(group: GroupSpec) -> Assigned:
-    """Share the partitions out, and let members keep what they have as far as that is even."""
+    """Share the partitions out, and let members keep what they have as far as that is even.
+
+    A topic of which a member loses all partitions stays in its assignment without any, as it does in Kafka.
+    """
     held = [
         {(topic, partition): None for topic, partitions in member.target.items() for partition in partitions}
         for member in group.members
@@ -31,9 +34,13 @@ def assign_simple(group: GroupSpec) -> Assigned:
     everybody = range(len(group.members))
     if group.is_homogeneous:
         topics = group.members[0].topics
+        if not topics:
+            return {}
         mine = [[key for key in keys if key[0] in topics] for keys in held]
         run = _Run(mine, everybody, _targets(group, topics), _partition_hash)
         return _assigned(group, run.run())
+    if not any(member.topics for member in group.members):
+        return {}
     return _assigned(group, _by_topic(group, held))
 
 
@@ -49,7 +56,7 @@ def _by_topic(group: GroupSpec, held: Sequence[Iterable[TopicPartition]]) -> lis
         shared = _Run(mine, members, _targets(group, [topic]), _number).run()
         for keys, more in zip(kept, shared, strict=True):
             keys += more
-    return kept if subscribers else [[] for _ in held]
+    return kept
 
 
 def _targets(group: GroupSpec, topics: Iterable[str]) -> list[TopicPartition]:
@@ -65,7 +72,8 @@ def _targets(group: GroupSpec, topics: Iterable[str]) -> list[TopicPartition]:
 def _assigned(group: GroupSpec, held: Sequence[Iterable[TopicPartition]]) -> Assigned:
     assigned: Assigned = {}
     for member, keys in zip(group.members, held, strict=True):
-        mine = assigned.setdefault(member.member_id, {})
+        stay = [topic for topic in member.target if not group.is_homogeneous or topic in group.members[0].topics]
+        mine = assigned.setdefault(member.member_id, {topic: [] for topic in stay})
         for topic, number in sorted(keys):
             mine.setdefault(topic, []).append(number)
     return assigned
