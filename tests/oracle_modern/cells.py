@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tests.oracle_modern.kept import ORACLE
 
 _LINE = re.compile(
-    r"  (?P<situations>\S.*?) -> (?P<error>EX [^\"]*?|[A-Z_/,]+)(?:\((?P<answer>.*?)\))?"
+    r"  (?P<situations>\S.*?) -> (?P<error>[A-Z_/,]+)(?:\((?P<answer>.*?)\))?"
     r'(?: (?P<rest>(?:state|persister).*?))?(?:  "(?P<message>.*?)")?(?: rec\[(?P<records>.*?)\])?'
     r"(?: reb=\d+)?(?: => (?P<after>.*))?"
 )
@@ -52,6 +52,8 @@ def cells(name: str) -> Iterator[Cell]:
             elif line.startswith("== "):
                 request = line[3:]
             elif line.startswith("  "):
+                if " -> EX " in line:
+                    line = line[: line.index(" -> EX ")] + " -> EX"
                 found = _LINE.fullmatch(line)
                 assert found is not None, line
                 for situation in found["situations"].split(","):
