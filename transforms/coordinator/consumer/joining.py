@@ -71,7 +71,10 @@ def speaker(turn: Turn, request: HeartbeatRequest) -> Member:
     """Return the member that a heartbeat is of: a known one, a new one, or the heir of its instance."""
     is_joining = request.member_epoch == JOIN
     if is_joining:
-        return joiner(turn, request.member_id, request.instance_id, is_classic=False)
+        member = joiner(turn, request.member_id, request.instance_id, is_classic=False)
+        if not turn.world.settings.accepts_rejoin:
+            _check_epoch(member.standing, JOIN, request.owned)
+        return member
     member = known_member(turn.group, request.member_id, request.instance_id)
     _check_epoch(member.standing, request.member_epoch, request.owned)
     return member

@@ -158,19 +158,18 @@ class Machine(Struct, array_like=True):
             given_id: the id that the broker made up for a joiner without one.
         """
         turn = Turn(self.present or Group(), world, self.memory)
-        before = self.present and dict(self.present.members)
         try:
             answer = self._answer(turn, request, caller, elsewhere, given_id)
         except Refused as refused:
             answer = Answer(refused.error)
+        member_id = "" if answer is None else answer.member_id or ""
+        before = turn.group.members.get(member_id, Member(member_id))
         self.take(records)
-        if answer is None or answer.error or self.present is None:
-            return answer
-        after = self.present.members.get(answer.member_id or "")
-        if after is None:
+        after = None if self.present is None else self.present.members.get(member_id)
+        if answer is None or answer.error or after is None:
             return answer
         if isinstance(request, HeartbeatRequest) and request.member_epoch >= JOIN:
-            return answer_of(request, (before or {}).get(after.member_id, Member(after.member_id)), after)
+            return answer_of(request, before, after)
         return replace(answer, epoch=after.epoch) if isinstance(request, JoinRequest) else answer
 
     def _answer(
@@ -181,7 +180,7 @@ class Machine(Struct, array_like=True):
         if self.present is None:
             return _answer_elsewhere(request, caller, elsewhere)
         if isinstance(request, CommitRequest):
-            offsets.check_commit(turn.group, request, caller.api_version)
+            offsets.check_commit(turn.group, request, caller.api_version, turn.world.settings)
             return Answer()
         if isinstance(request, FetchRequest):
             offsets.check_fetch(turn.group, request)

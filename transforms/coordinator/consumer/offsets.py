@@ -8,19 +8,19 @@ from __future__ import annotations
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.requests import CommitRequest, FetchRequest
-from transforms.coordinator.modern.world import Refused
+from transforms.coordinator.modern.world import ModernSettings, Refused
 
 _WITH_EPOCH = 9
 """Version of OffsetCommit since which members of the consumer protocol may use it."""
 
 
-def check_commit(group: Group, request: CommitRequest, api_version: int) -> None:
+def check_commit(group: Group, request: CommitRequest, api_version: int, settings: ModernSettings) -> None:
     """Refuse a commit that a member may not make."""
     epoch = request.generation_id_or_member_epoch
     if epoch < 0 and not group.members:
         return
     is_nobodys = not request.member_id and request.group_instance_id is None and epoch == -1
-    if request.is_transactional and is_nobodys:
+    if request.is_transactional and is_nobodys and settings.accepts_nobodys_commit:
         return
     member = _member(group, request.member_id)
     if not request.is_transactional and not member.is_classic and api_version < _WITH_EPOCH:

@@ -112,18 +112,17 @@ class Machine(Struct, array_like=True):
     ) -> Answer | None:
         """Take a request together with the records that it wrote, and return what it must have been answered."""
         turn = Turn(self.present or Group(), world, self.memory)
-        before = self.present and dict(self.present.members)
         try:
             answer = self._answer(turn, request, caller, elsewhere)
         except Refused as refused:
             answer = Answer(refused.error)
+        member_id = "" if answer is None else answer.member_id or ""
+        before = turn.group.members.get(member_id, Member(member_id))
         self.take(records, world.now)
-        if answer is None or answer.error or self.present is None:
+        after = None if self.present is None else self.present.members.get(member_id)
+        if answer is None or answer.error or after is None or not isinstance(request, HeartbeatRequest):
             return answer
-        after = self.present.members.get(answer.member_id or "")
-        if after is None or not isinstance(request, HeartbeatRequest):
-            return answer
-        return answer_of(request, (before or {}).get(after.member_id, Member(after.member_id)), after)
+        return answer_of(request, before, after)
 
     def _answer(self, turn: Turn, request: Request, caller: Caller, elsewhere: GroupType) -> Answer | None:
         if isinstance(request, HeartbeatRequest):

@@ -57,7 +57,7 @@ class Group(Struct, array_like=True):
     Attributes:
         epoch: the group's epoch.
         metadata_hash: hash of the topics that its topology needs.
-        validated_epoch: epoch of the topology that could be run; -1 = it cannot.
+        validated_epoch: epoch of the topology that could be run; -1 = it cannot; None = the record does not say (4.1).
         configs: settings of the group that targets were computed for last.
         assignment_epoch: epoch of the targets.
         members: by id, in the order in which they came.
@@ -68,7 +68,7 @@ class Group(Struct, array_like=True):
 
     epoch: int = 0
     metadata_hash: int = 0
-    validated_epoch: int = 0
+    validated_epoch: int | None = 0
     configs: tuple[KeyValue, ...] = ()
     assignment_epoch: int = 0
     members: dict[str, Member] = field(default_factory=dict)
@@ -81,13 +81,21 @@ class Group(Struct, array_like=True):
         """The group's state (StreamsGroup.maybeUpdateGroupState)."""
         if not self.members:
             return ModernState.EMPTY
-        if self.topology is None or self.topology.epoch != self.validated_epoch:
+        if not self._is_ready():
             return ModernState.NOT_READY
         if self.epoch > self.assignment_epoch:
             return ModernState.ASSIGNING
         if all(is_reconciled(member.standing, self.assignment_epoch) for member in self.members.values()):
             return ModernState.STABLE
         return ModernState.RECONCILING
+
+    def _is_ready(self) -> bool:
+        """Whether the topology can be run; where no record says, it can if anybody is to run anything."""
+        if self.topology is None:
+            return False
+        if self.validated_epoch is None:
+            return not self.targets or any(self.targets.values())
+        return self.topology.epoch == self.validated_epoch
 
     def in_order(self) -> list[str]:
         """Return the member ids in the order in which Kafka goes through them."""
@@ -120,7 +128,8 @@ def apply(group: Group | None, record: StreamsRecord) -> Group | None:
     value, name = record.value, record.name
     if isinstance(value, GroupMetadata):
         group.epoch, group.metadata_hash = value.epoch, value.metadata_hash
-        group.validated_epoch = value.validated_topology_epoch
+        is_said = value.last_assignment_configs is not None
+        group.validated_epoch = value.validated_topology_epoch if is_said else None
         group.configs = value.last_assignment_configs or ()
     elif isinstance(value, TargetEpoch):
         group.assignment_epoch = value.assignment_epoch

@@ -251,7 +251,8 @@ def fence(turn: Turn, member_id: str) -> None:
     if member_id not in group.members:
         raise Refused(Error.UNKNOWN_MEMBER_ID)
     turn.records += [Record(CURRENT, member_id), Record(TARGET, member_id), Record(MEMBER, member_id)]
-    value = GroupMetadata(group.epoch + 1, group.metadata_hash, group.validated_epoch, group.configs)
+    validated = -1 if group.validated_epoch is None else group.validated_epoch
+    value = GroupMetadata(group.epoch + 1, group.metadata_hash, validated, group.configs)
     turn.records.append(Record(EPOCH, value=value))
     turn.memory.sessions.pop(member_id, None)
     turn.memory.revocations.pop(member_id, None)

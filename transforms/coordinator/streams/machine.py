@@ -127,20 +127,18 @@ class Machine(Struct, array_like=True):
 
         Statuses and the endpoints' version are not in it: they rest on topics, and on what no record tells.
         """
-        before = self.present and dict(self.present.members)
         turn = Turn(self.present or Group(), world, self.memory)
         try:
             answer = self._answer(turn, request, caller, elsewhere, partitions)
         except Refused as refused:
             answer = _refusal(request, refused.error)
+        member_id = "" if answer is None else answer.member_id or ""
+        before = turn.group.members.get(member_id, Member(member_id))
         self.take(records)
-        is_taken = isinstance(request, HeartbeatRequest) and request.member_epoch >= JOIN
-        if answer is None or answer.error or not is_taken or self.present is None:
+        after = None if self.present is None else self.present.members.get(member_id)
+        if answer is None or answer.error or after is None or not isinstance(request, HeartbeatRequest):
             return answer
-        after = self.present.members.get(getattr(answer, "member_id", None) or "")
-        if after is None or not isinstance(request, HeartbeatRequest):
-            return answer
-        return answer_of(request, (before or {}).get(after.member_id, Member(after.member_id)), after)
+        return answer_of(request, before, after)
 
     def _answer(
         self,
