@@ -23,7 +23,7 @@ from transforms.coordinator.consumer.turn import TimerKind
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_hashing import map_order
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.records import partitions_of
+from transforms.coordinator.modern.records import Record, partitions_of
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -61,6 +61,12 @@ def records_of(step: Step) -> list[ConsumerRecord]:
         for each in step["records"]
         if each["type"] >= 3
     ]
+
+
+def all_records_of(step: Step) -> list[ConsumerRecord]:
+    """Return the same with those of the classic group before or after, whose values are not read."""
+    classic = [Record(CLASSIC_GROUP) for each in step["records"] if each["type"] == CLASSIC_GROUP]
+    return [*classic, *records_of(step)]
 
 
 def _name(key: dict[str, str]) -> str:
