@@ -25,7 +25,9 @@ _READ = msgspec.msgpack.Decoder(Machine)
 
 
 def _put_down_and_taken_up(machine: Machine) -> Machine:
-    return _READ.decode(_WRITE.encode(machine))
+    copy: Machine = _READ.decode(_WRITE.encode(machine))
+    assert copy == machine
+    return copy
 
 
 def _walk(kind: str) -> Counter[str]:

@@ -15,7 +15,9 @@ _READ = msgspec.msgpack.Decoder(Machine)
 
 
 def _put_down_and_taken_up(machine: Machine) -> Machine:
-    return _READ.decode(_WRITE.encode(machine))
+    copy: Machine = _READ.decode(_WRITE.encode(machine))
+    assert copy == machine
+    return copy
 
 
 def test_a_streams_group_is_what_kafka_has_by_its_records_and_each_answer_and_record_is_foreseen():

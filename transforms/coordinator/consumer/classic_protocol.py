@@ -119,7 +119,7 @@ def sync(turn: Turn, request: SyncRequest) -> Answer:
     """Handle a SyncGroup: the member is told what it may use."""
     member = _classic_member(turn, request.member_id, request.group_instance_id, request.generation_id)
     classic = member.metadata.classic_member_metadata
-    protocol = classic.supported_protocols[0].name if classic is not None else ""
+    protocol = classic.supported_protocols[0].name if classic is not None and classic.supported_protocols else ""
     if request.protocol_type not in (None, CONSUMER_PROTOCOL) or request.protocol_name not in (None, protocol):
         raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
     if turn.group.epoch > member.epoch and member.standing.state is not MemberState.UNREVOKED_PARTITIONS:

@@ -41,7 +41,8 @@ class _Run:
         for index, member in enumerate(self._group.members):
             for topic, partitions in member.target.items():
                 if topic in member.topics:
-                    for partition in partitions:
+                    count = self._group.partition_counts[topic]
+                    for partition in (number for number in partitions if number < count):
                         self._give(topic, partition, index)
         self._hand_out()
         self._balance()
