@@ -10,7 +10,13 @@ import pytest
 
 from tests.oracle_modern import consumer_history, share_history, streams_history
 from tests.oracle_modern.kept import kept
-from transforms.coordinator.modern.world import World
+from transforms.coordinator.consumer.bumps import matching
+from transforms.coordinator.consumer.machine import Machine
+from transforms.coordinator.consumer.requests import HeartbeatRequest
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.states import ModernState
+from transforms.coordinator.modern.topics import Topic, Topics
+from transforms.coordinator.modern.world import ModernSettings, World
 
 MODERN = list(kept("histories_modern"))
 OTHERS = list(kept("histories_share_streams"))
@@ -55,3 +61,21 @@ def test_a_lone_tombstone_makes_no_group():
         machine.take(module.records_of(step))
         assert machine.present is None
         assert machine.delete(World()).answer.error.name == "GROUP_ID_NOT_FOUND"
+
+
+def test_a_group_whose_assignor_is_not_kafkas_own_is_followed_all_the_same():
+    settings = ModernSettings(assignors=("uniform", "range", "mine"))
+    world = World(Topics([Topic("foo", "AAAAAAAADwAAAAAAAAAAAQ", 6)]), settings)
+    machine = Machine()
+    join = HeartbeatRequest("m1", 0, None, None, 1_000, ("foo",), None, "mine", [])
+    outcome = machine.handle(join, world)
+    assert outcome.answer is not None
+    assert (outcome.answer.error, outcome.answer.epoch) == (Error.NONE, 1)
+    assert machine.present is not None
+    assert machine.present.state is ModernState.STABLE
+
+
+def test_a_regular_expression_that_cannot_be_read_matches_nothing():
+    topics = Topics([Topic("foo", "AAAAAAAADwAAAAAAAAAAAQ", 6)])
+    assert matching("f.*", topics) == ("foo",)
+    assert matching(r"\pL+", topics) == ()

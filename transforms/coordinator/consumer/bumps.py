@@ -152,7 +152,9 @@ def _count(counts: dict[str, Count], names: tuple[str, ...], step: int) -> None:
 
 
 def matching(regex: str, topics: Topics) -> tuple[str, ...]:
-    """Return the names of the topics that a regular expression matches as a whole."""
+    """Return the names of the topics that a regular expression matches as a whole; none if it cannot be read here."""
+    if not is_valid_regex(regex):
+        return ()
     pattern = re.compile(regex)
     return tuple(sorted(name for name in topics.by_name if pattern.fullmatch(name)))
 

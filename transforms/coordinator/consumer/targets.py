@@ -29,6 +29,8 @@ from transforms.coordinator.modern.topics import Topics
 def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homogeneous: bool) -> Partitions:
     """Write new targets of all members, and return that of one.
 
+    What an assignor gives that is not Kafka's own cannot be foreseen: then the targets stay as they are.
+
     Args:
         turn: the turn.
         epoch: the group's epoch, which becomes that of the targets.
@@ -48,7 +50,11 @@ def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homo
         uuid_set_order(ids_of(names, topics), len(names)),
     )
     name = preferred_assignor(group, member, updated) or turn.world.settings.assignors[0]
-    assigned = {member_id: of_numbers(topics) for member_id, topics in ASSIGNORS[name](spec).items()}
+    assign = ASSIGNORS.get(name)
+    if assign is None:
+        turn.write_target_epoch(epoch)
+        return group.targets.get(updated.member_id, {})
+    assigned = {member_id: of_numbers(each) for member_id, each in assign(spec).items()}
     for member_id in members:
         if group.targets.get(member_id) != (target := assigned.get(member_id, {})):
             turn.write_target(member_id, target)
