@@ -112,6 +112,7 @@ COLUMNS: dict[str, Entry] = {
         ),
         "members as the record holds them, subscription and assignment decoded for protocol type consumer",
     ),
+    "regular_expression": Entry(STRING, "regular expression of topics that the record is about (type 16)"),
     "record_type": Entry(INT, "id of the record type (CoordinatorRecordType)"),
     "record_name": Entry(STRING, "name of the record type (CoordinatorRecordType)"),
     "body": Entry(STRING, "record value as JSON, in Kafka's own field names"),

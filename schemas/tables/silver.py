@@ -66,6 +66,7 @@ MODERN_GROUP_RECORDS = TableSpec(
         "record_type",
         "record_name",
         "member_id",
+        "regular_expression",
         "is_tombstone",
         "value_version",
         "recorded_at",

@@ -16,6 +16,8 @@ CALM = ("kafka-3.9.1", "kafka-4.2.0")
 CHAOTIC = ("chaos-3.9.1", "chaos-4.2.0")
 FAILOVER = ("failover-3.9.1", "failover-4.2.0")
 """Two brokers, of which the second was killed and came back; chaotic clients, `broker_logs` with a folder for each."""
+MODERN = ("modern-4.2.0",)
+"""Calm groups of every type: consumer (KIP-848), share and streams groups, conversions; see the truth's `_describe`."""
 CAPTURES = (*CALM, *CHAOTIC, *FAILOVER)
 
 

@@ -7,9 +7,12 @@ room knowing only those that come after it:
     driver      takes the evidence in order and hands it to the protocol that the group speaks
     classic     one protocol: `machine`, the table of states and what its cells do; `taking`, what each kind of evidence
                 says to the machine, and what is noted of its steps
+    consumer, share, streams
+                the machines of the other protocols, each with its `group` (what its records make), `heartbeat` and
+                `records`; `modern` is what the three share. No evidence is taken to them yet
     shared      what all protocols know of a group: its lives, its brokers, its waiting evidence
     rows        what is known as rows of the tables, and when they are settled
-    assignors   the clients' assignors, to tell by whose rules an assignment was made
+    assignors   the clients' and the servers' assignors, to tell by whose rules an assignment was made
     timeline    generations, stays and lives, each fact with its best witness
     evidence    what is known, in one order: records, lines, requests; and the tolerances by which they are joined
     kafka       words, answers, states and settings of the broker

@@ -94,6 +94,7 @@ def modern_group_record(record_type: RecordType, key: Row, value: Row | None, ve
         "record_type": record_type.type_id,
         "record_name": record_type.name,
         "member_id": key.get("memberId"),
+        "regular_expression": key.get("regularExpression"),
         "is_tombstone": value is None,
         "value_version": version,
         "body": None if value is None else to_json(value),

@@ -1,8 +1,8 @@
-"""States of a classic group."""
+"""States of groups, and of the members of modern ones."""
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, IntEnum
 
 
 class GroupState(str, Enum):
@@ -15,3 +15,48 @@ class GroupState(str, Enum):
     DEAD = "Dead"
 
     __hash__ = str.__hash__  # Enum's own is Python, and is asked at every look at the table
+
+
+class ModernState(str, Enum):
+    """State of a consumer, share or streams group, spelled as Kafka's admin API does.
+
+    It is never stored: it follows from the group's epochs and members. Dead is in Kafka's own lists and never used.
+    """
+
+    EMPTY = "Empty"
+    NOT_READY = "NotReady"
+    ASSIGNING = "Assigning"
+    RECONCILING = "Reconciling"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+    __hash__ = str.__hash__
+
+
+class MemberState(IntEnum):
+    """State of a member of a consumer or share group, as its record has it (MemberState).
+
+    UNKNOWN stands for every number that this version does not know; a share group's member is STABLE, always.
+    """
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    UNRELEASED_PARTITIONS = 2
+    UNKNOWN = 127
+
+    @classmethod
+    def _missing_(cls, value: object) -> MemberState:
+        return cls.UNKNOWN
+
+
+class TaskState(IntEnum):
+    """State of a member of a streams group, as its record has it (streams.MemberState)."""
+
+    STABLE = 1
+    UNREVOKED_TASKS = 2
+    UNRELEASED_TASKS = 3
+    UNKNOWN = 127
+
+    @classmethod
+    def _missing_(cls, value: object) -> TaskState:
+        return cls.UNKNOWN

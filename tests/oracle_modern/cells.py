@@ -1,0 +1,82 @@
+"""What Kafka answered to each request in each situation of a modern group, as the oracle's driver printed it.
+
+== <request>
+  <situation>,<situation> -> <error>(<answer>) rec[<records>] => <group afterwards>
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.oracle_modern.kept import ORACLE
+
+_LINE = re.compile(
+    r"  (?P<situations>\S.*?) -> (?P<error>[A-Z_/,]+)(?:\((?P<answer>.*?)\))?"
+    r'(?: (?P<rest>(?:state|persister).*?))?(?:  "(?P<message>.*?)")?(?: rec\[(?P<records>.*?)\])?'
+    r"(?: reb=\d+)?(?: => (?P<after>.*))?"
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One request in one situation.
+
+    Attributes:
+        records: the tokens of its records, in order; empty where none were written.
+        after: the group afterwards; None where it stayed as it was.
+    """
+
+    section: str
+    request: str
+    situation: str
+    error: str
+    answer: str
+    records: tuple[str, ...]
+    after: str | None
+
+    def __str__(self) -> str:
+        return f"{self.request} | {self.situation}"
+
+
+def cells(name: str) -> Iterator[Cell]:
+    """Yield the cells of one text."""
+    section = request = ""
+    with gzip.open(ORACLE / f"{name}_4.2.0.txt.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            line = line.rstrip("\n")
+            if line.startswith("########"):
+                section = line.strip("# ")
+            elif line.startswith("== "):
+                request = line[3:]
+            elif line.startswith("  "):
+                if " -> EX " in line:
+                    line = line[: line.index(" -> EX ")] + " -> EX"
+                found = _LINE.fullmatch(line)
+                assert found is not None, line
+                for situation in found["situations"].split(","):
+                    yield Cell(
+                        section,
+                        request,
+                        situation,
+                        found["error"],
+                        found["answer"] or found["rest"] or "",
+                        tuple(_tokens(found["records"] or "")),
+                        found["after"],
+                    )
+
+
+def _tokens(records: str) -> Iterator[str]:
+    """Split records at the blanks that are in no brackets."""
+    depth, token = 0, ""
+    for sign in records:
+        depth += (sign in "({[") - (sign in ")}]")
+        if sign == " " and not depth:
+            yield token
+            token = ""
+        else:
+            token += sign
+    if token:
+        yield token

@@ -1,0 +1,74 @@
+"""What a modern group's coordinator knows beside the group: topics, settings, the time, other groups of that name."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.topics import Topics
+
+_NO_LIMIT = 2_147_483_647
+
+
+class Refused(Exception):
+    """A coordinator refuses a request and changes nothing; inside the machines only."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__(error.name)
+        self.error = error
+
+
+class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
+    """Settings of one broker that modern groups depend on; durations in ms, Kafka's defaults.
+
+    Attributes:
+        max_size: group.consumer.max.size.
+        classic_max_size: group.max.size.
+        assignors: group.consumer.assignors; the first is the default.
+        can_upgrade: group.consumer.migration.policy lets a classic group become a consumer group.
+        can_downgrade: it lets a consumer group become a classic one.
+        session_timeout_ms: group.consumer.session.timeout.ms (…share…, …streams…), or that of the group.
+        regex_refresh_ms: group.consumer.regex.refresh.interval.ms.
+        share_max_size: group.share.max.size.
+        share_retry_ms: group.share.initialize.retry.interval.ms.
+        streams_max_size: group.streams.max.size.
+        initial_delay_ms: group.streams.initial.rebalance.delay.ms.
+        standby_count: num.standby.replicas of the group.
+        accepts_rejoin: a member of a consumer group that is there may join again as if it were new (4.2).
+        accepts_nobodys_commit: a transaction may commit for a consumer group without being a member (4.0).
+    """
+
+    max_size: int = _NO_LIMIT
+    classic_max_size: int = _NO_LIMIT
+    assignors: tuple[str, ...] = ("uniform", "range")
+    can_upgrade: bool = True
+    can_downgrade: bool = True
+    session_timeout_ms: int = 45_000
+    regex_refresh_ms: int = 600_000
+    share_max_size: int = 200
+    share_retry_ms: int = 30_000
+    streams_max_size: int = _NO_LIMIT
+    initial_delay_ms: int = 3_000
+    standby_count: int = 0
+    accepts_rejoin: bool = True
+    accepts_nobodys_commit: bool = True
+
+    def of_version(self, version: str | None) -> ModernSettings:
+        """Return these settings as they hold for a Kafka version such as "4.1.0"; None = the newest."""
+        numbers = tuple(int(part) for part in (version or "").split("-")[0].split(".") if part.isdigit())
+        if not numbers:
+            return self
+        return replace(self, accepts_rejoin=numbers >= (4, 2), accepts_nobodys_commit=numbers >= (4, 0))
+
+
+class World(Struct, gc=False):
+    """What surrounds a group at the moment of a request.
+
+    Attributes:
+        now: epoch ms.
+    """
+
+    topics: Topics = field(default_factory=Topics)
+    settings: ModernSettings = ModernSettings()
+    now: float = 0.0
