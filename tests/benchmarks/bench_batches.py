@@ -66,7 +66,7 @@ def measured(spark: SparkSession, root: Path, times: int) -> tuple[float, int]:
     lake.load(evidence(range(times * BEATS), range(1, times * GENERATIONS + 1)))
     lake.replay()
     seconds, jobs = [], []
-    scheduler = spark.sparkContext._jsc.sc().dagScheduler()  # noqa: SLF001: the only place that counts jobs
+    scheduler = spark.sparkContext._jsc.sc().dagScheduler()
     for number in range(BATCHES + 1):
         beats = times * BEATS + number * NEW_BEATS
         generations = times * GENERATIONS + number * NEW_GENERATIONS + 1
