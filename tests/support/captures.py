@@ -16,6 +16,8 @@ CALM = ("kafka-3.9.1", "kafka-4.2.0")
 CHAOTIC = ("chaos-3.9.1", "chaos-4.2.0")
 FAILOVER = ("failover-3.9.1", "failover-4.2.0")
 """Two brokers, of which the second was killed and came back; chaotic clients, `broker_logs` with a folder for each."""
+OLD = ("chaos-2.8.2", "chaos-2.4.1", "chaos-2.1.1")
+"""Brokers with ZooKeeper and chaotic clients, made by `tests.support.chaos`; up to 2.7 the request log is text."""
 CAPTURES = (*CALM, *CHAOTIC, *FAILOVER)
 
 
