@@ -26,12 +26,14 @@ class Broker(Struct, array_like=True):
     Attributes:
         spoken: dialect to number of lines in it.
         version: Kafka's version as printed at its start.
+        scala: version of Scala that it was built with, as its class path shows where that is printed.
         printed: settings as printed at its start, by Kafka's names; None where it printed none.
         learned: settings that its own answers showed, by field of `CoordinatorSettings`.
     """
 
     spoken: dict[str, int] = field(default_factory=dict)
     version: str | None = None
+    scala: str | None = None
     printed: dict[str, str] | None = None
     learned: dict[str, int] = field(default_factory=dict)
 
@@ -76,7 +78,9 @@ class Brokers(Struct, array_like=True):
             if len(broker.spoken) > 1 or broker.spoken[row.dialect] == 1:
                 self.settings.clear()
         if row.event == "broker_version":
-            broker.version = (row.attributes or {}).get("version")
+            told = row.attributes or {}
+            broker.version = told.get("version", broker.version)
+            broker.scala = told.get("scala", broker.scala)
             self.settings.clear()
         elif row.event == "broker_settings":
             broker.printed = CoordinatorSettings.relevant(row.attributes or {})
@@ -108,8 +112,9 @@ class Brokers(Struct, array_like=True):
         for each in self.by_name.values():
             for dialect, count in each.spoken.items():
                 everywhere[dialect] = everywhere.get(dialect, 0) + count
-        versions = (each.version for each in (broker, *self.by_name.values()) if each.version is not None)
-        version = next(versions, None)
+        known = (broker, *self.by_name.values())
+        version = next((each.version for each in known if each.version is not None), None)
+        scala = next((each.scala for each in known if each.scala is not None), None)
         dialect = (
             dialect_of_version(broker.version)
             or _most_spoken(broker.spoken)
@@ -118,7 +123,7 @@ class Brokers(Struct, array_like=True):
             or self.shown_dialect
             or "java"
         )
-        settings = CoordinatorSettings(dialect=dialect).of_version(version)
+        settings = CoordinatorSettings(dialect=dialect).of_build(version, scala)
         settings = settings.updated(self._printed(broker) or {})
         return replace(settings, **broker.learned) if broker.learned else settings
 

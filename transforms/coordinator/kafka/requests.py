@@ -26,6 +26,7 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
             predict it and takes it from the answer.
         is_unstored: it waited for the log, and in vain: what it brought, an assignment or a static member's new id, was
             not stored before the next rebalance.
+        is_changed: a rejoin brings other metadata than the member had; None = to be seen by the bytes.
         unknown_topics_only: a commit that names no topic the broker knows; it never reaches the coordinator.
     """
 
@@ -47,6 +48,7 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
     assignments: dict[str, bytes] = {}
     leavers: tuple[Leaver, ...] = ()
     is_unstored: bool = False
+    is_changed: bool | None = None
     unknown_topics_only: bool = False
 
     @property

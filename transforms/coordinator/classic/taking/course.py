@@ -135,7 +135,7 @@ class Course:
         if settings is not self.machine.settings:
             self.machine.settings = settings
             if self.machine.present is not None:
-                self.machine.present.dialect = settings.dialect
+                self.machine.present.map_kind = settings.map_kind
 
     def name_made_up(self, line: CoordinatorEventRow) -> None:
         """Give members that go by an id of ours their own, where a line names one that can only be theirs."""
