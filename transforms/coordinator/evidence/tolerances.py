@@ -59,6 +59,9 @@ STORE_MS = 5.0
 SAME_MOMENT_MS = 5.0
 """Two records, a record and a line, a line and the answers it goes with: this close together they tell of one thing."""
 
+REASON_SLACK_MS = RACE_WINDOW_MS + LINE_DELAY_MS
+"""How far the line about what a rejoin changed can seem to lie outside the time in which the rejoin was handled."""
+
 EXPIRY_SLACK_MS = 50.0
 """At the end of a join phase, members whose session ends this soon ended by it, and not for not rejoining."""
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from schemas.rows import CoordinatorEventRow, ReplayAuditRow, TransitionRow
 from transforms.coordinator.classic.machine.events import Answered, Event, Gone, Joined, Moved, Output
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import Group, Timer, member_timer, view
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.joiners import named_in
+from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
@@ -116,12 +119,23 @@ class Course:
     def answer_of(self, group: Group | None, exchange: Exchange) -> int | None:
         """Return what a group in a state answers.
 
-        None for a state that had not reached the request's generation: somebody had been told of that generation. None
-        too where the request would have to wait, for what it waits for may come or not.
+        None for a state that had not reached the request's generation: somebody had been told of that generation. But
+        where the generation is not looked at, as in CompletingRebalance before 2.4, it may be any. None too where the
+        request would have to wait, for what it waits for may come or not.
         """
-        if group is None or group.generation < exchange.request.generation:
+        if group is None:
+            return None
+        is_looked_at = group.state is not GroupState.COMPLETING or not self.machine.settings.rules.commits_await_sync
+        if is_looked_at and group.generation < exchange.request.generation:
             return None
         return foresee(group, exchange.request, self.machine.settings)
+
+    def as_told(self, exchange: Exchange) -> Exchange:
+        """Return a rejoin with what lines tell of it, where the request log does not print what it brought."""
+        if not is_unprinted(exchange.row) or exchange.answered_at < self.witnesses.first:
+            return exchange
+        is_changed = exchange.request.token in self.state.rejoins.changed
+        return replace(exchange, request=replace(exchange.request, is_changed=is_changed))
 
     def forget_parked(self) -> None:
         """The state was set: whoever was parked in the machine's own state gets no prediction."""
@@ -168,7 +182,7 @@ class Course:
         verdict = self.audit.answered(output.token, output.error, output.generation, self.answer_of)
         if verdict is not None and verdict.agrees:
             self.say_audited(verdict.row(self.cluster))
-            del self.audit.verdicts[output.token]
+            del self.audit.verdicts[verdict.exchange.request.token]
 
     def _note_joined(self, output: Joined) -> None:
         observe.joined(self.lives, output)
