@@ -19,6 +19,8 @@ FAILOVER = ("failover-3.9.1", "failover-4.2.0")
 OLD = ("chaos-2.8.2", "chaos-2.4.1", "chaos-2.1.1")
 """Brokers with ZooKeeper and chaotic clients, made by `tests.support.chaos`; up to 2.7 the request log is text."""
 CAPTURES = (*CALM, *CHAOTIC, *FAILOVER)
+ALL = (*CAPTURES, *OLD)
+"""What the tests without Spark run on."""
 
 
 def capture(name: str, into: Path) -> Path:

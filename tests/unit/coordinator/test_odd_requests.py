@@ -104,3 +104,34 @@ def test_a_rejoin_whose_session_ended_while_it_waited_for_its_turn_waits_for_tha
     requests += [beat(at, "a-1", 1) for at in (5_000, 9_000)]
     requests.append(join(9_995, "b-1", error_code=25, answered_at=10_003.0, **TEXT))
     assert verdicts(replayed([*lines, failed], records, requests))[-1] == (25, 25)
+
+
+def test_up_to_2_4_a_static_member_that_comes_back_before_the_sync_takes_a_place_in_the_generation():
+    version = line(0, "broker_version", group_id=None, attributes={"version": "2.4.1"})
+    begun = [prepare(900, 0), line(3_900, "stabilized", generation=1), line(90_000, "group_deleted")]
+    static = {"group_instance_id": "i1", "client_id": "i1"}
+    requests = [
+        join(900.2, told=1, given="a-1", parked_ms=3_000),
+        join(1_000, told=1, given="i1-1", parked_ms=2_900, **static),
+        join(4_500, told=1, given="i1-2", **static),
+        sync(4_600, "a-1", 1, assignments=[{"member_id": "i1-1", "assignment": b"x"}]),
+    ]
+    lines = [{**each, "dialect": "scala"} for each in (version, *begun)]
+    tables = replayed(lines, [record(4_601, 1, 1, member("a-1", [0]), member("i1-2", []))], requests)
+    assert {row["member_id"]: row["replaces_member_id"] for row in tables["generation_members"]} == {
+        "a-1": None, "i1-1": None, "i1-2": "i1-1"
+    }  # fmt: skip
+    assert [row["generation"] for row in tables["generations"]] == [1]
+    assert all(row["agrees"] for row in tables["replay_audit"])
+    assert {(row["member_id"], row["valid_from"]) for row in tables["assignments"]} == {("a-1", 4_601)}
+
+
+@pytest.mark.parametrize("raw", [b"", None])
+def test_where_a_text_log_does_not_print_what_the_leader_sent_nobody_is_said_to_have_got_nothing(raw):
+    lines, _, requests = pair()
+    sent = [{"member_id": name, "assignment": raw} for name in ("a-1", "b-1")]
+    requests[3] = {**requests[3], "assignments": sent}
+    requests[2] = {**requests[2], "answered_assignment": raw}
+    tables = replayed(lines, [], requests)
+    assigned = {row["partitions_assigned"] for row in tables["generation_members"]}
+    assert assigned == ({0} if raw is not None else {None})

@@ -187,10 +187,12 @@ class Course:
     def _note_joined(self, output: Joined) -> None:
         observe.joined(self.lives, output)
         group = self.machine.present
-        if output.replaces is not None and group is not None and group.state is GroupState.STABLE:
+        is_begun = group is not None and group.state in (GroupState.COMPLETING, GroupState.STABLE)
+        if output.replaces is not None and group is not None and is_begun:
             row = self.life.generation(group.generation)
             observe.replaced_in_generation(row, output)
-            row.stable_sets.append(frozenset(group.members))
+            if group.state is GroupState.STABLE:
+                row.stable_sets.append(frozenset(group.members))
         self._link(output.member_id)
 
     def _link(self, member_id: str) -> None:
@@ -224,7 +226,7 @@ class Course:
             if self._by is not None and request is not None and request.token == self._by.request.token:
                 self._wait_for_store(move.at, self._by)
                 protocol_type = self._by.row.protocol_type or group.protocol_type
-                observe.assignment_sent(row, request.assignments, protocol_type)
+                observe.assignment_sent(row, self._by.row.assignments or (), protocol_type)
 
     def _wait_for_store(self, at: float, leader_sync: Exchange) -> None:
         """Syncs are answered when the assignment is stored, and sessions begin afresh only then."""

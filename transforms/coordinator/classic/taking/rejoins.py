@@ -44,23 +44,22 @@ class Rejoins(Struct, array_like=True):
         rejoins: rejoins without bytes, in the order in which they were handled.
         begun: lines for which no rejoin was found yet.
         changed: when it was handled, by token of a rejoin that a line was found for.
+        told_apart: the same of a rejoin that only its answer tells from the one that a line is about.
     """
 
     rejoins: list[Rejoin] = field(default_factory=list)
     begun: list[Begun] = field(default_factory=list)
     changed: dict[int, float] = field(default_factory=dict)
+    told_apart: dict[int, float] = field(default_factory=dict)
 
     def notice_request(self, token: int, row: GroupRequestRow, at: float) -> None:
         """Take a JoinGroup, which was handled at a moment."""
         if not is_unprinted(row):
             return
-        since = at - _MEMORY_MS
-        self.begun = [line for line in self.begun if line.at >= since]
-        self.rejoins = [rejoin for rejoin in self.rejoins if rejoin.handled_at >= since]
-        self.changed = {key: handled_at for key, handled_at in self.changed.items() if handled_at >= since}
+        self._forget(at - _MEMORY_MS)
         told = None if row.error_code else row.answered_generation
         rejoin = Rejoin(token, row.member_id or "", at, row.answered_at, told)
-        line = next((line for line in self.begun if _belong_together(rejoin, line)), None)
+        line = next((line for line in self.begun if self._belong_together(rejoin, line)), None)
         if line is None:
             self.rejoins.append(rejoin)
         else:
@@ -71,22 +70,36 @@ class Rejoins(Struct, array_like=True):
         """Take a line about the group."""
         if row.event != "preparing_rebalance" or (row.attributes or {}).get("trigger") not in _TRIGGERS:
             return
+        self._forget((row.logged_at or 0.0) - _MEMORY_MS)
         line = Begun(row.logged_at or 0.0, row.member_id or "", row.generation)
-        rejoin = next((rejoin for rejoin in self.rejoins if _belong_together(rejoin, line)), None)
+        rejoin = next((rejoin for rejoin in self.rejoins if self._belong_together(rejoin, line)), None)
         if rejoin is None:
             self.begun.append(line)
         else:
             self.changed[rejoin.token] = rejoin.handled_at
 
+    def _forget(self, before: float) -> None:
+        self.begun = [line for line in self.begun if line.at >= before]
+        self.rejoins = [rejoin for rejoin in self.rejoins if rejoin.handled_at >= before]
+        self.changed = _younger(self.changed, before)
+        self.told_apart = _younger(self.told_apart, before)
 
-def _belong_together(rejoin: Rejoin, line: Begun) -> bool:
-    """Whether a rejoin began a rebalance.
+    def _belong_together(self, rejoin: Rejoin, line: Begun) -> bool:
+        """Whether a rejoin began a rebalance.
 
-    One that came before is answered with the generation that ends here, one after it finds nothing to change.
-    """
-    if rejoin.member_id != line.member_id or rejoin.told == line.generation:
-        return False
-    return rejoin.handled_at - REASON_SLACK_MS <= line.at <= rejoin.answered_at + REASON_SLACK_MS
+        One that came before is answered with the generation that ends here, one after it finds nothing to change.
+        """
+        if rejoin.member_id != line.member_id:
+            return False
+        if not rejoin.handled_at - REASON_SLACK_MS <= line.at <= rejoin.answered_at + REASON_SLACK_MS:
+            return False
+        if rejoin.told == line.generation:
+            self.told_apart[rejoin.token] = rejoin.handled_at
+        return rejoin.told != line.generation
+
+
+def _younger(moments: dict[int, float], than: float) -> dict[int, float]:
+    return {key: at for key, at in moments.items() if at >= than} if moments else moments
 
 
 def is_unprinted(row: GroupRequestRow) -> bool:

@@ -81,7 +81,7 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
         verdict.why = WHY_BROKER
         return True
     if exchange.request.lacks_protocol:
-        verdict.predicted_error = Error.INCONSISTENT_GROUP_PROTOCOL  # by the broker, before the coordinator
+        verdict.predicted_error = int(Error.INCONSISTENT_GROUP_PROTOCOL)  # by the broker, before the coordinator
         return True
     is_told = observed in REFUSALS
     if not is_told and ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at):
@@ -211,7 +211,9 @@ def _is_refused_in_a_race(course: Course, verdict: Verdict) -> bool:
 
 def _learn_from_join(course: Course, verdict: Verdict) -> None:
     exchange = verdict.exchange
-    if is_unprinted(exchange.row) and exchange.request.is_changed is None:
+    if exchange.request.token in course.state.rejoins.told_apart:
+        verdict.use_answer(WHY_UNPRINTED)
+    elif is_unprinted(exchange.row) and exchange.request.is_changed is None:
         _learn_change(course, verdict)
     is_full = exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED
     if is_full and not course.brokers.are_printed(exchange.row.broker):
