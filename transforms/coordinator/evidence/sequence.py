@@ -136,20 +136,22 @@ class Sequencer:
         if len(rows) > 1:
             rows.sort(key=_CONNECTION_ORDER)
         last, _ = self._connections.last.get(connection, (-inf, 0))
-        count, reached, first = 0, last, None
+        count, reached = 0, last
+        item, number = None, None
         for row in rows:
-            if first is not None and first.request is not None and _is_second_answer(first.request, row):
-                first.second, count = row, count + 1
-                self._emit_answer(found, row, first.at, before)
+            if item is not None and row.correlation_id == number and _is_second_answer(rows[count - 1], row):
+                item.second, count = row, count + 1
+                self._emit_answer(found, row, item.at, before)
                 continue
             raw = _taken_up_at(row)
             at = raw if raw > reached else min(reached + NEXT_ON_CONNECTION_MS, raw + REORDER_MS)
             if at >= before:
                 break
-            reached, count = at, count + 1
-            first = Item(at, Kind.REQUEST, (row.source_file, row.line_number, row.seq), row, None, None, at)
-            found.append(first)
-            self._emit_answer(found, row, at, before)
+            reached, count, number = at, count + 1, row.correlation_id
+            item = Item(at, Kind.REQUEST, (row.source_file, row.line_number, row.seq), row, None, None, at)
+            found.append(item)
+            if row.api in WAITING_APIS:
+                self._emit_answer(found, row, at, before)
         if count:
             self._connections.last[connection] = (reached, rows[count - 1].correlation_id or 0)
             del rows[:count]
@@ -157,11 +159,10 @@ class Sequencer:
             del self._requests[connection]
 
     def _emit_answer(self, found: list[Item], row: GroupRequestRow, handled_at: float, before: float) -> None:
-        if row.api in WAITING_APIS:
-            answers: list[Item] = []
-            self._add_answer(answers, row, handled_at, -inf)
-            for answer in answers:
-                (found if answer.at < before else self._others).append(answer)
+        answers: list[Item] = []
+        self._add_answer(answers, row, handled_at, -inf)
+        for answer in answers:
+            (found if answer.at < before else self._others).append(answer)
 
 
 def in_order(
@@ -185,8 +186,8 @@ _CONNECTION_ORDER = attrgetter("correlation_id", "source_file", "line_number", "
 
 
 def _is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:
-    """Whether a broker answered one request twice, of which one tells that it failed as it ended a join phase."""
-    if row.correlation_id != first.correlation_id or row.api != first.api or row.api not in ("JoinGroup", "LeaveGroup"):
+    """Whether two answers with one number are of one request: one tells that the broker failed in the midst of it."""
+    if row.api != first.api or row.api not in ("JoinGroup", "LeaveGroup"):
         return False
     has_failed = Error.UNSUPPORTED_VERSION in (first.error_code, row.error_code)
     is_of_one = first.error_code != row.error_code and first.client_id == row.client_id

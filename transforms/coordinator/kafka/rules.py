@@ -22,13 +22,20 @@ class Rule:
     def __init__(self, since: Release = FIRST, until: Release | None = None) -> None:
         self._since = since
         self._until = until
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the rule's name."""
+        self._name = name
 
     def __get__(self, rules: Rules, owner: type) -> bool:
-        """Whether the release has the rule."""
-        return self._since <= rules.release and (self._until is None or rules.release < self._until)
+        """Whether the release has the rule; looked up once, for it is asked at every request."""
+        has = self._since <= rules.release and (self._until is None or rules.release < self._until)
+        rules.__dict__[self._name] = has
+        return has
 
 
-class Rules(Struct, frozen=True, gc=False, array_like=True):
+class Rules(Struct, frozen=True, dict=True, array_like=True):
     """The rules that hold at a broker.
 
     Attributes:
