@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.support.captures import CAPTURES, capture
+from tests.support.captures import ALL, capture
 from tests.support.pure_pipeline import SILVER, Row, Tables, run_pipeline
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "tables"
@@ -62,5 +62,5 @@ def keep(name: str, tables: Tables) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        for each in sys.argv[1:] or CAPTURES:
+        for each in sys.argv[1:] or ALL:
             keep(each, run_pipeline(capture(each, Path(scratch))))
