@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from tests.unit.coordinator.evidence_rows import line, typed_line
 from tests.unit.coordinator.test_machine_properties import Run
 from transforms.coordinator.classic.machine.events import Answered
+from transforms.coordinator.evidence.brokers import Brokers
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.states import GroupState
 
@@ -199,3 +201,33 @@ def test_up_to_3_2_a_leader_that_knows_of_no_static_members_leaves_its_group_wit
     run.do(("wait", 1))
     assert run.machine.group.members["m2"].parked_join is None
     assert run.machine.group.generation == (3 if version == "3.2.3" else 2)
+
+
+BUILDS = [
+    ([("scala", "2.12"), ("version", "2.8.2")], "scala 2.12"),
+    ([("scala", "2.13"), ("version", "2.4.1")], "scala"),
+    ([("version", "2.4.1")], "scala 2.12"),
+    ([("version", "2.8.2")], "scala"),
+    ([("scala", "2.12"), ("version", "2.8.2"), ("version", "2.8.2")], "scala 2.12"),
+    ([("scala", "2.12"), ("version", "2.8.2"), ("version", "3.6.2")], "scala"),
+]
+"""What brokers print as they start, once or twice, and the maps that they have then."""
+
+
+@pytest.mark.parametrize(("printed", "map_kind"), BUILDS)
+def test_the_order_of_the_members_is_that_of_the_build_that_runs(printed, map_kind):
+    brokers = Brokers()
+    for at, attribute in enumerate(printed):
+        told = line(at, "broker_version", group_id=None, dialect=None, attributes=dict([attribute]))
+        brokers.notice_line(typed_line(told))
+    assert brokers.of("1").map_kind == map_kind
+
+
+@pytest.mark.parametrize("version", ["2.8.2-SNAPSHOT", "2.8.2"])
+def test_a_version_counts_as_far_as_it_is_numbers(version):
+    assert CoordinatorSettings("scala").of_build(version).rules.release == (2, 8, 2)
+
+
+@pytest.mark.parametrize("version", [None, "", "trunk"])
+def test_a_release_that_is_not_told_is_taken_for_the_latest(version):
+    assert CoordinatorSettings("scala").of_build(version) == CoordinatorSettings("scala")
