@@ -22,6 +22,9 @@ from tests.truth.timelines import Row, Tables
 LIES = 8
 """Lies of each kind in each capture."""
 
+LIED_IN = (*CALM, *CHAOTIC, *FAILOVER, "chaos-2.4.1")
+"""Of the old brokers, the one whose rules and whose log are the most unlike today's: this takes its time."""
+
 FOUND = 0.99
 """Share of all lies that must be found, in all captures together."""
 
@@ -140,7 +143,7 @@ def _meaning(verdict: Row) -> str:
 
 def test_a_false_answer_is_pointed_at(pure_tables) -> None:
     total: Counter[str] = Counter()
-    for name in (*CALM, *CHAOTIC, *FAILOVER, *OLD):
+    for name in LIED_IN:
         tables = pure_tables(name)
         found = {lie: Counter(_verdicts(tables, lie)) for lie in KINDS}
         passed = {lie: verdicts for lie, verdicts in found.items() if verdicts - Counter({"found": LIES})}
