@@ -19,6 +19,8 @@ from msgspec.structs import asdict
 
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
+from transforms.coordinator.evidence.brokers import BROKER_EVENTS
+from transforms.coordinator.evidence.ownership import LOAD_EVENTS
 from transforms.coordinator.kafka.java_hashing import offsets_partition
 from transforms.coordinator.replay import replay_group
 from transforms.loglines.entries.entries import entries
@@ -121,7 +123,8 @@ def evidence_by_group(silver: Tables) -> dict[str, tuple[list[Row], list[Row], l
                 found[row["group_id"]][index].append(row)
     for row in silver["offset_commits"]:
         _ = found[row["group_id"]]  # a group that only commits has no other evidence
-    of_coordinator = [row for row in silver["coordinator_events"] if row["group_id"] is None]
+    wide = {*LOAD_EVENTS, *BROKER_EVENTS}
+    of_coordinator = [row for row in silver["coordinator_events"] if row["group_id"] is None and row["event"] in wide]
     for group, (_, events, _) in found.items():
         partition = offsets_partition(group, PARTITION_COUNT)
         events += [row for row in of_coordinator if row["topic_partition_of_group"] in (None, partition)]
