@@ -78,7 +78,7 @@ COORDINATOR_EVENTS: dict[str, str] = {
     "coordinator_error": "the coordinator reports an error of its own, attributes: detail",
     "coordinator_notice": "another line about the coordinator, attributes: detail",
     "broker_settings": "KafkaConfig values: attributes hold those that rule the coordinator, by Kafka's names",
-    "broker_version": "attributes: version",
+    "broker_version": "attributes: version, or scala",
     "unrecognised": "a line of a group coordinator's logger that no template fits, attributes: logger, text",
 }
 """Events about a coordinator as a whole; group_id is null."""

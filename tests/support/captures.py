@@ -18,7 +18,11 @@ FAILOVER = ("failover-3.9.1", "failover-4.2.0")
 """Two brokers, of which the second was killed and came back; chaotic clients, `broker_logs` with a folder for each."""
 MODERN = ("modern-4.2.0",)
 """Calm groups of every type: consumer (KIP-848), share and streams groups, conversions; see the truth's `_describe`."""
+OLD = ("chaos-2.8.2", "chaos-2.4.1", "chaos-2.1.1")
+"""Brokers with ZooKeeper and chaotic clients, made by `tests.support.chaos`; up to 2.7 the request log is text."""
 CAPTURES = (*CALM, *CHAOTIC, *FAILOVER)
+ALL = (*CAPTURES, *OLD)
+"""What the tests without Spark run on."""
 
 
 def capture(name: str, into: Path) -> Path:

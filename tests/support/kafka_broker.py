@@ -6,7 +6,7 @@
         brokers.start(2)
 
 KRaft mode: node 1 is controller and broker, every other node a broker only, so that it can be killed. Releases from 3.3
-on. Their jars come from Maven Central once.
+on; for those before see `zookeeper_broker`. Their jars come from Maven Central once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ STOP_S = 30
 POLL_S = 0.05
 TAIL_LINES = 40
 CLUSTER_ID = "rebalance-analytics-00"
-STARTED = "Kafka Server started"
 JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC")
 
 SETTINGS = {
@@ -47,7 +46,12 @@ class Brokers:
 
     Attributes:
         nodes: the node ids, from 1.
+        started: what a broker logs when it serves.
+        scala: version of Scala that the broker was built with.
     """
+
+    started = "Kafka Server started"
+    scala = "2.13"
 
     def __init__(self, version: str, nodes: int = 1, settings: Mapping[str, str] | None = None) -> None:
         """Choose what to start.
@@ -81,8 +85,11 @@ class Brokers:
     def __enter__(self) -> Brokers:
         try:
             for node in self.nodes:
-                self._configure(node)
-                self.run("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self._properties(node)))
+                self.server_log_dir(node).mkdir(parents=True)
+                settings = {**self._own_settings(node), **self._settings}
+                text = "".join(f"{key}={value}\n" for key, value in settings.items())
+                self._properties(node).write_text(text, encoding="utf-8")
+            self._prepare()
             for node, log_size in [(node, self._launch(node)) for node in self.nodes]:
                 self._wait(node, log_size)
         except BaseException:
@@ -121,7 +128,7 @@ class Brokers:
 
     def run(self, tool: str, *arguments: str) -> str:
         """Run one of Kafka's own tools, by the name of its class; return what it wrote."""
-        return run_java(["-cp", self._class_path, tool, *arguments])
+        return run_java(["-cp", self.tools, tool, *arguments])
 
     def dump_offsets(self, segments: Iterable[Path]) -> str:
         """Return what Kafka's own `DumpLogSegments --offsets-decoder` says of segment files."""
@@ -129,21 +136,28 @@ class Brokers:
         return self.run("kafka.tools.DumpLogSegments", "--offsets-decoder", "--files", files)
 
     @property
+    def tools(self) -> str:
+        """Class path of Kafka's tools: those of the brokers' own release."""
+        return self._class_path
+
+    @property
     def _class_path(self) -> str:
-        binding = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.3"
-        if not is_log4j2(self._version):
-            binding = "org.slf4j:slf4j-reload4j:1.7.36"
-        return f"{jars(f'kafka-{self._version}', f'org.apache.kafka:kafka_2.13:{self._version}', binding)}/*"
+        return class_path(self._version, self.scala)
 
     def _properties(self, node: int) -> Path:
         return self._folder / str(node) / "server.properties"
 
-    def _configure(self, node: int) -> None:
-        self.server_log_dir(node).mkdir(parents=True)
+    def _prepare(self) -> None:
+        """Do what a cluster needs before its brokers can start."""
+        for node in self.nodes:
+            self.run("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self._properties(node)))
+
+    def _own_settings(self, node: int) -> dict[str, str]:
+        """Return the settings of a node that nobody chooses."""
         is_controller = node == 1
         controller = f"127.0.0.1:{self._controller_port}"
         listener = f"PLAINTEXT://127.0.0.1:{self._ports[node]}"
-        settings = {
+        return {
             "process.roles": "broker,controller" if is_controller else "broker",
             "node.id": str(node),
             "controller.quorum.voters": f"1@{controller}",
@@ -153,10 +167,7 @@ class Brokers:
             "log.dirs": str(self.log_dir(node)),
             "offsets.topic.replication.factor": str(len(self.nodes)),
             "transaction.state.log.replication.factor": str(len(self.nodes)),
-            **self._settings,
         }
-        text = "".join(f"{key}={value}\n" for key, value in settings.items())
-        self._properties(node).write_text(text, encoding="utf-8")
 
     def _launch(self, node: int) -> int:
         """Start the process of a node; return the size that its log had before."""
@@ -178,7 +189,7 @@ class Brokers:
             if log.exists():
                 with log.open("rb") as lines:
                     lines.seek(log_size)
-                    if STARTED.encode() in lines.read():
+                    if self.started.encode() in lines.read():
                         return
             time.sleep(POLL_S)
         ended = "does not start" if process.poll() is None else f"ended with {process.returncode}"
@@ -193,6 +204,14 @@ class Brokers:
             if file.exists():
                 texts += file.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
         return "\n".join(texts)
+
+
+def class_path(version: str, scala: str = "2.13") -> str:
+    """Return the class path of a release of Kafka, built with a version of Scala."""
+    binding = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.3"
+    if not is_log4j2(version):
+        binding = "org.slf4j:slf4j-reload4j:1.7.36"
+    return f"{jars(f'kafka-{scala}-{version}', f'org.apache.kafka:kafka_{scala}:{version}', binding)}/*"
 
 
 def _free_ports(count: int) -> list[int]:

@@ -17,12 +17,13 @@ _PREPARING = re.compile(
     r"Preparing to rebalance group (\S+) in state \w+ with old generation (\d+) (?:\(__consumer_offsets-\d+\) )?"
     r"\(reason: (.*?)\)\.? \("
 )
-_STABILIZED = re.compile(r"Stabilized group (\S+) generation (\d+) .*?with (\d+) members")
+_STABILIZED = re.compile(r"Stabilized group (\S+) generation (\d+)(?: \(\S+\))?(?: with (\d+) members)?")
 _EMPTY = re.compile(r"Group (\S+) with generation (\d+) is now empty")
 _LEFT_JAVA = re.compile(
     r"\[Group (\S+)\] (Pending member|Member) (\S+) has left group through explicit `LeaveGroup` request; "
     r"client reason: (.*) \(org"
 )
+_LEFT_SCALA = re.compile(r"Member\[group\.instance\.id \S+, member\.id (\S+)\] in group (\S+) has left")
 _MEMBER = re.compile(r"[\w.-]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 CAUSES: tuple[tuple[str, str], ...] = (
@@ -31,14 +32,14 @@ CAUSES: tuple[tuple[str, str], ...] = (
     (r"Group's selectedProtocol will change", "static_member_replaced"),
     (r"Updating metadata for member ", "subscription_changed"),
     (r"Leader .* client reason: cached metadata has changed$", "topic_metadata_changed"),
-    (r"Leader .* re-joining", "leader_rejoined"),
+    (r"[Ll]eader .* re-joining", "leader_rejoined"),
     (r"Removing member .* client reason: consumer poll timeout has expired\.$", "poll_timeout"),
-    (r"Removing member .* on LeaveGroup", "member_left"),
+    (r"[Rr]emoving member .* on LeaveGroup", "member_left"),
     (r"removing member .* on heartbeat expiration", "session_expired"),
     (r"Removing .* on pending sync request expiration", "sync_timeout"),
     (r"Error \w+ when storing group assignment", "assignment_store_failed"),
 )
-"""Reason, as both coordinators print it from 3.2 on, and the trigger it stands for; the first match counts."""
+"""Reason, as both coordinators print it from 2.1 on, and the trigger it stands for; the first match counts."""
 
 JAVA_LEAVE_MS = 50
 """How long before its "Preparing" line the Java coordinator prints who left, at the most."""
@@ -58,12 +59,12 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Reached:
-    """A "Stabilized" or "is now empty" line."""
+    """A "Stabilized" or "is now empty" line; up to 2.7 the former has no count of members."""
 
     group_id: str
     generation: int
     at: int
-    member_count: int
+    member_count: int | None
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,13 @@ def _moment(line: str) -> int | None:
 
 
 def _cause(reason: str, leaves: list[tuple[str, str, str]]) -> tuple[str, tuple[str, ...]]:
-    """Trigger and culprits of a reason; `leaves` are the Java coordinator's own lines on who has just left."""
+    """Trigger and culprits of a reason; `leaves` are the coordinator's own lines on who has just left.
+
+    Those of the Java coordinator, and those of 2.4 to 2.8, which come before the rebalance as well.
+    """
     culprits = tuple(_MEMBER.findall(reason))
+    if reason == "removing member  on LeaveGroup":
+        return "member_left", tuple(left for _, left, _ in leaves)
     if not reason.startswith("explicit `LeaveGroup` request"):
         return next((word for pattern, word in CAUSES if re.match(pattern, reason)), "unknown"), culprits
     # An admin names members by instance, and the reason then names nobody: all leaves just printed are meant.
@@ -116,13 +122,15 @@ def broker_lines(folder: Path) -> BrokerLines:
             continue
         if match := _LEFT_JAVA.search(line):
             leaves.setdefault(match[1], []).append((at, match[2], match[3], match[4]))
+        elif match := _LEFT_SCALA.search(line):
+            leaves.setdefault(match[2], []).append((at, "Member", match[1], ""))
         elif match := _PREPARING.search(line):
             group = match[1]
             recent = [left[1:] for left in leaves.pop(group, []) if at - left[0] <= JAVA_LEAVE_MS]
             trigger, culprits = _cause(match[3], recent)
             prepared.append(Prepared(group, int(match[2]) + 1, at, match[3], trigger, culprits))
         elif match := _STABILIZED.search(line):
-            stabilized.append(Reached(match[1], int(match[2]), at, int(match[3])))
+            stabilized.append(Reached(match[1], int(match[2]), at, int(match[3]) if match[3] else None))
         elif match := _EMPTY.search(line):
             emptied.append(Reached(match[1], int(match[2]), at, 0))
     return BrokerLines(_begun_once(prepared, (*stabilized, *emptied)), tuple(stabilized), tuple(emptied))

@@ -13,6 +13,9 @@ TOLD_ASSIGNMENTS = {
     "chaos-4.2.0": 292,
     "failover-3.9.1": 141,
     "failover-4.2.0": 107,
+    "chaos-2.8.2": 332,
+    "chaos-2.4.1": 391,
+    "chaos-2.1.1": 389,
 }
 TOLD_MEMBERS = {
     "kafka-3.9.1": 42,
@@ -21,6 +24,9 @@ TOLD_MEMBERS = {
     "chaos-4.2.0": 140,
     "failover-3.9.1": 86,
     "failover-4.2.0": 57,
+    "chaos-2.8.2": 192,
+    "chaos-2.4.1": 202,
+    "chaos-2.1.1": 155,
 }
 SNAPSHOTS = {
     "kafka-3.9.1": 407,
@@ -29,6 +35,9 @@ SNAPSHOTS = {
     "chaos-4.2.0": 70,
     "failover-3.9.1": 22,
     "failover-4.2.0": 20,
+    "chaos-2.8.2": 12,
+    "chaos-2.4.1": 17,
+    "chaos-2.1.1": 16,
 }
 PREPARED = {
     "kafka-3.9.1": 70,
@@ -37,6 +46,9 @@ PREPARED = {
     "chaos-4.2.0": 165,
     "failover-3.9.1": 120,
     "failover-4.2.0": 76,
+    "chaos-2.8.2": 219,
+    "chaos-2.4.1": 211,
+    "chaos-2.1.1": 167,
 }
 REQUESTS = {
     "kafka-3.9.1": 3505,
@@ -45,6 +57,9 @@ REQUESTS = {
     "chaos-4.2.0": 2511,
     "failover-3.9.1": 1987,
     "failover-4.2.0": 1510,
+    "chaos-2.8.2": 2513,
+    "chaos-2.4.1": 2849,
+    "chaos-2.1.1": 2497,
 }
 
 LEAST_COMPARED: dict[str, dict[str, int]] = {

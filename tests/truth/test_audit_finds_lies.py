@@ -14,13 +14,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.support.captures import CALM, CHAOTIC, FAILOVER
+from tests.support.captures import CALM, CHAOTIC, FAILOVER, OLD
 from tests.support.pure_pipeline import SILVER, replay
 from tests.truth.checks_audit import MODERN_GROUPS
 from tests.truth.timelines import Row, Tables
 
 LIES = 8
 """Lies of each kind in each capture."""
+
+LIED_IN = (*CALM, *CHAOTIC, *FAILOVER, "chaos-2.4.1")
+"""Of the old brokers, the one whose rules and whose log are the most unlike today's: this takes its time."""
 
 FOUND = 0.99
 """Share of all lies that must be found, in all captures together."""
@@ -140,7 +143,7 @@ def _meaning(verdict: Row) -> str:
 
 def test_a_false_answer_is_pointed_at(pure_tables) -> None:
     total: Counter[str] = Counter()
-    for name in (*CALM, *CHAOTIC, *FAILOVER):
+    for name in LIED_IN:
         tables = pure_tables(name)
         found = {lie: Counter(_verdicts(tables, lie)) for lie in KINDS}
         passed = {lie: verdicts for lie, verdicts in found.items() if verdicts - Counter({"found": LIES})}
@@ -152,7 +155,7 @@ def test_a_false_answer_is_pointed_at(pure_tables) -> None:
     assert total["race"] <= (1 - FOUND) * total.total(), total
 
 
-@pytest.mark.parametrize("name", (*CALM, *CHAOTIC, *FAILOVER))
+@pytest.mark.parametrize("name", (*CALM, *CHAOTIC, *FAILOVER, *OLD))
 def test_an_honest_log_needs_few_races_and_few_of_its_own_answers(name: str, pure_tables) -> None:
     audit = pure_tables(name)["replay_audit"]
     whys = Counter(row["why"] for row in audit)
@@ -162,7 +165,7 @@ def test_an_honest_log_needs_few_races_and_few_of_its_own_answers(name: str, pur
     assert len(used) <= HONEST_RACES * len(audit)
 
 
-@pytest.mark.parametrize("name", (*CALM, *CHAOTIC))
+@pytest.mark.parametrize("name", (*CALM, *CHAOTIC, *OLD))
 def test_many_lies_at_once_cast_no_doubt_on_honest_rows(name: str, pure_tables) -> None:
     tables = pure_tables(name)
     lie = Lie("Heartbeat", 0, 22)

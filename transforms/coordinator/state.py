@@ -15,7 +15,7 @@ from transforms.coordinator.evidence.sequence import Connections
 from transforms.coordinator.evidence.waiting import Waiting
 from transforms.coordinator.shared import Shared
 
-VERSION = 1
+VERSION = 2
 """Version of the state's layout; one more with every change of the structs below or in them."""
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transforms.errors import LineError, NoTimestamp
-from transforms.loglines.broker.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
+from transforms.loglines.broker.broker_lines import (
+    CLASS_PATH_MARKER,
+    SETTINGS_MARKER,
+    VERSION_MARKER,
+    read_broker_line,
+)
 from transforms.loglines.broker.coordinator_lines import read_coordinator_line
 from transforms.loglines.broker.dialects import COMMIT_DETAILS, MARKER
 from transforms.loglines.clients.client_lines import PREFIXES, is_client_line, is_of_old_client, read_client_line
@@ -13,7 +18,7 @@ from transforms.loglines.entries.layouts import Parts, head_length, take_apart
 from transforms.loglines.facts import Fact, Rejected
 from transforms.loglines.requests.request_log import api_of_request, begin_of_request, read_request_line
 
-_MARKERS = (MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES)
+_MARKERS = (MARKER, SETTINGS_MARKER, VERSION_MARKER, CLASS_PATH_MARKER, *PREFIXES)
 """An entry that holds none of these and is no request tells nothing, whatever else it holds."""
 
 

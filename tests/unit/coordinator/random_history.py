@@ -1,4 +1,4 @@
-"""Random histories of a group, as brokers of either dialect would log them, with the mistakes that real logs have.
+"""Random histories of a group, as brokers of all releases would log them, with the mistakes that real logs have.
 
 A run of the state machine says what a coordinator would do and answer; around it stand the records, lines and requests
 that show it, each at its own moment. Then some of it is taken away, falsified or shifted: the replay must not mind.
@@ -7,6 +7,7 @@ that show it, each at its own moment. Then some of it is taken away, falsified o
 from __future__ import annotations
 
 import random
+from copy import copy
 
 from hypothesis import strategies as st
 
@@ -26,21 +27,32 @@ from transforms.coordinator.classic.machine.moves import take_over
 from transforms.coordinator.classic.taking.resync import members_of
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Leaver, Request
+from transforms.coordinator.kafka.rules import LATEST, release_of
 from transforms.coordinator.kafka.states import GroupState
 
 Evidence = tuple[list[GroupMetadataRow], list[CoordinatorEventRow], list[GroupRequestRow]]
 
 GROUP = "orders"
 BROKERS = ("1", "2")
+VERSIONS = ("4.2.0", "3.9.1", "3.2.3", "2.8.2", "2.4.1", "2.1.1")
+FIRST_OF_JAVA, FIRST_OF_JSON = (4, 0), (2, 8)
+_TRIGGERS = {
+    Event.MEMBER_ADDED: "member_joined",
+    Event.SESSION_EXPIRED: "session_expired",
+    Event.METADATA_CHANGED: "subscription_changed",
+}
 _LINE_OF_END = {"session_expired": "member_failed", "left": "member_left", "rebalance_timeout": "members_not_rejoined"}
 
 
 class _Coordinator:
     """A coordinator that logs what it does, for one group."""
 
-    def __init__(self, dice: random.Random, dialect: str) -> None:
+    def __init__(self, dice: random.Random, version: str) -> None:
         self.dice = dice
-        self.machine = Machine(GROUP, CoordinatorSettings(dialect=dialect, max_size=4))
+        release = release_of(version) or LATEST
+        dialect = "java" if release >= FIRST_OF_JAVA else "scala"
+        self.machine = Machine(GROUP, CoordinatorSettings(dialect, max_size=4).of_build(version))
+        self.is_text = release < FIRST_OF_JSON
         self.broker = BROKERS[0]
         self.now = 1_000_000.0
         self.ids = 0
@@ -49,6 +61,8 @@ class _Coordinator:
         self.events: list[CoordinatorEventRow] = []
         self.requests: list[GroupRequestRow] = []
         self.clients: list[str] = []
+        if release < FIRST_OF_JAVA:
+            self.line("broker_version", group_id=None, attributes={"version": version})
 
     def wait(self, milliseconds: float) -> None:
         until = self.now + milliseconds
@@ -76,6 +90,7 @@ class _Coordinator:
         """Handle a request; its row is written when it is answered."""
         self.ids += 1
         request = Request(self.ids, api, client_id=client, client_host=f"/{client}", **fields)  # type: ignore[arg-type]
+        raw_of = (lambda raw: None) if self.is_text else (lambda raw: raw)
         self.pending[self.ids] = GroupRequestRow(
             source_file=f"requests-{self.broker}.log",
             line_number=self.ids,
@@ -97,8 +112,10 @@ class _Coordinator:
             session_timeout_ms=request.session_timeout_ms or None,
             rebalance_timeout_ms=request.rebalance_timeout_ms or None,
             protocol_type=request.protocol_type,
-            protocols=[OfferedProtocol(name=name, metadata=raw) for name, raw in request.protocols] or None,
-            assignments=[SentAssignment(member_id=key, assignment=raw) for key, raw in request.assignments.items()],
+            protocols=[OfferedProtocol(name=name, metadata=raw_of(raw)) for name, raw in request.protocols] or None,
+            assignments=[
+                SentAssignment(member_id=key, assignment=raw_of(raw)) for key, raw in request.assignments.items()
+            ],
             answered_member_id=request.given_member_id or request.member_id,
         )
         self.machine.handle(request, self.now)
@@ -159,9 +176,11 @@ class _Coordinator:
                 self.line(_LINE_OF_END[said.end_cause], member_id=said.member_id)
 
     def _answer(self, token: int, error: int, said: Answered | None = None) -> None:
-        row = self.pending.pop(token, None)
+        row = self.pending.get(token)
         if row is None or row.handled_at is None:
             return
+        self.pending[token] = copy(row)  # one that failed in between answers twice
+        self.pending[token].line_number += 1_000
         row.error_code = error
         row.parked_ms = self.now - row.handled_at
         row.answered_at = float(int(self.now) + self.dice.choice((0, 0, 0, 1)))
@@ -175,9 +194,11 @@ class _Coordinator:
 
     def _moved(self, move: Moved) -> None:
         if move.to_state is GroupState.PREPARING:
-            trigger = {Event.MEMBER_ADDED: "member_joined", Event.SESSION_EXPIRED: "session_expired"}.get(move.event)
+            trigger = _TRIGGERS.get(move.event)
             attributes = {} if trigger is None else {"trigger": trigger}
-            self.line("preparing_rebalance", generation=move.generation, attributes=attributes)
+            is_of_rejoin = trigger == "subscription_changed"
+            member_id = move.cause.member_id if is_of_rejoin else None
+            self.line("preparing_rebalance", generation=move.generation, attributes=attributes, member_id=member_id)
         elif move.to_state is GroupState.COMPLETING:
             self.line("stabilized", generation=move.generation, member_count=len(self.machine.group.members))
         elif move.to_state is GroupState.STABLE:
@@ -252,10 +273,10 @@ def _step(run: _Coordinator, dice: random.Random) -> None:
     run.wait(dice.choice((0.0, 0.4, 1.0, 3.0, 40.0, 900.0, 4_000.0, 12_000.0)))
 
 
-def history(seed: int, steps: int, dialect: str, lost: float, is_falsified: bool) -> Evidence:
+def history(seed: int, steps: int, version: str, lost: float, is_falsified: bool) -> Evidence:
     """Return one history; `lost` is the share of its evidence that is missing."""
     dice = random.Random(seed)
-    run = _Coordinator(dice, dialect)
+    run = _Coordinator(dice, version)
     for _ in range(steps):
         _step(run, dice)
     kept = [[row for row in rows if dice.random() >= lost] for rows in (run.records, run.events, run.requests)]
@@ -272,7 +293,7 @@ def histories() -> st.SearchStrategy[Evidence]:
         history,
         st.integers(0, 2**32),
         st.integers(1, 80),
-        st.sampled_from(["java", "scala"]),
+        st.sampled_from(VERSIONS),
         st.sampled_from([0.0, 0.0, 0.1, 0.5]),
         st.booleans(),
     )

@@ -62,3 +62,40 @@ def test_scala_sorts_a_bucket_by_hash_until_the_table_grows():
 def test_tied_votes_go_as_the_two_coordinators_were_seen_to_decide():
     assert vote_order(["roundrobin", "range"], "java")[0] == "range"
     assert vote_order(["range", "roundrobin"], "scala")[0] == "roundrobin"
+
+
+SCALA = [
+    ("scala 2.12", "c-0 c-1 c-2 c-3 c-4 c-5", "c-5 c-2 c-1 c-4 c-0 c-3"),
+    ("scala 2.12", "c-5 c-4 c-3 c-2 c-1 c-0", "c-5 c-2 c-1 c-4 c-0 c-3"),
+    ("scala 2.12", "Aa BB", "BB Aa"),
+    ("scala", "c-0 c-1 c-2 c-3 c-4 c-5", "c-1 c-0 c-3 c-2 c-5 c-4"),
+    ("scala", "BB Aa", "BB Aa"),
+]
+"""What scala.collection.mutable.HashMap of 2.12.7 and of 2.13.5 says of keys put into it in an order."""
+
+
+@pytest.mark.parametrize(("kind", "put", "found"), SCALA)
+def test_members_come_in_the_order_of_scalas_own_maps(kind, put, found):
+    keys = put.split()
+    assert map_order(keys, len(keys), kind) == found.split()
+
+
+VOTES = [
+    ("scala 2.12", "range roundrobin sticky", "range sticky roundrobin"),
+    ("scala 2.12", "x1 b v0 v4", "b v4 v0 x1"),
+    (
+        "scala 2.12",
+        "range roundrobin sticky cooperative-sticky uniform",
+        "cooperative-sticky roundrobin uniform range sticky",
+    ),
+    ("scala 2.12", "v0 x1 v4 b a", "a v4 b v0 x1"),
+    ("scala", "range roundrobin sticky", "roundrobin range sticky"),
+    ("scala", "x1 b v0 v4", "v0 x1 v4 b"),
+    ("scala", "v0 x1 v4 b a", "a v0 x1 v4 b"),
+]
+"""What `groupBy` of a list of votes gives in 2.12.7 and in 2.13.5."""
+
+
+@pytest.mark.parametrize(("kind", "votes", "found"), VOTES)
+def test_votes_are_counted_in_the_order_of_scalas_own_maps(kind, votes, found):
+    assert vote_order(votes.split(), kind) == found.split()

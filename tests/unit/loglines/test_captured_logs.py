@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -11,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.captures import CALM, CHAOTIC
+from tests.support.captures import CALM, CHAOTIC, OLD
 from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import parse_entry
 
-ALL = (*CALM, *CHAOTIC)
+NAMES = (*CALM, *CHAOTIC, *OLD)
 RAW_APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup")
 
 GREP = {
@@ -27,15 +28,15 @@ GREP = {
     "pending_member_expired": "has been removed after session timeout expiration",
     "members_not_rejoined": "removed dynamic members who haven't joined",
     "members_not_synced": "removed members who haven't sent their sync request",
-    "static_member_replaced": "Replacing previously mapped member",
-    "member_fenced": "for static member with groupInstanceId=",
-    "leader_replaced": "Group leader [",
+    "static_member_replaced": "Replacing previously mapped member|rejoins, assigning new member id",
+    "member_fenced": "for static member with groupInstanceId=|is identified as a known static member",
+    "leader_replaced": r"Group leader \[",
     "coordinator_elected": "Elected as the group coordinator",
     "coordinator_resigned": "Resigned as the group coordinator",
     "broker_settings": "INFO KafkaConfig values:",
-    "broker_version": "INFO Kafka version: ",
+    "broker_version": r"INFO Kafka version ?: |java\.class\.path=\S+/kafka_",
 }
-"""Event to a text that only its lines hold."""
+"""Event to a pattern of a text that only its lines hold."""
 
 Rows = dict[str, list[Any]]
 
@@ -51,7 +52,7 @@ def rows_of(folder: Path) -> Rows:
     return found
 
 
-@pytest.fixture(params=ALL)
+@pytest.fixture(params=NAMES)
 def folder(request: pytest.FixtureRequest, capture_dir: Callable[[str], Path]) -> Path:
     return capture_dir(request.param)
 
@@ -65,7 +66,9 @@ def test_nothing_is_rejected_or_unrecognised(folder: Path) -> None:
 def test_events_are_as_many_as_their_lines(folder: Path) -> None:
     text = (folder / "broker_logs" / "server.log").read_text(encoding="utf-8")
     counted = Counter(row.event for row in rows_of(folder)["coordinator_events"])
-    assert {event: counted[event] for event in GREP} == {event: text.count(part) for event, part in GREP.items()}
+    assert {event: counted[event] for event in GREP} == {
+        event: len(re.findall(pattern, text)) for event, pattern in GREP.items()
+    }
 
 
 def test_every_rebalance_has_a_trigger_and_a_partition(folder: Path) -> None:
@@ -73,7 +76,8 @@ def test_every_rebalance_has_a_trigger_and_a_partition(folder: Path) -> None:
     assert preparing
     for row in preparing:
         assert row.attributes["trigger"] != "unknown", row
-        assert row.member_id or "for () members" in row.reason, row
+        # An administrator's leave names nobody: the Java coordinator lists members, that up to 2.8 has an empty id.
+        assert row.member_id or "for () members" in row.reason or "member  on LeaveGroup" in row.reason, row
         assert row.topic_partition_of_group is not None
         assert row.generation >= 0
 

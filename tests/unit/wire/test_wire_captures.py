@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.captures import CAPTURES
+from tests.support.captures import ALL
 from tests.support.dump import DumpedRecord, read_dump
 from transforms.wire import records
 from transforms.wire.segments import Record, read
@@ -27,9 +27,9 @@ def segment_records(capture: Path) -> dict[tuple[int, int], Record]:
     return found
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", ALL)
 def test_records_are_those_of_the_dump(name: str, capture_dir: Callable[[str], Path]) -> None:
-    assert check_records(capture_dir(name)) > 400
+    assert check_records(capture_dir(name)) > 250
 
 
 def check_records(capture: Path) -> int:
@@ -89,7 +89,7 @@ def check_group(row: dict[str, Any], data: dict[str, Any] | None) -> None:
 
 def check_member(member: dict[str, Any], told: dict[str, Any]) -> None:
     names = ("memberId", "groupInstanceId", "clientId", "clientHost", "sessionTimeout", "rebalanceTimeout")
-    assert list(member.values())[:6] == [told[name] for name in names]
+    assert list(member.values())[:6] == [told.get(name) for name in names]  # no instance before 2.3
     subscription, assignment = told["subscription"], told["assignment"]
     if isinstance(subscription, dict):
         assert member["topics"] == subscription["topics"]

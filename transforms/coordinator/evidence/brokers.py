@@ -26,14 +26,27 @@ class Broker(Struct, array_like=True):
     Attributes:
         spoken: dialect to number of lines in it.
         version: Kafka's version as printed at its start.
+        scala: version of Scala that it was built with, as its class path shows where that is printed.
+        is_starting: the class path was printed, with which a start begins, and not yet the version, with which it ends.
         printed: settings as printed at its start, by Kafka's names; None where it printed none.
         learned: settings that its own answers showed, by field of `CoordinatorSettings`.
     """
 
     spoken: dict[str, int] = field(default_factory=dict)
     version: str | None = None
+    scala: str | None = None
+    is_starting: bool = False
     printed: dict[str, str] | None = None
     learned: dict[str, int] = field(default_factory=dict)
+
+    def take_build(self, told: dict[str, str]) -> None:
+        """Take what a line of its start tells of the build."""
+        if "scala" in told:
+            self.scala, self.is_starting = told["scala"], True
+        if "version" in told:
+            if told["version"] != self.version and not self.is_starting:
+                self.scala = None  # another build, which does not print its class path
+            self.version, self.is_starting = told["version"], False
 
 
 class Brokers(Struct, array_like=True):
@@ -76,7 +89,7 @@ class Brokers(Struct, array_like=True):
             if len(broker.spoken) > 1 or broker.spoken[row.dialect] == 1:
                 self.settings.clear()
         if row.event == "broker_version":
-            broker.version = (row.attributes or {}).get("version")
+            broker.take_build(row.attributes or {})
             self.settings.clear()
         elif row.event == "broker_settings":
             broker.printed = CoordinatorSettings.relevant(row.attributes or {})
@@ -108,17 +121,17 @@ class Brokers(Struct, array_like=True):
         for each in self.by_name.values():
             for dialect, count in each.spoken.items():
                 everywhere[dialect] = everywhere.get(dialect, 0) + count
-        versions = (each.version for each in (broker, *self.by_name.values()) if each.version is not None)
-        version = next(versions, None)
+        known = (broker, *self.by_name.values())
+        built = next((each for each in known if each.version is not None), broker)
         dialect = (
             dialect_of_version(broker.version)
             or _most_spoken(broker.spoken)
             or _most_spoken(everywhere)
-            or dialect_of_version(version)
+            or dialect_of_version(built.version)
             or self.shown_dialect
             or "java"
         )
-        settings = CoordinatorSettings(dialect=dialect).of_version(version)
+        settings = CoordinatorSettings(dialect=dialect).of_build(built.version, built.scala)
         settings = settings.updated(self._printed(broker) or {})
         return replace(settings, **broker.learned) if broker.learned else settings
 

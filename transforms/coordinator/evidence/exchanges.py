@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from schemas.rows import GroupRequestRow
-from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.evidence.items import Item, token_of
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.requests import Leaver, Request
 
@@ -42,10 +43,26 @@ def exchange_of(item: Item) -> Exchange:
     row = item.request
     if row is None:
         raise ValueError("a line or record is no exchange")
+    exchange = _exchange(item.token, item.handled_at, row)
+    if item.second is None or exchange.request.given_member_id is not None or row.member_id:
+        return exchange
+    given = item.second.answered_member_id or None
+    return replace(exchange, request=replace(exchange.request, given_member_id=given))
+
+
+def second_exchange_of(item: Item) -> Exchange | None:
+    """Return the exchange of a request with its second answer, if it was answered twice."""
+    row = item.second
+    if row is None:
+        return None
+    return _exchange(token_of((row.source_file, row.line_number, row.seq)), item.handled_at, row)
+
+
+def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:
     error = observed_error(row)
     return Exchange(
-        _REQUEST_OF_API.get(row.api, _plain)(item.token, row),
-        item.handled_at,
+        _REQUEST_OF_API.get(row.api, _plain)(token, row),
+        handled_at,
         row.answered_at,
         error,
         row.answered_generation if row.api == "JoinGroup" and error == Error.NONE else None,

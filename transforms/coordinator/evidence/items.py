@@ -37,6 +37,7 @@ class Item(Struct, gc=False, array_like=True):
         place: its place among those of one moment and kind: that of its source.
         handled_at: estimate of when the coordinator took a request up; 0.0 for lines and records.
         holds: how often it was put off because its cause had not been handled yet.
+        second: a request's second answer, which has a line of its own: a broker gives it when it fails in between.
     """
 
     at: float
@@ -47,6 +48,7 @@ class Item(Struct, gc=False, array_like=True):
     record: GroupMetadataRow | None = None
     handled_at: float = 0.0
     holds: int = 0
+    second: GroupRequestRow | None = None
 
     @property
     def token(self) -> int:

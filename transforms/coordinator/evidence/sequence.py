@@ -26,7 +26,9 @@ from transforms.coordinator.evidence.tolerances import (
     NEXT_ON_CONNECTION_MS,
     RECORD_DELAY_MS,
     REORDER_MS,
+    SAME_MOMENT_MS,
 )
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import ANSWERS_THAT_PROVE, REPLAYED_APIS, WAITING_APIS
 
 Connection = tuple[str, str]
@@ -135,23 +137,32 @@ class Sequencer:
             rows.sort(key=_CONNECTION_ORDER)
         last, _ = self._connections.last.get(connection, (-inf, 0))
         count, reached = 0, last
+        item, number = None, None
         for row in rows:
+            if item is not None and row.correlation_id == number and _is_second_answer(rows[count - 1], row):
+                item.second, count = row, count + 1
+                self._emit_answer(found, row, item.at, before)
+                continue
             raw = _taken_up_at(row)
             at = raw if raw > reached else min(reached + NEXT_ON_CONNECTION_MS, raw + REORDER_MS)
             if at >= before:
                 break
-            reached, count = at, count + 1
-            found.append(Item(at, Kind.REQUEST, (row.source_file, row.line_number, row.seq), row, None, None, at))
+            reached, count, number = at, count + 1, row.correlation_id
+            item = Item(at, Kind.REQUEST, (row.source_file, row.line_number, row.seq), row, None, None, at)
+            found.append(item)
             if row.api in WAITING_APIS:
-                answers: list[Item] = []
-                self._add_answer(answers, row, at, -inf)
-                for answer in answers:
-                    (found if answer.at < before else self._others).append(answer)
+                self._emit_answer(found, row, at, before)
         if count:
             self._connections.last[connection] = (reached, rows[count - 1].correlation_id or 0)
             del rows[:count]
         if not rows:
             del self._requests[connection]
+
+    def _emit_answer(self, found: list[Item], row: GroupRequestRow, handled_at: float, before: float) -> None:
+        answers: list[Item] = []
+        self._add_answer(answers, row, handled_at, -inf)
+        for answer in answers:
+            (found if answer.at < before else self._others).append(answer)
 
 
 def in_order(
@@ -172,6 +183,15 @@ def in_order(
 
 _RANK = attrgetter("at", "kind", "place")
 _CONNECTION_ORDER = attrgetter("correlation_id", "source_file", "line_number", "seq")
+
+
+def _is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:
+    """Whether two answers with one number are of one request: one tells that the broker failed in the midst of it."""
+    if row.api != first.api or row.api not in ("JoinGroup", "LeaveGroup"):
+        return False
+    has_failed = Error.UNSUPPORTED_VERSION in (first.error_code, row.error_code)
+    is_of_one = first.error_code != row.error_code and first.client_id == row.client_id
+    return has_failed and is_of_one and abs(_taken_up_at(row) - _taken_up_at(first)) <= SAME_MOMENT_MS
 
 
 def _place(row: GroupRequestRow) -> tuple[str, int, int]:

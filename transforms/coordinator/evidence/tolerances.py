@@ -1,7 +1,7 @@
 """How exact the evidence is in time, and what the replay makes of that: every tolerance, and how they relate.
 
 None of the evidence carries the moment at which the coordinator did a thing; each kind shows it a little off. Measured
-on brokers 2.8 to 4.2: the time of a request's log line is late by up to 5 ms, a line has whole milliseconds, a record
+on brokers 2.1 to 4.2: the time of a request's log line is late by up to 5 ms, a line has whole milliseconds, a record
 or line can look up to 5 ms older than the request that caused it (45 ms in a broker's first seconds). All are ms.
 
 The order of the numbers decides what comes before what, so it is part of them:
@@ -58,6 +58,9 @@ STORE_MS = 5.0
 
 SAME_MOMENT_MS = 5.0
 """Two records, a record and a line, a line and the answers it goes with: this close together they tell of one thing."""
+
+REASON_SLACK_MS = RACE_WINDOW_MS + LINE_DELAY_MS
+"""How far the line about what a rejoin changed can seem to lie outside the time in which the rejoin was handled."""
 
 EXPIRY_SLACK_MS = 50.0
 """At the end of a join phase, members whose session ends this soon ended by it, and not for not rejoining."""

@@ -1,4 +1,4 @@
-"""What rules a coordinator: its dialect and the broker's settings."""
+"""What rules a coordinator: its dialect, the rules of its release and the broker's settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from transforms.coordinator.kafka.rules import LATEST, Rules, release_of
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """Time after which a parked JoinGroup of a new member is given up; a constant of Kafka."""
@@ -16,8 +18,7 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
 
     Attributes:
         dialect: "scala" (up to 3.9) or "java" (from 3.7, the only one from 4.0).
-        heartbeats_await_sync: a Heartbeat in CompletingRebalance is refused as in a rebalance (up to 2.6).
-        expires_pending_sync: members that never sync are removed (3.0, KAFKA-12890).
+        rules: those that hang on the release.
         initial_delay_ms: group.initial.rebalance.delay.ms.
         min_session_timeout_ms: group.min.session.timeout.ms.
         max_session_timeout_ms: group.max.session.timeout.ms.
@@ -25,8 +26,7 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
     """
 
     dialect: str = "java"
-    heartbeats_await_sync: bool = False
-    expires_pending_sync: bool = True
+    rules: Rules = Rules()
     initial_delay_ms: int = 3_000
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000
@@ -42,6 +42,11 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         """Whether the new coordinator answers."""
         return self.dialect == "java"
 
+    @property
+    def map_kind(self) -> str:
+        """Kind of hash map that the coordinator keeps its members in (see `java_hashing.map_order`)."""
+        return "scala 2.12" if self.rules.is_of_scala_2_12 and not self.is_java else self.dialect
+
     def updated(self, attributes: Mapping[str, str]) -> CoordinatorSettings:
         """Return these settings with what a broker printed of its own ("KafkaConfig values").
 
@@ -55,16 +60,14 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         }
         return replace(self, **found) if found else self
 
-    def of_version(self, version: str | None) -> CoordinatorSettings:
-        """Return these settings as they hold for a Kafka version such as "2.6.1"."""
-        release = _release(version)
-        if release is None:
-            return self
-        return replace(
-            self,
-            heartbeats_await_sync=release <= (2, 6),
-            expires_pending_sync=release >= (3, 0),
-        )
+    def of_build(self, version: str | None, scala: str | None = None) -> CoordinatorSettings:
+        """Return these settings as they hold for a build of Kafka.
+
+        Args:
+            version: Kafka's version, such as "2.6.1"; None = not known, which gives the rules of the latest.
+            scala: version of Scala that it was built with, such as "2.12"; None = not known.
+        """
+        return replace(self, rules=Rules(release_of(version) or LATEST, scala))
 
 
 _BY_KAFKA_NAME = {
@@ -75,16 +78,9 @@ _BY_KAFKA_NAME = {
 }
 
 
-def _release(version: str | None) -> tuple[int, ...] | None:
-    try:
-        return tuple(int(part) for part in (version or "").split("-")[0].split(".")[:2])
-    except ValueError:
-        return None
-
-
 def dialect_of_version(version: str | None) -> str | None:
     """Return the dialect of a Kafka version; None from 3.7 to 3.9, which have both coordinators."""
-    release = _release(version)
+    release = release_of(version)
     if release is None or (3, 7) <= release < (4, 0):
         return None
     return "java" if release >= (4, 0) else "scala"

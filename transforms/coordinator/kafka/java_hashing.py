@@ -1,7 +1,7 @@
 """The orders that Kafka's hash maps give, which decide leaders and tied votes.
 
 Who leads after the leader has gone, and which of two protocols with equal votes wins, follows the iteration order
-of a hash map of member ids or protocol names. Both maps' orders are functions of Java's `String.hashCode`.
+of a hash map of member ids or protocol names. All maps' orders are functions of Java's `String.hashCode`.
 """
 
 from __future__ import annotations
@@ -38,29 +38,63 @@ def _spread(value: int) -> int:
     return value ^ (value >> 16)
 
 
-def map_order(keys: Iterable[str], largest: int, dialect: str) -> list[str]:
+def map_order(keys: Iterable[str], largest: int, kind: str) -> list[str]:
     """Return keys in the iteration order of the coordinator's member map.
 
     Args:
         keys: the keys in their order of insertion.
         largest: the most keys the map ever held; the table grows with it and never shrinks.
-        dialect: "java" (java.util.HashMap: insertion order inside a bucket) or "scala"
-            (scala.collection.mutable.HashMap of 2.13: ascending hash inside a bucket).
+        kind: "java" (java.util.HashMap: insertion order inside a bucket), "scala" (scala.collection.mutable.HashMap
+            of 2.13: ascending hash inside a bucket) or "scala 2.12" (that of 2.12: buckets from the last to the first,
+            newest first inside one; what a growing table turns round in its buckets is not followed).
     """
     size = 16
-    while (largest > size * 3 // 4) if dialect == "java" else (largest >= size * 3 // 4):
+    while (largest >= size * 3 // 4) if kind == "scala" else (largest > size * 3 // 4):
         size *= 2
+    if kind == "scala 2.12":
+        newest_first = list(keys)[::-1]
+        return sorted(newest_first, key=lambda key: -_bucket_in_2_12(string_hash(key), size))
     hashed = [(_spread(string_hash(key)), key) for key in keys]
-    if dialect == "java":
+    if kind == "java":
         return [key for spread, key in sorted(hashed, key=lambda pair: pair[0] & (size - 1))]
     return [key for spread, key in sorted(hashed, key=lambda pair: (pair[0] & (size - 1), _signed(pair[0])))]
 
 
-def vote_order(protocols: Iterable[str], dialect: str) -> list[str]:
+_SEED_2_12 = 4
+"""Bits of the index into a table of 16, which every map begins with."""
+
+_GOLDEN = 0x9E3775CD
+
+
+def _bucket_in_2_12(value: int, size: int) -> int:
+    """Return the bucket of a hash (HashTable.index: the highest bits of the bytes turned round and rotated)."""
+    swapped = int.from_bytes((value * _GOLDEN & _MASK).to_bytes(4, "little"), "big") * _GOLDEN & _MASK
+    rotated = (swapped >> _SEED_2_12 | swapped << (32 - _SEED_2_12)) & _MASK
+    return rotated >> (32 - (size - 1).bit_length())
+
+
+_FEW = 4
+"""Up to so many keys an immutable map of Scala is no hash map, and keeps the order of insertion."""
+
+
+def vote_order(protocols: Iterable[str], kind: str) -> list[str]:
     """Return protocol names in the order in which the first one with the most votes wins."""
-    if dialect == "java":
-        return map_order(protocols, 0, dialect)
-    return sorted(protocols, key=_scala_trie_key)
+    names = list(protocols)
+    if kind == "java" or (kind == "scala 2.12" and len(names) <= _FEW):
+        return map_order(names, len(names), kind)
+    if kind == "scala 2.12":
+        return sorted(names, key=_scala_trie_key)
+    return _in_trie(names, 0)
+
+
+def _in_trie(names: list[str], level: int) -> list[str]:
+    """Order names as the trie of 2.13 does: in each node first the names that are alone there, then the nodes below."""
+    by_place: dict[int, list[str]] = {}
+    for name in names:
+        by_place.setdefault(_scala_trie_key(name)[level], []).append(name)
+    places = [by_place[place] for place in sorted(by_place)]
+    alone = [place[0] for place in places if len(place) == 1]
+    return alone + [name for place in places if len(place) > 1 for name in _in_trie(place, level + 1)]
 
 
 def _signed(value: int) -> int:

@@ -26,6 +26,7 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
             predict it and takes it from the answer.
         is_unstored: it waited for the log, and in vain: what it brought, an assignment or a static member's new id, was
             not stored before the next rebalance.
+        is_changed: a rejoin brings other metadata than the member had; None = to be seen by the bytes.
         unknown_topics_only: a commit that names no topic the broker knows; it never reaches the coordinator.
     """
 
@@ -47,6 +48,7 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
     assignments: dict[str, bytes] = {}
     leavers: tuple[Leaver, ...] = ()
     is_unstored: bool = False
+    is_changed: bool | None = None
     unknown_topics_only: bool = False
 
     @property
@@ -55,11 +57,18 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
         return self.member_id or self.given_member_id or f"{_MADE_UP}{self.token}"
 
     @property
+    def lacks_protocol(self) -> bool:
+        """Whether it is a SyncGroup that has to name its protocol, from v5 on, and does not."""
+        is_due = self.api == "SyncGroup" and self.api_version >= _PROTOCOL_MANDATORY
+        return is_due and None in (self.protocol_type, self.protocol)
+
+    @property
     def requires_known_member_id(self) -> bool:
         """A dynamic joiner without an id is sent back for one (JoinGroup v4, KIP-394)."""
         return self.api_version >= 4
 
 
+_PROTOCOL_MANDATORY = 5
 _MADE_UP = "unknown-"
 _UUID_LENGTH = 36
 

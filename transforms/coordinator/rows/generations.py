@@ -249,7 +249,8 @@ def _assignment_rows(cluster: str, group_id: str, links: Links) -> Iterator[Assi
         return
     row, began = links.row, stable_at(links.row)
     for member in row.members.values():
-        valid_from = whole(began if member.valid_from is None else member.valid_from)
+        since = (moment for moment in (began, member.valid_from) if moment is not None)
+        valid_from = whole(max(since, default=None))
         valid_to = whole(links.ended_at if member.valid_to is None else member.valid_to)
         for topic, partition in dict.fromkeys(member.assigned or ()):
             yield AssignmentRow(

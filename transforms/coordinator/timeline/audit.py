@@ -23,6 +23,7 @@ WHY_RACE = "race"
 WHY_OWN_ANSWER = "own answer ended the wait"
 WHY_HELD = "held for the rebalance that its answer shows"
 WHY_UNSTORED = "own answer shows that what it brought was not stored in time"
+WHY_UNPRINTED = "own answer shows whether it brought something new, which the log does not print"
 WHY_SETTING = "own answer shows the broker's setting"
 WHY_NEW_GROUP = "own answer shows that the group was new"
 WHY_EITHER = "answered while the coordinator was loading or giving up: one of two answers that were possible"
@@ -129,16 +130,23 @@ class Audit(Struct, Generic[View], array_like=True):
         verdicts: by token.
         past: states that the group left a moment ago.
         open_races: tokens of disagreements that a state to come may still explain.
+        seconds: tokens of requests that were answered twice, with those of the second answer.
     """
 
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     past: list[Past[View]] = field(default_factory=list)
     open_races: list[int] = field(default_factory=list)
+    seconds: dict[int, int] = field(default_factory=dict)
 
     def begin(self, exchange: Exchange, state: str | None) -> Verdict:
         """Begin the row of a request."""
         verdict = self.verdicts[exchange.request.token] = Verdict(exchange, state)
         return verdict
+
+    def expect_second(self, first: Exchange, second: Exchange, state: str | None) -> None:
+        """Begin the row of a request's second answer."""
+        self.seconds[first.request.token] = second.request.token
+        self.begin(second, state)
 
     def left_state(
         self, at: float, until: float, before: View, now: View, answer_of: AnswerOf[View], by: Exchange | None = None
@@ -178,6 +186,9 @@ class Audit(Struct, Generic[View], array_like=True):
     def answered(self, token: int, error: int, generation: int | None, answer_of: AnswerOf[View]) -> Verdict | None:
         """The machine answered a request; returns its verdict, if that was open."""
         verdict = self.verdicts.get(token)
+        if (verdict is None or verdict.predicted_error is not None) and token in self.seconds:
+            token = self.seconds[token]
+            verdict = self.verdicts.get(token)
         if verdict is None or verdict.predicted_error is not None:
             return None
         verdict.predicted_error, verdict.predicted_generation = error, generation
@@ -188,17 +199,27 @@ class Audit(Struct, Generic[View], array_like=True):
 
     def forget_parked(self, parked: set[int | None]) -> None:
         """The state was set: whoever was parked in the machine's own state gets no prediction."""
+        parked = self._with_seconds(parked)
         for token, verdict in self.verdicts.items():
             if verdict.predicted_error is None and verdict.why is None and token not in parked:
                 verdict.why = WHY_RESYNC
 
     def settled(self, now: float, parked: set[int | None]) -> Iterator[Verdict]:
         """Yield the verdicts that nothing can change any more, and let go of them."""
+        parked = self._with_seconds(parked)
         over = [token for token, verdict in self.verdicts.items() if self._is_over(token, verdict, now, parked)]
         for token in over:
             yield self.verdicts.pop(token)
         if over and self.open_races:
             self.open_races = [token for token in self.open_races if token in self.verdicts]
+        if over and self.seconds:
+            self.seconds = {first: second for first, second in self.seconds.items() if second in self.verdicts}
+
+    def _with_seconds(self, parked: set[int | None]) -> set[int | None]:
+        """Return the tokens of what is parked with those of its second answers."""
+        if not self.seconds:
+            return parked
+        return parked | {second for first, second in self.seconds.items() if first in parked}
 
     def _is_over(self, token: int, verdict: Verdict, now: float, parked: set[int | None]) -> bool:
         if verdict.agrees:

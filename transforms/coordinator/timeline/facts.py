@@ -188,9 +188,13 @@ class GenerationFacts(Struct, array_like=True):
         if authority < self.members_authority:
             return
         known = self.members
+        successors = {member.replaces: member.member_id for member in known.values() if member.replaces is not None}
         self.members = {member.member_id: member.filled(known.get(member.member_id)) for member in members}
         for member in known.values():
             if member.replaces in self.members:
+                self.members.setdefault(member.member_id, member)
+        for member in reversed(known.values()):
+            if successors.get(member.member_id) in self.members:
                 self.members.setdefault(member.member_id, member)
         self.members_authority = authority
 

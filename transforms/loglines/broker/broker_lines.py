@@ -1,4 +1,4 @@
-"""Lines about the broker itself: its settings and its version."""
+"""Lines about the broker itself: its settings, its version and what it was built with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from transforms.loglines.facts import CoordinatorEvent
 
 SETTINGS_MARKER = "KafkaConfig values:"
 VERSION_MARKER = "Kafka version"
+CLASS_PATH_MARKER = "Client environment:java.class.path="
+"""What a client of ZooKeeper prints as it begins; the names of the jars tell of the build."""
 
 _PREFIXES = ("group.", "offsets.")
 _NAMES = frozenset(
@@ -16,6 +18,7 @@ _NAMES = frozenset(
 )
 
 _VERSION = re.compile(r"Kafka version ?: (\S+)")
+_SCALA = re.compile(r"\bkafka_(\d+\.\d+)-")
 _VERSION_LOGGER = "org.apache.kafka.common.utils.AppInfoParser"
 
 
@@ -27,6 +30,10 @@ def read_broker_line(parts: Parts) -> CoordinatorEvent | None:
         version = _VERSION.fullmatch(parts.message)
         if version is not None:
             return CoordinatorEvent("broker_version", attributes={"version": version.group(1)})
+    if parts.message.startswith(CLASS_PATH_MARKER):
+        scala = _SCALA.search(parts.message)
+        if scala is not None:
+            return CoordinatorEvent("broker_version", attributes={"scala": scala.group(1)})
     return None
 
 

@@ -32,7 +32,8 @@ class Reason(Struct):
 
 
 def _member(reason: Reason, raw: str) -> None:
-    reason.member_ids = (raw,)
+    # Up to 2.8 the id is the one in the request, and an administrator's request has none.
+    reason.member_ids = (raw,) if raw else ()
 
 
 def _members(reason: Reason, raw: str) -> None:

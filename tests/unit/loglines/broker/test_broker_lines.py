@@ -86,3 +86,11 @@ def test_error_names_are_kafkas() -> None:
 
 def test_an_error_newer_than_the_table_keeps_its_number() -> None:
     assert error_name(999) == "UNKNOWN(999)"
+
+
+@pytest.mark.parametrize("scala", ["2.12", "2.13"])
+def test_the_class_path_of_a_broker_with_zookeeper_tells_what_it_was_built_with(scala: str) -> None:
+    jars = f"/opt/kafka/libs/zookeeper-3.5.7.jar:/opt/kafka/libs/kafka_{scala}-2.4.1.jar:/opt/kafka/libs/scala-lib.jar"
+    entry = f"[2026-11-21 20:04:45,767] INFO Client environment:java.class.path={jars} (org.apache.zookeeper.ZooKeeper)"
+    (parsed,) = parse_entry(entry, 1)
+    assert (parsed.event, parsed.attributes) == ("broker_version", {"scala": scala})

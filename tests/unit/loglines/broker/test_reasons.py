@@ -58,3 +58,8 @@ def test_several_members_come_in_order() -> None:
 def test_a_dynamic_member_has_no_instance() -> None:
     for printed in ("None", "null"):
         assert read_reason(f"Adding new member m with group instance id {printed}").group_instance_id is None
+
+
+def test_up_to_2_8_an_administrators_leave_names_nobody() -> None:
+    reason = read_reason("removing member  on LeaveGroup")  # two blanks, as 2.4.1 and 2.8.2 print it
+    assert (reason.trigger, reason.member_ids) == ("member_left", ())

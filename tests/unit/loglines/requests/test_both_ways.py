@@ -68,7 +68,7 @@ def read_both_ways(text: str, begin: int, key: int) -> None:
         assert told(logged) == told(read_carefully(text, begin))
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", [*CAPTURES, "chaos-2.8.2"])
 def test_brokers_lines_are_all_read_the_fast_way_and_as_the_careful_way_reads_them(
     capture_dir: Callable[[str], Path], name: str
 ) -> None:

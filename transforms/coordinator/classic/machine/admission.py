@@ -19,13 +19,22 @@ Judgement = Event | Error
 """An event to apply, or the error that refuses the request."""
 
 
-def validate_member(group: Group, member_id: str, group_instance_id: str | None) -> Error | None:
-    """Check a member id, and the instance it claims to be (ClassicGroup.validateMember)."""
+def validate_member(
+    group: Group, member_id: str, group_instance_id: str | None, is_strict: bool = True
+) -> Error | None:
+    """Check a member id, and the instance it claims to be (ClassicGroup.validateMember).
+
+    Args:
+        group: the group.
+        member_id: the member's.
+        group_instance_id: the instance's, None if the request has none.
+        is_strict: an instance that nobody is known as is refused; else only one that somebody else is.
+    """
     if group_instance_id is not None:
         current = group.static_members.get(group_instance_id)
-        if current is None:
+        if current is None and is_strict:
             return Error.UNKNOWN_MEMBER_ID
-        if current != member_id:
+        if current is not None and current != member_id:
             return Error.FENCED_INSTANCE_ID
     return None if member_id in group.members else Error.UNKNOWN_MEMBER_ID
 
@@ -55,11 +64,13 @@ def _join(group: Group | None, request: Request, settings: CoordinatorSettings) 
         return Error.COORDINATOR_NOT_AVAILABLE
     if not group.supports(request.protocol_type, request.protocols):
         return Error.INCONSISTENT_GROUP_PROTOCOL
-    return _join_known(group, request) if request.member_id else _join_unknown(group, request)
+    return _join_known(group, request) if request.member_id else _join_unknown(group, request, settings)
 
 
 def _has_room(group: Group, member_id: str, settings: CoordinatorSettings) -> bool:
     """Check group.max.size (acceptJoiningMember): by who waits while joining, by who is in afterwards."""
+    if not settings.rules.counts_joiners:
+        return _has_room_for_all(group, member_id, settings)
     if group.state is GroupState.PREPARING:
         member = group.members.get(member_id)
         return (member is not None and member.parked_join is not None) or group.awaiting_join < settings.max_size
@@ -68,11 +79,23 @@ def _has_room(group: Group, member_id: str, settings: CoordinatorSettings) -> bo
     return True
 
 
-def _join_unknown(group: Group, request: Request) -> Judgement:
+def _has_room_for_all(group: Group, member_id: str, settings: CoordinatorSettings) -> bool:
+    """Check group.max.size as up to 2.5: by who is in, whatever the state; an id that was given out is let in."""
+    member = group.members.get(member_id)
+    if member is not None:
+        return len(group.members) <= settings.max_size or member.parked_join is not None
+    return bool(member_id) or len(group.members) < settings.max_size
+
+
+def _join_unknown(group: Group, request: Request, settings: CoordinatorSettings) -> Judgement:
     if request.group_instance_id is not None:
         old_id = group.static_members.get(request.group_instance_id)
         if old_id is None:
             return Event.MEMBER_ADDED
+        if group.state is GroupState.COMPLETING and settings.rules.replaces_while_completing:
+            return Event.STATIC_MEMBER_TOOK_OVER
+        if settings.rules.replaces_at_once:
+            return Event.STATIC_MEMBER_REPLACED
         if group.state is GroupState.STABLE and _vote_with(group, old_id, request) != group.protocol:
             return Event.STATIC_MEMBER_CHANGED_PROTOCOL
         if group.state is GroupState.STABLE and request.is_unstored:
@@ -105,25 +128,32 @@ def _join_known(group: Group, request: Request) -> Judgement:
 
 def matches(member: Member, request: Request) -> bool:
     """Whether a rejoining member brings the same protocols and metadata, in the same order."""
+    if request.is_changed is not None:
+        return not request.is_changed
     if member.is_partial:
         return all(dict(request.protocols).get(name) == metadata for name, metadata in member.protocols)
     return member.protocols == request.protocols
 
 
-def _refused_as_member(group: Group | None, request: Request) -> Error | None:
+def _validated(group: Group, request: Request, settings: CoordinatorSettings) -> Error | None:
+    is_strict = settings.rules.knows_instances_strictly
+    return validate_member(group, request.member_id, request.group_instance_id, is_strict)
+
+
+def _refused_as_member(group: Group | None, request: Request, settings: CoordinatorSettings) -> Error | None:
     """Check what SyncGroup and Heartbeat have in common: a group, a member of it, and its generation."""
     if group is None:
         return Error.UNKNOWN_MEMBER_ID
     if group.state is GroupState.DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
-    refused = validate_member(group, request.member_id, request.group_instance_id)
+    refused = _validated(group, request, settings)
     if refused is None and request.generation != group.generation:
         return Error.ILLEGAL_GENERATION
     return refused
 
 
 def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
-    refused = _refused_as_member(group, request)
+    refused = _refused_as_member(group, request, settings)
     if refused is not None or group is None:
         return refused or Error.UNKNOWN_MEMBER_ID
     if (request.protocol_type is not None and request.protocol_type != group.protocol_type) or (
@@ -137,12 +167,14 @@ def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) 
 
 
 def _heartbeat(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
-    refused = _refused_as_member(group, request)
+    refused = _refused_as_member(group, request, settings)
+    if refused is Error.ILLEGAL_GENERATION and settings.rules.heartbeats_await_sync_of_all and group is not None:
+        return refused if group.state is not GroupState.COMPLETING else Error.REBALANCE_IN_PROGRESS
     if refused is not None or group is None:
         return refused or Error.UNKNOWN_MEMBER_ID
     if group.state is GroupState.EMPTY:
         return Error.UNKNOWN_MEMBER_ID
-    if group.state is GroupState.COMPLETING and settings.heartbeats_await_sync:
+    if group.state is GroupState.COMPLETING and settings.rules.heartbeats_await_sync:
         return Error.REBALANCE_IN_PROGRESS
     return Event.HEARTBEAT
 
@@ -155,21 +187,43 @@ def _commit(group: Group | None, request: Request, settings: CoordinatorSettings
         return _commit_to_absent(request, settings, is_txn)
     if group.state is GroupState.DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
+    if is_txn and not settings.rules.knows_instances_strictly:
+        return _commit_in_old_transaction(group, request, settings)
     event = Event.TXN_COMMIT if is_txn else Event.COMMIT
-    if request.generation < 0 and group.state is GroupState.EMPTY:
+    is_of_tool = request.generation < 0 and not (settings.rules.tools_are_nameless and request.member_id)
+    if is_of_tool and group.state is GroupState.EMPTY:
         return event
-    if request.generation >= 0 or request.member_id or request.group_instance_id is not None:
-        refused = validate_member(group, request.member_id, request.group_instance_id)
-        if refused is not None:
-            return refused
-        if request.generation != group.generation:
-            return Error.ILLEGAL_GENERATION
-    elif not is_txn:
-        return Error.UNKNOWN_MEMBER_ID
-    return event
+    return _refused_commit(group, request, settings, is_txn) or event
+
+
+def _refused_commit(group: Group, request: Request, settings: CoordinatorSettings, is_txn: bool) -> Error | None:
+    """Check who commits (validateOffsetCommit)."""
+    if request.generation < 0 and not request.member_id and request.group_instance_id is None:
+        refused = None if is_txn else Error.UNKNOWN_MEMBER_ID
+    else:
+        refused = _validated(group, request, settings)
+        if refused is None and request.generation != group.generation:
+            refused = Error.ILLEGAL_GENERATION
+    if settings.rules.commits_await_sync and group.state is GroupState.COMPLETING:
+        return refused if refused is Error.FENCED_INSTANCE_ID else Error.REBALANCE_IN_PROGRESS
+    return refused
+
+
+def _commit_in_old_transaction(group: Group, request: Request, settings: CoordinatorSettings) -> Judgement:
+    """Judge a commit in a transaction as up to 2.8: what it does not say is not checked."""
+    if settings.rules.trusts_transactions:
+        return Event.TXN_COMMIT
+    refused = _validated(group, request, settings)
+    if refused is Error.FENCED_INSTANCE_ID or (refused is not None and request.member_id):
+        return refused
+    if request.generation >= 0 and request.generation != group.generation:
+        return Error.ILLEGAL_GENERATION
+    return Event.TXN_COMMIT
 
 
 def _commit_to_absent(request: Request, settings: CoordinatorSettings, is_txn: bool) -> Judgement:
+    if is_txn and not settings.rules.knows_instances_strictly:
+        return _commit_in_old_transaction(Group(""), request, settings)
     if request.generation < 0:
         return Event.TXN_COMMIT if is_txn else Event.COMMIT
     if is_txn:
@@ -185,12 +239,14 @@ def _delete(group: Group | None, request: Request, settings: CoordinatorSettings
     return Event.GROUP_DELETED
 
 
-def admit_leaver(group: Group, leaver: Leaver) -> tuple[str | None, Judgement]:
+def admit_leaver(group: Group, leaver: Leaver, settings: CoordinatorSettings) -> tuple[str | None, Judgement]:
     """Judge one member of a LeaveGroup.
 
     Returns:
         The id to remove (None if refused) and the event or the error.
     """
+    if not settings.rules.knows_instances_strictly:
+        return _admit_old_leaver(group, leaver)
     if not leaver.member_id:
         member_id = group.static_members.get(leaver.group_instance_id or "")
         return (member_id, Event.MEMBERS_LEFT) if member_id else (None, Error.UNKNOWN_MEMBER_ID)
@@ -198,6 +254,17 @@ def admit_leaver(group: Group, leaver: Leaver) -> tuple[str | None, Judgement]:
         return leaver.member_id, Event.PENDING_MEMBER_LEFT
     refused = validate_member(group, leaver.member_id, leaver.group_instance_id)
     return (None, refused) if refused is not None else (leaver.member_id, Event.MEMBERS_LEFT)
+
+
+def _admit_old_leaver(group: Group, leaver: Leaver) -> tuple[str | None, Judgement]:
+    """Judge a leaver as up to 2.8: whoever is known by its id or by its instance goes."""
+    current = group.static_members.get(leaver.group_instance_id or "")
+    if leaver.member_id and current is not None and current != leaver.member_id:
+        return None, Error.FENCED_INSTANCE_ID
+    if leaver.member_id in group.pending_joins:
+        return leaver.member_id, Event.PENDING_MEMBER_LEFT
+    member_id = current or leaver.member_id
+    return (member_id, Event.MEMBERS_LEFT) if member_id in group.members else (None, Error.UNKNOWN_MEMBER_ID)
 
 
 _ADMISSION = {

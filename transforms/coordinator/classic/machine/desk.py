@@ -13,6 +13,9 @@ from transforms.coordinator.classic.machine.group import Group, Member, Timer, m
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 
+FIRST_WITH_INSTANCE = 5
+"""From this version on a JoinGroup knows of static members."""
+
 
 class Desk(Struct, array_like=True):
     """One group id at its coordinator.
@@ -22,6 +25,7 @@ class Desk(Struct, array_like=True):
         present: the group; None where the coordinator has none of that id.
         outbox: what happened since it was last drained.
         just_answered: request that the event at hand has answered already.
+        has_stumbled: the coordinator failed as it ended a join phase; whose request that was is told so.
     """
 
     group_id: str
@@ -29,6 +33,7 @@ class Desk(Struct, array_like=True):
     present: Group | None = None
     outbox: list[Output] = field(default_factory=list)
     just_answered: int | None = None
+    has_stumbled: bool = False
 
     @property
     def group(self) -> Group:
@@ -64,8 +69,20 @@ class Desk(Struct, array_like=True):
                 self.group.put(replace(member, parked_sync=None))
                 self.reset_session(member, at)
 
+    def stumbles_over(self, member_id: str, version: int) -> bool:
+        """Whether a JoinGroup answer cannot be written, as it would tell a leader of what its version does not know."""
+        group = self.group
+        if member_id != group.leader or version >= FIRST_WITH_INSTANCE:
+            return False
+        if not self.settings.rules.stumbles_over_old_leaders:
+            return False
+        return any(member.group_instance_id is not None for member in group.members.values())
+
     def reset_session(self, member: Member, at: float) -> None:
         """Start a member's session timer afresh."""
+        if member.is_new and self.settings.rules.spares_new_members:
+            self.group.timers.stop(member_timer(member.member_id))
+            return
         self.group.timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
 
     def remove(self, member_id: str, cause: Cause, end_cause: str, join_error: Error | None = None) -> None:

@@ -60,6 +60,7 @@ def add_member(desk: Desk, cause: Cause) -> None:
         is_new=True,
         parked_join=request.token,
         joined_at=cause.at,
+        join_version=request.api_version,
     )
     group.add(member)
     # A parked joiner cannot send heartbeats, and a dead connection is not noticed: only this bounds its stay.
@@ -70,14 +71,17 @@ def add_member(desk: Desk, cause: Cause) -> None:
 def park_join(desk: Desk, cause: Cause) -> None:
     """Take a known member's new metadata and park its JoinGroup (updateMemberThenRebalanceOrCompleteJoin)."""
     request = _request(cause)
+    member = desk.group.members[request.member_id]
+    timeouts = request if desk.settings.rules.takes_new_timeouts else member
     desk.group.put(
         replace(
-            desk.group.members[request.member_id],
+            member,
             protocols=request.protocols,
-            rebalance_timeout_ms=request.rebalance_timeout_ms,
-            session_timeout_ms=request.session_timeout_ms,
+            rebalance_timeout_ms=timeouts.rebalance_timeout_ms,
+            session_timeout_ms=timeouts.session_timeout_ms,
             parked_join=request.token,
             is_partial=False,
+            join_version=request.api_version,
         )
     )
 
@@ -90,18 +94,20 @@ def replace_member(desk: Desk, cause: Cause) -> None:
     for token in (old.parked_join, old.parked_sync):
         if token is not None:
             desk.answer(token, Error.FENCED_INSTANCE_ID, cause.at)
+    timeouts = request if desk.settings.rules.takes_new_timeouts else old
     member = Member(
         member_id=request.joiner_id,
         group_instance_id=instance,
         client_id=old.client_id,
         client_host=old.client_host,
-        session_timeout_ms=request.session_timeout_ms,
-        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        session_timeout_ms=timeouts.session_timeout_ms,
+        rebalance_timeout_ms=timeouts.rebalance_timeout_ms,
         protocols=request.protocols,
         assignment=old.assignment,
         is_new=old.is_new and not desk.settings.is_java,
         parked_join=request.token,
         joined_at=cause.at,
+        join_version=request.api_version,
     )
     if group.leader == old.member_id:
         group.leader = member.member_id
@@ -109,12 +115,12 @@ def replace_member(desk: Desk, cause: Cause) -> None:
     group.members[member.member_id] = member
     group.static_members[instance] = member.member_id
     group.timers.stop(member_timer(old.member_id))
-    group.timers.start(member_timer(member.member_id), Timer(cause.at + old.session_timeout_ms))
+    desk.reset_session(replace(member, session_timeout_ms=old.session_timeout_ms), cause.at)
     desk.say_replaced(old, member, cause)
 
 
 def replace_in_generation(desk: Desk, cause: Cause) -> None:
-    """Replace a static member in Stable, where the vote stays the same: no rebalance, and the answer at once."""
+    """Replace a static member where nothing else changes: no rebalance, and the answer at once."""
     group, request = desk.group, _request(cause)
     leader_before = group.leader
     replace_member(desk, cause)
@@ -126,9 +132,11 @@ def replace_in_generation(desk: Desk, cause: Cause) -> None:
 
 def turn_away(desk: Desk, cause: Cause) -> None:
     """Refuse a join into a full group, which silently removes the joiner if it was a member."""
-    request = _request(cause)
-    desk.group.pending_joins.pop(request.member_id, None)
-    desk.remove(request.member_id, cause, "group_over_capacity")
+    group, rules, request = desk.group, desk.settings.rules, _request(cause)
+    if rules.turns_away_pending or request.member_id not in group.pending_joins:
+        desk.remove(request.member_id, cause, "group_over_capacity")
+    if rules.turns_away_instances:
+        group.static_members.pop(request.group_instance_id or "", None)
 
 
 def answer_with_generation(desk: Desk, cause: Cause) -> None:
@@ -137,6 +145,9 @@ def answer_with_generation(desk: Desk, cause: Cause) -> None:
     member = group.members[request.member_id]
     if member.is_partial:
         group.put(replace(member, protocols=request.protocols, is_partial=False))
+    if desk.stumbles_over(request.member_id, request.api_version):
+        desk.answer(request.token, Error.UNSUPPORTED_VERSION, cause.at)
+        return
     desk.answer(request.token, Error.NONE, cause.at, group.generation, group.leader, group.protocol)
 
 
@@ -243,6 +254,9 @@ def enter_completing(desk: Desk, cause: Cause) -> None:
     group.pending_syncs.clear()
     for member in list(group.in_map_order()):
         if member.parked_join is not None:
+            if desk.stumbles_over(member.member_id, member.join_version):
+                desk.has_stumbled = True
+                return
             desk.answer(member.parked_join, Error.NONE, cause.at, group.generation, group.leader, group.protocol)
         group.put(replace(member, parked_join=None, is_new=False))
         desk.reset_session(member, cause.at)

@@ -22,6 +22,7 @@ class Event(str, Enum):
     STATIC_MEMBER_REPLACED = "static_member_replaced"
     STATIC_MEMBER_UNSTORED = "static_member_unstored"
     STATIC_MEMBER_CHANGED_PROTOCOL = "static_member_changed_protocol"
+    STATIC_MEMBER_TOOK_OVER = "static_member_took_over"
     FOLLOWER_REJOINED = "follower_rejoined"
     LEADER_REJOINED = "leader_rejoined"
     METADATA_CHANGED = "metadata_changed"

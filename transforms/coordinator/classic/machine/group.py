@@ -24,6 +24,7 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
         parked_join: request whose JoinGroup answer is held back; None when not awaiting the join.
         parked_sync: request whose SyncGroup answer is held back.
         joined_at: when it was added to the group.
+        join_version: version of its last JoinGroup.
         is_partial: taken from a record, which keeps only the elected protocol of those that the member offers.
     """
 
@@ -40,6 +41,7 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
     parked_sync: int | None = None
     joined_at: float | None = None
     is_partial: bool = False
+    join_version: int = 0
 
     def could_be(self, member_id: str) -> bool:
         """Whether a broker may have made up an id for this member."""
@@ -111,6 +113,7 @@ class Group(Struct, array_like=True):
     """A group with its members and timers.
 
     Attributes:
+        map_kind: kind of hash map that its members are in (see `java_hashing.map_order`).
         is_known: the members are known; false between a jump that the evidence forced and the next record.
         largest: most members at once, which sizes the coordinator's hash map (see `java_hashing.map_order`).
         pending_joins: ids given out that did not come back yet.
@@ -119,7 +122,7 @@ class Group(Struct, array_like=True):
     """
 
     group_id: str
-    dialect: str = "java"
+    map_kind: str = "java"
     state: GroupState = GroupState.EMPTY
     previous_state: GroupState = GroupState.EMPTY
     generation: int = 0
@@ -137,7 +140,7 @@ class Group(Struct, array_like=True):
 
     def in_map_order(self) -> Iterator[Member]:
         """Yield the members in the order in which the coordinator's own map does."""
-        return (self.members[key] for key in map_order(self.members, self.largest, self.dialect))
+        return (self.members[key] for key in map_order(self.members, self.largest, self.map_kind))
 
     @property
     def awaiting_join(self) -> int:
@@ -184,7 +187,7 @@ class Group(Struct, array_like=True):
             choice = next((name for name, _ in member.protocols if name in candidates), None)
             if choice is not None:
                 votes[choice] = votes.get(choice, 0) + 1
-        order = vote_order(votes, self.dialect)
+        order = vote_order(votes, self.map_kind)
         return max(order, key=votes.__getitem__) if order else None
 
     def add(self, member: Member) -> None:
@@ -231,7 +234,7 @@ def view(group: Group | None) -> Group | None:
         return None
     return Group(
         group.group_id,
-        group.dialect,
+        group.map_kind,
         group.state,
         group.previous_state,
         group.generation,

@@ -17,6 +17,7 @@ from transforms.coordinator.classic.machine.transitions import COMPLETION, TRANS
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.java_hashing import map_order
 from transforms.coordinator.kafka.requests import Request
 from transforms.coordinator.kafka.states import GroupState
 
@@ -30,9 +31,15 @@ class Machine(Desk):
 
     def handle(self, request: Request, at: float) -> None:
         """Handle a request at a moment (epoch ms)."""
+        self.has_stumbled = False
         if request.api == "LeaveGroup":
             self._leave(request, at)
-            return
+        else:
+            self._handle(request, at)
+        if self.has_stumbled:
+            self.answer(request.token, Error.UNSUPPORTED_VERSION, at)
+
+    def _handle(self, request: Request, at: float) -> None:
         judged = admit(self.present, request, self.settings)
         if self.present is None and _creates_group(request, judged, self.settings):
             create(self)
@@ -54,7 +61,7 @@ class Machine(Desk):
         leaving: list[str] = []
         only_pending = True
         for leaver in request.leavers:
-            member_id, verdict = admit_leaver(self.group, leaver)
+            member_id, verdict = admit_leaver(self.group, leaver, self.settings)
             if member_id is None or member_id in leaving:
                 error = verdict if isinstance(verdict, Error) else Error.UNKNOWN_MEMBER_ID
                 first_error = first_error or error
@@ -64,6 +71,8 @@ class Machine(Desk):
                 only_pending &= verdict is Event.PENDING_MEMBER_LEFT
             else:
                 self.apply(Event(verdict), Cause(at, None, (member_id,)))
+                if self.has_stumbled:
+                    return
         if leaving:
             # A pending id among the leavers makes the Java coordinator rebalance a group that has members.
             stays = only_pending and self.group.state is GroupState.EMPTY
@@ -148,14 +157,23 @@ class Machine(Desk):
         if kind == "join":
             self._join_timer_ran_out(timer, cause)
         elif kind == "sync":
-            if group.pending_syncs and self.settings.expires_pending_sync:
-                self.apply(
-                    Event.SYNC_TIMED_OUT, Cause(timer.due, None, tuple(group.pending_syncs), source=Source.TIMER)
-                )
+            self._sync_timer_ran_out(Cause(timer.due, None, tuple(group.pending_syncs), source=Source.TIMER))
         elif member_id in group.pending_joins:
             self.apply(Event.PENDING_MEMBER_EXPIRED, cause)
         elif member_id in group.members:
             self.expire_member(cause)
+
+    def _sync_timer_ran_out(self, cause: Cause) -> None:
+        """Put out those that never synced (onExpirePendingSync)."""
+        group, rules = self.group, self.settings.rules
+        if not cause.member_ids or not rules.expires_pending_sync:
+            return
+        if rules.stumbles_over_replaced and not group.members.keys() >= set(cause.member_ids):
+            for member_id in map_order(cause.member_ids, group.largest, group.map_kind):
+                if member_id not in group.members:
+                    return
+                self.remove(member_id, cause, "sync_timeout")
+        self.apply(Event.SYNC_TIMED_OUT, cause)
 
     def expire_member(self, cause: Cause) -> None:
         """A member's session ran out: it is removed, unless it waits for the group rather than the group for it."""

@@ -23,7 +23,7 @@ from transforms.coordinator.kafka.states import GroupState
 
 def create(desk: Desk) -> Group:
     """Bring the group into being, Empty and without a generation; what was there before is forgotten."""
-    desk.present = Group(desk.group_id, desk.settings.dialect)
+    desk.present = Group(desk.group_id, desk.settings.map_kind)
     return desk.present
 
 

@@ -90,6 +90,7 @@ TRANSITIONS: dict[tuple[GroupState, Event], Cell] = {
     (C, Event.MEMBER_ID_GIVEN): Cell(effects.give_member_id, None, Error.MEMBER_ID_REQUIRED),
     (C, Event.MEMBER_ADDED): Cell(effects.add_member, P),
     (C, Event.STATIC_MEMBER_REPLACED): Cell(effects.replace_member, P),
+    (C, Event.STATIC_MEMBER_TOOK_OVER): Cell(effects.replace_in_generation, None, NONE),
     (C, Event.FOLLOWER_REJOINED): Cell(effects.answer_with_generation, None, NONE),
     (C, Event.LEADER_REJOINED): Cell(effects.answer_with_generation, None, NONE),
     (C, Event.METADATA_CHANGED): Cell(effects.park_join, P),

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from schemas.rows import CoordinatorEventRow, ReplayAuditRow, TransitionRow
 from transforms.coordinator.classic.machine.events import Answered, Event, Gone, Joined, Moved, Output
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import Group, Timer, member_timer, view
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.joiners import named_in
+from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
@@ -116,12 +119,23 @@ class Course:
     def answer_of(self, group: Group | None, exchange: Exchange) -> int | None:
         """Return what a group in a state answers.
 
-        None for a state that had not reached the request's generation: somebody had been told of that generation. None
-        too where the request would have to wait, for what it waits for may come or not.
+        None for a state that had not reached the request's generation: somebody had been told of that generation. But
+        where the generation is not looked at, as in CompletingRebalance before 2.4, it may be any. None too where the
+        request would have to wait, for what it waits for may come or not.
         """
-        if group is None or group.generation < exchange.request.generation:
+        if group is None:
+            return None
+        is_looked_at = group.state is not GroupState.COMPLETING or not self.machine.settings.rules.commits_await_sync
+        if is_looked_at and group.generation < exchange.request.generation:
             return None
         return foresee(group, exchange.request, self.machine.settings)
+
+    def as_told(self, exchange: Exchange) -> Exchange:
+        """Return a rejoin with what lines tell of it, where the request log does not print what it brought."""
+        if not is_unprinted(exchange.row) or exchange.answered_at < self.witnesses.first:
+            return exchange
+        is_changed = exchange.request.token in self.state.rejoins.changed
+        return replace(exchange, request=replace(exchange.request, is_changed=is_changed))
 
     def forget_parked(self) -> None:
         """The state was set: whoever was parked in the machine's own state gets no prediction."""
@@ -135,7 +149,7 @@ class Course:
         if settings is not self.machine.settings:
             self.machine.settings = settings
             if self.machine.present is not None:
-                self.machine.present.dialect = settings.dialect
+                self.machine.present.map_kind = settings.map_kind
 
     def name_made_up(self, line: CoordinatorEventRow) -> None:
         """Give members that go by an id of ours their own, where a line names one that can only be theirs."""
@@ -168,15 +182,17 @@ class Course:
         verdict = self.audit.answered(output.token, output.error, output.generation, self.answer_of)
         if verdict is not None and verdict.agrees:
             self.say_audited(verdict.row(self.cluster))
-            del self.audit.verdicts[output.token]
+            del self.audit.verdicts[verdict.exchange.request.token]
 
     def _note_joined(self, output: Joined) -> None:
         observe.joined(self.lives, output)
         group = self.machine.present
-        if output.replaces is not None and group is not None and group.state is GroupState.STABLE:
+        is_begun = group is not None and group.state in (GroupState.COMPLETING, GroupState.STABLE)
+        if output.replaces is not None and group is not None and is_begun:
             row = self.life.generation(group.generation)
             observe.replaced_in_generation(row, output)
-            row.stable_sets.append(frozenset(group.members))
+            if group.state is GroupState.STABLE:
+                row.stable_sets.append(frozenset(group.members))
         self._link(output.member_id)
 
     def _link(self, member_id: str) -> None:
@@ -210,7 +226,7 @@ class Course:
             if self._by is not None and request is not None and request.token == self._by.request.token:
                 self._wait_for_store(move.at, self._by)
                 protocol_type = self._by.row.protocol_type or group.protocol_type
-                observe.assignment_sent(row, request.assignments, protocol_type)
+                observe.assignment_sent(row, self._by.row.assignments or (), protocol_type)
 
     def _wait_for_store(self, at: float, leader_sync: Exchange) -> None:
         """Syncs are answered when the assignment is stored, and sessions begin afresh only then."""

@@ -33,7 +33,7 @@ def comes_too_early(course: Course, item: Item) -> bool:
     if item.kind is Kind.ANSWER:
         return row.api == "JoinGroup" and _answer_comes_too_early(course, item)
     if row.api == "JoinGroup":
-        return _join_comes_too_early(course, exchange_of(item), item.holds)
+        return _join_comes_too_early(course, course.as_told(exchange_of(item)), item.holds)
     return group.state is GroupState.PREPARING and row.generation == group.generation + 1
 
 
@@ -59,7 +59,10 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
     is_let_in = told is not None or observed == Error.MEMBER_ID_REQUIRED
     if is_let_in:
         return foreseen in REFUSALS_OF_JOIN and holds < HOLDS_OF_A_JOIN
-    return observed == Error.GROUP_MAX_SIZE_REACHED != foreseen and not holds
+    if observed == Error.UNKNOWN_MEMBER_ID != foreseen:
+        return course.witnesses.failed_within(exchange.request.member_id, exchange.handled_at, exchange.answered_at)
+    is_fenced = observed == Error.FENCED_INSTANCE_ID and not exchange.parked_ms  # and not while it waited
+    return (observed == Error.GROUP_MAX_SIZE_REACHED or is_fenced) and observed != foreseen and not holds
 
 
 def _line_comes_too_early(course: Course, line: CoordinatorEventRow, at: float) -> bool:

@@ -67,9 +67,10 @@ def _younger(moments: dict[str, float], than: float) -> dict[str, float]:
 
 
 def is_unnamed(row: GroupRequestRow) -> bool:
-    """Whether a joiner without an id waited, and was refused in the end: nobody told it the id it went by."""
+    """Whether a joiner without an id was let in, and refused in the end: nobody told it the id it went by."""
     is_new = row.api == "JoinGroup" and not row.member_id and not row.answered_member_id
-    return is_new and bool(row.parked_ms) and row.error_code != Error.NONE
+    is_refused_late = bool(row.parked_ms) and row.error_code != Error.NONE
+    return is_new and (is_refused_late or row.error_code == Error.UNSUPPORTED_VERSION)
 
 
 def named_in(line: CoordinatorEventRow) -> Iterator[str]:

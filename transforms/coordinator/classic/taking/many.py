@@ -81,7 +81,15 @@ def _is_plain(course: Course, group: Group, row: GroupRequestRow, answer: int) -
         return False
     if presence.attended != row.broker or presence.coordinator not in (None, row.broker):
         return False
-    if group.state is GroupState.COMPLETING and course.machine.settings.heartbeats_await_sync:
+    if group.state is not GroupState.STABLE and not _is_as_today(course, group, member_id):
         return False
     error = row.error_code if not row.partition_errors else observed_error(row)
     return error == answer
+
+
+def _is_as_today(course: Course, group: Group, member_id: str) -> bool:
+    """Whether the broker's release has no other rule for a member before the group is Stable."""
+    rules = course.machine.settings.rules
+    if group.state is GroupState.COMPLETING:
+        return not rules.heartbeats_await_sync
+    return not (rules.spares_new_members and group.members[member_id].is_new)

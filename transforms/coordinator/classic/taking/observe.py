@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from schemas.client_reasons import is_poll_timeout, refined
-from schemas.rows import GroupMetadataRow, StoredMember
+from schemas.rows import GroupMetadataRow, SentAssignment, StoredMember
 from transforms.coordinator.classic.machine.events import Event, Gone, Joined, Moved
 from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
@@ -52,6 +52,8 @@ def moved(life: Life, move: Moved, group: Group | None, client_reason: str | Non
     if move.to_state is GroupState.PREPARING:
         _triggered(row, source, move, client_reason, cause.member_id in life.sessions)
     elif move.to_state is GroupState.COMPLETING and group is not None and group.is_known and group.members:
+        # An answer shows that the join phase is over; whom it elected is the machine's word.
+        source = Source.REQUEST_LOG if source is Source.ANSWER else source
         row.learn_choice(source, protocol=group.protocol, protocol_type=group.protocol_type, leader=group.leader)
         row.learn_members(Source.REQUEST_LOG, [_of_machine(member, group) for member in group.members.values()])
 
@@ -92,7 +94,7 @@ def _of_machine(member: Member, group: Group) -> MemberFacts:
         session_timeout_ms=member.session_timeout_ms,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         topics=topics_of(metadata, group.protocol_type),
-        subscription=metadata,
+        subscription=metadata or None,  # a text log has no bytes
     )
 
 
@@ -183,9 +185,13 @@ def _pairs_of(row: GenerationFacts, raw: bytes | None) -> Pairs | None:
     return assigned_pairs(raw, protocol_type)
 
 
-def assignment_sent(row: GenerationFacts, assignments: Mapping[str, bytes], protocol_type: str | None) -> None:
-    """Take what the leader assigned; whom it left out got nothing."""
-    for member in row.members.values():
+def assignment_sent(row: GenerationFacts, sent: Iterable[SentAssignment], protocol_type: str | None) -> None:
+    """Take what the leader assigned; whom it left out got nothing, and so did who came in another's place since.
+
+    A text log has the names of the members, and not what they got.
+    """
+    assignments = {entry.member_id: entry.assignment for entry in sent}
+    for member in row.current_members.values():
         if member.assigned is None:
             member.assigned = assigned_pairs(assignments.get(member.member_id, b""), protocol_type)
 

@@ -15,7 +15,8 @@ from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import is_unnamed
-from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
+from transforms.coordinator.classic.taking.rejoins import is_unprinted
+from transforms.coordinator.evidence.exchanges import Exchange, exchange_of, second_exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
@@ -31,6 +32,7 @@ from transforms.coordinator.timeline.audit import (
     WHY_OTHER_COPY,
     WHY_SETTING,
     WHY_UNKNOWN,
+    WHY_UNPRINTED,
     WHY_UNSTORED,
     Verdict,
 )
@@ -38,14 +40,16 @@ from transforms.coordinator.timeline.audit import (
 
 def take(course: Course, item: Item) -> None:
     """Let the machine handle a request, and begin its row of the audit."""
-    exchange = exchange_of(item)
-    row = exchange.row
+    exchange = course.as_told(exchange_of(item))
+    second, row = second_exchange_of(item), exchange.row
     if row.api in MODERN_HEARTBEATS:
         _take_modern(course, exchange)
         return
     group, lives = course.machine.present, course.lives
     verdict = course.audit.begin(exchange, None if group is None else group.state.value)
     lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
+    if second is not None:
+        course.audit.expect_second(exchange, second, verdict.state_before)
     if _is_refused(course, verdict) or _is_of_other_group(course, verdict):
         return
     if exchange.request.leavers:
@@ -62,9 +66,7 @@ def take(course: Course, item: Item) -> None:
             verdict.use_answer(WHY_HELD)
         if _is_refused_in_a_race(course, verdict):
             return
-        if exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED and not course.brokers.are_printed(row.broker):
-            _learn_max_size(course, verdict)
-        _learn_session_bounds(course, verdict)
+        _learn_from_join(course, verdict)
     _handle(course, verdict)
 
 
@@ -75,8 +77,11 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     """Whether the group never saw the request; says what was to be expected, where lines show it."""
     exchange = verdict.exchange
     observed, ownership, row = exchange.observed_error, course.ownership, exchange.row
-    if observed in BROKER_REFUSALS:
+    if observed in BROKER_REFUSALS and not _may_have_stumbled(course, exchange):
         verdict.why = WHY_BROKER
+        return True
+    if exchange.request.lacks_protocol:
+        verdict.predicted_error = int(Error.INCONSISTENT_GROUP_PROTOCOL)  # by the broker, before the coordinator
         return True
     is_told = observed in REFUSALS
     if not is_told and ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at):
@@ -98,6 +103,12 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     elif len(answers) > 1 and observed in expected:
         verdict.use_answer(WHY_EITHER)
     return True
+
+
+def _may_have_stumbled(course: Course, exchange: Exchange) -> bool:
+    """Whether the coordinator itself may have failed on a request, and not the broker before it."""
+    is_told = exchange.observed_error == Error.UNSUPPORTED_VERSION and exchange.row.api in ("JoinGroup", "LeaveGroup")
+    return is_told and course.is_known and course.brokers.of(exchange.row.broker).rules.stumbles_over_old_leaders
 
 
 def _waits(exchange: Exchange) -> bool:
@@ -147,7 +158,7 @@ def _handle(course: Course, verdict: Verdict) -> None:
         machine.handle(request, at)
         course.note()
         return
-    if is_unnamed(exchange.row):
+    if is_unnamed(exchange.row) and request.given_member_id is None:
         named = course.state.joiners.name_of(request, at, course.taken_ids())
         request = replace(request, given_member_id=named)
         if named is None:
@@ -196,6 +207,27 @@ def _is_refused_in_a_race(course: Course, verdict: Verdict) -> bool:
     if foresee(machine.present, exchange.request, machine.settings) == exchange.observed_error:
         return False
     return course.audit.is_settled_by_past(verdict, course.answer_of)
+
+
+def _learn_from_join(course: Course, verdict: Verdict) -> None:
+    exchange = verdict.exchange
+    if exchange.request.token in course.state.rejoins.told_apart:
+        verdict.use_answer(WHY_UNPRINTED)
+    elif is_unprinted(exchange.row) and exchange.request.is_changed is None:
+        _learn_change(course, verdict)
+    is_full = exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED
+    if is_full and not course.brokers.are_printed(exchange.row.broker):
+        _learn_max_size(course, verdict)
+    _learn_session_bounds(course, verdict)
+
+
+def _learn_change(course: Course, verdict: Verdict) -> None:
+    """Without bytes and without lines, only its own answer shows whether a rejoin brought something new: it waited."""
+    exchange, machine = verdict.exchange, course.machine
+    changed, unchanged = (replace(exchange.request, is_changed=is_changed) for is_changed in (True, False))
+    if admit(machine.present, changed, machine.settings) != admit(machine.present, unchanged, machine.settings):
+        verdict.exchange = replace(exchange, request=changed if exchange.parked_ms else unchanged)
+        verdict.use_answer(WHY_UNPRINTED)
 
 
 def _learn_max_size(course: Course, verdict: Verdict) -> None:

@@ -10,6 +10,7 @@ from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.taking.joiners import Joiners
+from transforms.coordinator.classic.taking.rejoins import Rejoins
 from transforms.coordinator.classic.taking.witnesses import Witnesses
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.rows.counts import AuditCounts
@@ -95,4 +96,5 @@ class ClassicState(Struct, array_like=True):
     departures: Departures = field(default_factory=Departures)
     witnesses: Witnesses = field(default_factory=Witnesses)
     joiners: Joiners = field(default_factory=Joiners)
+    rejoins: Rejoins = field(default_factory=Rejoins)
     counts: AuditCounts = field(default_factory=AuditCounts)

@@ -80,6 +80,9 @@ class ClassicWalk:
         if row.api == "JoinGroup":
             presence.has_spoken_classic = True
             self._course.state.joiners.notice_request(row, at)
+            if item.second is not None:
+                self._course.state.joiners.notice_request(item.second, at)
+            self._course.state.rejoins.notice_request(item.token, row, at)
             if row.answered_generation == FIRST_GENERATION and not self._course.is_known:
                 presence.shown_new_by = item.token
         elif row.api in MODERN_HEARTBEATS:
@@ -98,6 +101,7 @@ class ClassicWalk:
             course.presence.has_other_evidence = True
             course.witnesses.notice(line)
             course.state.joiners.notice_line(line)
+            course.state.rejoins.notice_line(line)
 
     def _notice_record(self, record: GroupMetadataRow) -> None:
         course = self._course

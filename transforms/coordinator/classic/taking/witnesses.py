@@ -90,6 +90,10 @@ class Witnesses(Struct, array_like=True):
             number == generation and abs(at - completed) <= SAME_MOMENT_MS for number, completed in self.completions
         )
 
+    def failed_within(self, member_id: str, begin: float, end: float) -> bool:
+        """Whether a line tells that a member's session ended while a request of it was under way."""
+        return any(begin <= at <= end for at in self.moments.get(member_timer(member_id), ()))
+
     def denies_assignment(self, generation: int, at: float) -> bool:
         """Whether a line would tell that the leader's assignment for a generation came in, and none of these does."""
         return self.first_assigned <= at and all(number != generation for number, _ in self.assigned)

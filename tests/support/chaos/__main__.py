@@ -1,0 +1,76 @@
+"""Makes a capture: starts a broker, lets chaotic clients loose on it, collects what is left and packs it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import tarfile
+from pathlib import Path
+
+from tests.support.chaos.run import run
+from tests.support.kafka_broker import Brokers
+from tests.support.kafka_capture import write_capture
+from tests.support.maven import CACHE
+from tests.support.zookeeper_broker import ZooKeeperBrokers
+
+FIRST_WITHOUT_ZOOKEEPER = (3, 3)
+SETTINGS = {
+    "group.max.size": "3",
+    "group.initial.rebalance.delay.ms": "3000",
+    "offset.metadata.max.bytes": "4096",
+    "auto.create.topics.enable": "false",
+}
+LIBRARIES = "/opt/kafka/libs"
+"""Where the broker's jars would be, had it been installed."""
+
+MACHINE = re.compile(r"(Client environment:(?:user\.\w+|host\.name|os\.version|java\.home)=).*(?= \()")
+"""What a client of ZooKeeper prints of the machine that it runs on."""
+
+
+def main() -> None:
+    """Read the arguments and make the capture."""
+    parser = argparse.ArgumentParser(prog="python -m tests.support.chaos", description=__doc__)
+    parser.add_argument("--version", required=True, help="release of Kafka")
+    parser.add_argument("--scala", help="Scala version of its build")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--old-leaders", action="store_true", help="let clients lead that know of no static members")
+    parser.add_argument("folder", type=Path, help="the capture's own; its archive goes beside it")
+    chosen = parser.parse_args()
+    folder = capture(chosen.version, chosen.seed, chosen.seconds, chosen.folder, chosen.scala, chosen.old_leaders)
+    with tarfile.open(folder.with_name(f"{folder.name}.tar.xz"), "w:xz") as archive:
+        archive.add(folder, folder.name, filter=_anonymous)
+
+
+def capture(
+    version: str, seed: int, seconds: float, folder: Path, scala: str | None = None, has_old_leaders: bool = False
+) -> Path:
+    """Make a capture in a folder that is not there yet; return it."""
+    folder.mkdir(parents=True)
+    release = tuple(int(part) for part in version.split(".")[:2])
+    is_old = release < FIRST_WITHOUT_ZOOKEEPER
+    broker = ZooKeeperBrokers(version, SETTINGS, scala) if is_old else Brokers(version, settings=SETTINGS)
+    with broker:
+        truth = folder / "truth.jsonl"
+        asyncio.run(run(broker.bootstrap_servers[0], seed, seconds, truth, has_old_leaders=has_old_leaders))
+        broker.stop(1)
+        write_capture(broker, folder)
+        paths = {str(broker.log_dir(1).parents[1]): "/var/lib/kafka", str(CACHE): LIBRARIES}
+    for log in folder.glob("broker_logs/*.log"):
+        text = log.read_text(encoding="utf-8")
+        for path, there in paths.items():
+            text = text.replace(path, there)
+        log.write_text(MACHINE.sub(r"\1", text), encoding="utf-8")
+    return folder
+
+
+def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Say nothing of who packed it."""
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""A chaotic run: who takes part in it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.support.chaos import others
+from tests.support.chaos.client import FIRST_WITH_INSTANCE, Client
+from tests.support.chaos.connection import shared_versions
+from tests.support.chaos.group import Group
+from tests.support.chaos.member import Member
+from tests.support.chaos.notes import Notes
+
+GROUPS = 8
+MEMBERS = (3, 6)
+"""How many take turns in a group, from and to; group.max.size is 3."""
+
+STATIC = (1, 3, 4, 6)
+"""Groups that have static members beside others."""
+
+REBORN = "reborn"
+LAST_ANSWERS_S = 8.0
+
+
+async def run(server: str, seed: int, seconds: float, truth: Path, *, has_old_leaders: bool = False) -> None:
+    """Let chaotic clients loose on a broker.
+
+    Args:
+        server: where the broker listens.
+        seed: what the clients' choices follow from, as far as the broker's answers let them.
+        seconds: how long it takes, the end of it not counted.
+        truth: file that the clients' notes go to.
+        has_old_leaders: members that do not know of static members may lead groups that have some. Up to 3.2 a broker
+            fails when it has to tell them of those.
+    """
+    versions = await shared_versions(server)
+    await others.warm_up(server, versions)
+    notes = Notes(truth)
+    stops_at = time.time() + seconds
+
+    def client(group: Group, name: str) -> Client:
+        return Client(server, versions, notes, group.name, name, Random(f"{seed} {group.name} {name} versions"))
+
+    parts: list[Coroutine[Any, Any, None]] = []
+    groups: list[Group] = []
+    for number in range(GROUPS):
+        chance = Random(f"{seed} {number}")
+        group = Group(f"chaos-{number}", chance, stops_at)
+        groups.append(group)
+        has_static_members = number in STATIC
+        if has_static_members and not has_old_leaders:
+            group.first_join = FIRST_WITH_INSTANCE["JoinGroup"]
+        for index in range(chance.randint(*MEMBERS)):
+            # Fewer instance ids than static members, so that one meets the other.
+            is_static = has_static_members and chance.random() < 0.6
+            instance = f"inst-{number}-{index % 2}" if is_static else None
+            name = f"c{number}-{index}"
+            parts.append(Member(client(group, name), group, instance, Random(f"{seed} {name}")).live())
+        parts.append(others.meddle(client(group, f"tool-{number}"), group, Random(f"{seed} tool {number}")))
+    reborn = Group(REBORN, Random(f"{seed} {REBORN}"), stops_at)
+    groups.append(reborn)
+    member = Member(client(reborn, "reborn-0"), reborn, None, Random(f"{seed} reborn-0"))
+    parts.append(others.be_reborn(member, Random(f"{seed} rebirths")))
+    parts.append(others.describe(server, versions, notes, groups))
+    await _all(parts, seconds + LAST_ANSWERS_S)
+    notes.close()
+
+
+async def _all(parts: list[Coroutine[Any, Any, None]], seconds: float) -> None:
+    """Run all parts; whoever still waits for an answer after that time waits in vain."""
+    tasks = [asyncio.ensure_future(part) for part in parts]
+    done, waiting = await asyncio.wait(tasks, timeout=seconds)
+    for task in waiting:
+        task.cancel()
+    for task in done:
+        task.result()
+    await asyncio.gather(*waiting, return_exceptions=True)
