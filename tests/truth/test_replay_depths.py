@@ -15,8 +15,11 @@ from transforms.coordinator.replay import replay_group
 
 Row = dict[str, Any]
 
-CAPTURES = (*CALM, *CHAOTIC)
+PRINTED = (*CALM, *CHAOTIC, "chaos-2.8.2")
 """Without failovers: of the lives that these cut short, less evidence knows less."""
+
+CAPTURES = (*PRINTED, "chaos-2.1.1")
+"""Without 2.4.1: from 2.3 to 2.5 no record tells of a static member that came back within a generation."""
 
 DEPTHS = {
     "records only": ("coordinator_events", "group_requests"),
@@ -86,7 +89,7 @@ def test_assignments_need_the_records_only(name, silver_of):
     assert owned[0] == owned[1] != set()
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", PRINTED)  # up to 2.7 the request log does not print assignments
 def test_where_compaction_took_the_records_the_request_log_has_the_assignments(name, silver_of):
     silver = silver_of(name)
     last = {row["group_id"]: row["record_offset"] for row in silver["group_metadata"]}

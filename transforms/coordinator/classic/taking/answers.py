@@ -44,10 +44,20 @@ def _join_answered(course: Course, exchange: Exchange) -> None:
         end_join(course.machine, exchange.answered_at, Source.ANSWER)
     elif exchange.row.answered_members and (not course.presence.has_other_evidence or not course.is_known):
         _resync_to_answer(course, exchange, generation)
+    _lead_as_told(course, exchange, generation)
     row = course.lives.of_generation(generation).generation(generation)
     row.joined(exchange.answered_at)
     if exchange.row.answered_members:
         observe.leader_told(row, exchange)
+
+
+def _lead_as_told(course: Course, exchange: Exchange, generation: int) -> None:
+    """Of two that joined an Empty group in one moment, either may have been the first, who leads: answers tell."""
+    group, leader = course.machine.present, exchange.row.answered_leader
+    if group is None or group.state is not GroupState.COMPLETING or group.generation != generation:
+        return
+    if group.is_known and leader in group.members:
+        group.leader = leader
 
 
 def _resync_to_answer(course: Course, exchange: Exchange, generation: int) -> None:

@@ -190,7 +190,7 @@ class Course:
         is_begun = group is not None and group.state in (GroupState.COMPLETING, GroupState.STABLE)
         if output.replaces is not None and group is not None and is_begun:
             row = self.life.generation(group.generation)
-            observe.replaced_in_generation(row, output)
+            observe.replaced_in_generation(row, output, group)
             if group.state is GroupState.STABLE:
                 row.stable_sets.append(frozenset(group.members))
         self._link(output.member_id)

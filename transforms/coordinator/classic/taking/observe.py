@@ -122,10 +122,14 @@ def gone(life: Life, output: Gone, client_reason: str | None) -> None:
         life.session(output.member_id).went(output.source, cause, output.at, output.at)
 
 
-def replaced_in_generation(row: GenerationFacts, output: Joined) -> None:
-    """Take a static member's new id as the machine gave it; the record that follows has the exact moment."""
+def replaced_in_generation(row: GenerationFacts, output: Joined, group: Group) -> None:
+    """Take a static member's new id as the machine gave it; the record that follows has the exact moment.
+
+    It may bring other topics, as long as the elected protocol stays the same.
+    """
     old = row.members.get(output.replaces or "")
     if old is not None and output.member_id not in row.members:
+        brought = _of_machine(group.members[output.member_id], group)
         member = MemberFacts(
             member_id=output.member_id,
             group_instance_id=output.group_instance_id,
@@ -133,8 +137,8 @@ def replaced_in_generation(row: GenerationFacts, output: Joined) -> None:
             client_host=output.client_host,
             session_timeout_ms=old.session_timeout_ms,
             rebalance_timeout_ms=old.rebalance_timeout_ms,
-            topics=old.topics,
-            subscription=old.subscription,
+            topics=brought.topics,
+            subscription=brought.subscription,
         )
         _hand_over(old, member, output.at)
         row.members[member.member_id] = member
