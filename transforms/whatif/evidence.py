@@ -17,9 +17,9 @@ from schemas.rows import (
     CoordinatorEventRow,
     GenerationMemberRow,
     GenerationRow,
+    LeavingMember,
     MemberSessionRow,
     OfferedProtocol,
-    LeavingMember,
 )
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS, Brokers
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
@@ -73,6 +73,7 @@ class Evidence(Struct):
         sessions: stays of members.
         requests: in the order in which they were taken up; empty without a request log.
         settings: what rules the group's coordinator.
+        is_told: the coordinator printed its settings; else they are assumed.
     """
 
     generations: list[GenerationRow]
@@ -81,6 +82,7 @@ class Evidence(Struct):
     sessions: list[MemberSessionRow] = field(default_factory=list)
     requests: list[Asked] = field(default_factory=list)
     settings: CoordinatorSettings = CoordinatorSettings()
+    is_told: bool = False
 
     @property
     def depth(self) -> Depth:
@@ -135,15 +137,15 @@ def evidence(
         _typed(assignments, AssignmentRow),
         _typed(sessions, MemberSessionRow),
         sorted(asked, key=lambda each: each.at),
-        _settings(_typed(events, CoordinatorEventRow)),
+        *_settings(_typed(events, CoordinatorEventRow)),
     )
 
 
 _APIS = frozenset({"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit"})
 
 
-def _settings(events: list[CoordinatorEventRow]) -> CoordinatorSettings:
-    """Return what the brokers printed of themselves; of the broker that spoke of the group last, if any did."""
+def _settings(events: list[CoordinatorEventRow]) -> tuple[CoordinatorSettings, bool]:
+    """Return what rules the broker that spoke of the group last, and whether it printed that itself."""
     brokers = Brokers()
     last: str | None = None
     for event in sorted(events, key=lambda row: row.logged_at or 0.0):
@@ -151,7 +153,7 @@ def _settings(events: list[CoordinatorEventRow]) -> CoordinatorSettings:
             brokers.notice_line(event)
         if event.group_id is not None:
             last = event.broker
-    return brokers.of(last)
+    return brokers.of(last), last is not None and brokers.are_printed(last)
 
 
 def _typed(rows: Iterable[Row], row_type: type[RowType]) -> list[RowType]:

@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from schemas.rows import GenerationMemberRow, MemberSessionRow
 from transforms.coordinator.kafka.answers import Error
-from transforms.wire.consumer_protocol import read_subscription
 from transforms.whatif.evidence import Asked, Depth, Evidence
+from transforms.wire.consumer_protocol import read_subscription
 
 DEFAULT_HEARTBEAT_MS = 3_000.0
 """heartbeat.interval.ms as clients come."""
@@ -43,8 +43,8 @@ class Stay(Struct, kw_only=True):
     Attributes:
         begins_at: first JoinGroup; None = before the evidence begins.
         ends_at: what `ended` says happened then; None = it had not ended when the evidence does.
-        ended: "left" (LeaveGroup), "poll_timeout" (LeaveGroup because the application did not poll), "silent" (not heard
-            of any more), "refused" (it found out that it was a member no more, and lives), "unknown" (gone, somehow).
+        ended: "left" (LeaveGroup), "poll_timeout" (LeaveGroup because the application did not poll), "silent" (not
+            heard of any more), "refused" (it found out that it was a member no more, and lives), "unknown" (gone).
         removed_at: when the coordinator removed it.
         gaps: silences of a process that then went on, as last and next sign of life.
         connections: TCP connections it used; two stays on one connection are one process.
@@ -75,7 +75,7 @@ def stays_of(evidence: Evidence) -> list[Stay]:
     told = _told(evidence.members)
     by_id = {session.member_id: session for session in evidence.sessions}
     if evidence.depth is Depth.REQUESTS:
-        found = [_of_requests(key, asked, evidence) for key, asked in _by_member(evidence.requests).items()]
+        found = [_of_requests(key, asked, evidence) for key, asked in by_member(evidence.requests).items()]
         stays = [stay for stay in found if stay is not None]
     else:
         stays = [_of_session(session, told.get(session.member_id), evidence) for session in evidence.sessions]
@@ -110,7 +110,8 @@ def _complete(
 # --- from the request log ------------------------------------------------------------------------------------------
 
 
-def _by_member(requests: Iterable[Asked]) -> dict[str, list[Asked]]:
+def by_member(requests: Iterable[Asked]) -> dict[str, list[Asked]]:
+    """Return the requests of each member id, in order; a joiner without one counts under the id it was given."""
     found: dict[str, list[Asked]] = {}
     for asked in requests:
         if asked.api == "LeaveGroup":
@@ -184,7 +185,7 @@ def heartbeat_interval(asked: Iterable[Asked]) -> float | None:
 
 
 def _known_heartbeat(evidence: Evidence) -> float:
-    known = [each for asked in _by_member(evidence.requests).values() if (each := heartbeat_interval(asked))]
+    known = [each for asked in by_member(evidence.requests).values() if (each := heartbeat_interval(asked))]
     return median(known) if known else DEFAULT_HEARTBEAT_MS
 
 
@@ -229,7 +230,7 @@ def _of_session(session: MemberSessionRow, told: GenerationMemberRow | None, evi
         heartbeat_ms=min(DEFAULT_HEARTBEAT_MS, timeout / 3),
     )
     joined = session.joined_at
-    if joined is not None and joined > evidence.begins_at:
+    if joined is not None:
         stay.begins_at = Span.exactly(joined)
     if session.ended_at is None or session.end_cause in (None, "group_ended"):
         return stay
