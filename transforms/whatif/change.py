@@ -94,7 +94,7 @@ def check_against(change: Change, settings: CoordinatorSettings) -> None:
     session, least, most = change.session_timeout_ms, settings.min_session_timeout_ms, settings.max_session_timeout_ms
     if session is not None and not least <= session <= most:
         raise SettingsError(
-            f"session.timeout.ms={session} would be refused by the broker: its group.min.session.timeout.ms is {least}, "
+            f"session.timeout.ms={session} would be refused: the broker's group.min.session.timeout.ms is {least}, "
             f"its group.max.session.timeout.ms {most}"
         )
 

@@ -6,12 +6,14 @@ rebalance takes. A request log shows all of it; without one it is drawn from how
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from random import Random
 from statistics import fmean, pstdev
 
 from msgspec import Struct, field
 
+from schemas.rows import GenerationRow
 from transforms.coordinator.kafka.answers import Error
 from transforms.whatif.evidence import Asked, Evidence
 from transforms.whatif.figures import owner_of
@@ -99,13 +101,26 @@ def paces_of(evidence: Evidence, heartbeat_ms: float | None = None) -> Paces:
 
 
 def assumed_heartbeat(evidence: Evidence) -> float:
-    """Guess the time between two heartbeats by how long rebalances took that waited for nobody who was gone."""
+    """Guess the time between two heartbeats: the longest that a rebalance took which waited for nobody who was gone."""
+    expired = sorted(row.ended_at for row in evidence.sessions if row.end_cause in _WAITED_FOR and row.ended_at)
     took = [
         float(row.rebalance_ms)
         for row, before in zip(evidence.generations[1:], evidence.generations, strict=False)
-        if row.rebalance_ms and before.outcome == "stable" and row.trigger in ("member_left", "session_expired")
+        if row.rebalance_ms and before.outcome == row.outcome == "stable" and not _any_within(expired, row)
     ]
     return min(max(took), DEFAULT_HEARTBEAT_MS) if took else DEFAULT_HEARTBEAT_MS
+
+
+_WAITED_FOR = frozenset({"session_expired", "rebalance_timeout", "sync_timeout"})
+
+
+def _any_within(moments: list[float], row: GenerationRow) -> bool:
+    """Whether a sorted moment lies within a generation's rebalance, but not where it begins."""
+    begins, ends = row.preparing_at, row.stable_at
+    if begins is None or ends is None:
+        return True
+    after = bisect_right(moments, begins + QUICK_MS)
+    return after < len(moments) and moments[after] <= ends
 
 
 def _complete(pace: Pace, other: Pace) -> None:
