@@ -25,8 +25,8 @@ class Report:
         written: rows written by table, over all steps so far.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False, soft_wrap=True)
+    def __init__(self, console: Console | None = None, on_stderr: bool = False) -> None:
+        self.console = console or Console(highlight=False, soft_wrap=True, stderr=on_stderr)
         self.written: Counter[str] = Counter()
         self._status = self.console.status("")
         self._title = ""

@@ -121,7 +121,7 @@ class Brokers:
 
     def run(self, tool: str, *arguments: str) -> str:
         """Run one of Kafka's own tools, by the name of its class; return what it wrote."""
-        return run_java(["-cp", self._class_path, tool, *arguments])
+        return run_java(["-cp", self.class_path, tool, *arguments])
 
     def dump_offsets(self, segments: Iterable[Path]) -> str:
         """Return what Kafka's own `DumpLogSegments --offsets-decoder` says of segment files."""
@@ -129,7 +129,8 @@ class Brokers:
         return self.run("kafka.tools.DumpLogSegments", "--offsets-decoder", "--files", files)
 
     @property
-    def _class_path(self) -> str:
+    def class_path(self) -> str:
+        """The release's jars, with its clients."""
         binding = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.3"
         if not is_log4j2(self._version):
             binding = "org.slf4j:slf4j-reload4j:1.7.36"
@@ -163,7 +164,7 @@ class Brokers:
         log = self.server_log_dir(node) / "server.log"
         log_size = log.stat().st_size if log.exists() else 0
         logging = logging_option(self._version, self.server_log_dir(node))
-        command = ["java", *JVM, logging, "-cp", self._class_path, "kafka.Kafka", str(self._properties(node))]
+        command = ["java", *JVM, logging, "-cp", self.class_path, "kafka.Kafka", str(self._properties(node))]
         with self._console(node).open("ab") as console:
             self._processes[node] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT

@@ -45,6 +45,9 @@ class Floor(Protocol):
     def is_completing(self, generation: int) -> bool:
         """Whether the group waits for the assignment of a generation."""
 
+    def is_member(self, member_id: str) -> bool:
+        """Whether the coordinator knows a member."""
+
     def lapse(self, client: Client, last_sign: float) -> None:
         """Let a client's session run out, counted from its last sign of life."""
 
@@ -135,6 +138,11 @@ class Client:
         if self.is_up and not self.is_awake:
             self.is_awake = True
             self._go_on(at)
+
+    def wake_as_member(self, at: float) -> None:
+        """Go on if it is still a member; one that is not has to find its coordinator again, and goes on later."""
+        if self._floor.is_member(self.member_id):
+            self.wake(at)
 
     def stop_polling(self) -> None:
         """Let the application be busy: heartbeats go on, and nothing else does."""

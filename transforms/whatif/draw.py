@@ -13,14 +13,18 @@ from transforms.whatif.client import Client
 from transforms.whatif.evidence import Evidence
 from transforms.whatif.figures import Window
 from transforms.whatif.pace import Paces
-from transforms.whatif.processes import Life, Process, Silence
+from transforms.whatif.processes import Life, Process
 from transforms.whatif.simulation import Course, Simulation
+from transforms.whatif.stays import Silence
 
 JITTER_MS = 40.0
 """How far two runs of one plan of starts and stops lie apart; measured with real brokers and clients."""
 
 WARM_UP_MS = 30_000.0
 """Members that were there before the evidence begins join that long before, and the initial delay."""
+
+RUN_OUT_MS = 10_000.0
+"""Beyond the end of the evidence and a session, so that it shows when the last deaths are noticed."""
 
 EXTERNAL = frozenset(
     {
@@ -86,7 +90,8 @@ def live_through(history: History, change: Change, seed: str, wakes: float) -> C
     for nudge in history.nudges:
         client_or_none = by_member.get(nudge.member_id or "")
         simulation.later(nudge.at, lambda now, who=client_or_none: simulation.subscription_changes(who, now))  # type: ignore[misc]
-    return simulation.run(history.ends_at)
+    sessions = [life.session_timeout_ms for process in history.processes for life in process.lives]
+    return simulation.run(history.ends_at + max([*sessions, change.session_timeout_ms or 0]) + RUN_OUT_MS)
 
 
 def _instance(process: Process, change: Change) -> str | None:
@@ -101,7 +106,8 @@ def _decided(lives: list[Life], random: Random, wakes: float) -> list[Life]:
     for life in lives:
         before = decided[-1] if decided else None
         if before is not None and before.may_go_on and before.ends_at is not None and random.random() < wakes:
-            sleep = Silence(before.ends_at.earliest, life.begins_at or before.ends_at.latest)
+            sleeps_from, next_sign = before.ends_at.earliest, life.begins_at or before.ends_at.latest
+            sleep = Silence(sleeps_from, min(before.removed_at or next_sign, next_sign), next_sign)
             decided[-1] = replace(
                 life,
                 begins_at=before.begins_at,
@@ -142,6 +148,7 @@ class _Script:
         later(begins_at, lambda now: client.start(lived, now))
         for silence in life.silences:
             self._at(self._after(silence.last_sign, silence.next_sign), client.fall_silent)
+            self._at(self._random.uniform(silence.woke_at, silence.next_sign), client.wake_as_member)
             self._at(silence.next_sign, client.wake)
         for stall in life.stalls:
             self._at(stall.polled_at, lambda _: client.stop_polling())

@@ -130,7 +130,7 @@ def evidence(
         requests: of `silver.group_requests`; those to a classic group count, the others are passed over.
         events: of `silver.coordinator_events`: the group's own, and those that tell a broker's settings.
     """
-    asked = [each for each in _typed(requests, Asked) if each.api in _APIS]
+    asked = [each for each in _typed(requests, Asked) if each.api in APIS]
     return Evidence(
         sorted(_typed(generations, GenerationRow), key=lambda row: (row.life, row.generation)),
         _typed(members, GenerationMemberRow),
@@ -141,7 +141,7 @@ def evidence(
     )
 
 
-_APIS = frozenset({"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit"})
+APIS = frozenset({"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit"})
 
 
 def _settings(events: list[CoordinatorEventRow]) -> tuple[CoordinatorSettings, bool]:

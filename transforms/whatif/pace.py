@@ -78,13 +78,8 @@ class Paces(Struct):
         return self.own.get(owner, self.common)
 
 
-def paces_of(evidence: Evidence, heartbeat_ms: float | None = None) -> Paces:
-    """Measure the pace of a group's clients.
-
-    Args:
-        evidence: what is known of the group.
-        heartbeat_ms: taken where no request log shows it.
-    """
+def paces_of(evidence: Evidence) -> Paces:
+    """Measure the pace of a group's clients, as far as requests show it."""
     own: dict[str, Pace] = {}
     common = Pace()
     for asked in by_member(evidence.requests).values():
@@ -92,12 +87,20 @@ def paces_of(evidence: Evidence, heartbeat_ms: float | None = None) -> Paces:
         owner = owner_of(first.group_instance_id, first.client_id, first.client_host)
         for pace in (own.setdefault(owner, Pace()), common):
             _measure(pace, asked)
-    _complete(
-        common, Pace([heartbeat_ms or assumed_heartbeat(evidence)], [QUICK_MS], [QUICK_MS], [QUICK_MS], [QUICK_MS])
-    )
+    _complete(common, _assumed(evidence))
     for pace in own.values():
         _complete(pace, common)
     return Paces(common, own)
+
+
+def _assumed(evidence: Evidence) -> Pace:
+    """Return what is taken where no request shows it."""
+    stores = [
+        max(QUICK_MS, row.stable_at - row.completing_at)
+        for row in evidence.generations
+        if row.stable_at is not None and row.completing_at is not None
+    ]
+    return Pace([assumed_heartbeat(evidence)], [QUICK_MS], [QUICK_MS], [QUICK_MS], stores or [QUICK_MS])
 
 
 def assumed_heartbeat(evidence: Evidence) -> float:

@@ -1,6 +1,6 @@
 """What would have been: the group lives through its history many times, with and without the change.
 
-What the evidence leaves open is decided anew each time, so the least and the most of what comes about is the range.
+What the evidence leaves open is decided anew each time, and where nine of ten runs lie is the range.
 The runs without the change tell how far the simulation is off: by as much the range is widened.
 """
 
@@ -8,36 +8,38 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from statistics import median, pstdev
+from math import ceil
+from statistics import median
 
 from msgspec import Struct, field
 
 from schemas.rows import AssignmentRow
 from transforms.whatif.change import Change, check_against
 from transforms.whatif.draw import EXTERNAL, History, Nudge, live_through
-from transforms.whatif.evidence import Evidence
+from transforms.whatif.evidence import Depth, Evidence
 from transforms.whatif.figures import Figures, Window, observed
 from transforms.whatif.pace import paces_of
+from transforms.whatif.price import Death, deaths_noticed_later
 from transforms.whatif.processes import processes_of
 from transforms.whatif.sharing import COOPERATIVE
 from transforms.whatif.simulation import Course
 
-MOST_DRAWS = 40
-LEAST_DRAWS = 6
+MOST_DRAWS = 60
+LEAST_DRAWS = 9
 ACCIDENTS = 0.1
 """Share of a group's rebalances by which two runs of one plan may differ, measured on real brokers."""
 
-SLACK_MS = 20.0
+SLACK_MS = 40.0
 """What one rebalance may take more or less on a broker than in the simulation, whose coordinator takes no time."""
 _WORK = 4_000_000
 """Rebalances times members, squared: about what a minute is good for."""
 
 
 class Range(Struct, frozen=True):
-    """Least and most."""
+    """Where nine of ten runs lie; high None = there may be more, which left no trace."""
 
     low: float
-    high: float
+    high: float | None
 
 
 class Prediction(Struct):
@@ -48,7 +50,8 @@ class Prediction(Struct):
         rebalances: how many there would have been.
         unstable_ms: how long without an assignment.
         partitions_moved: how many would have changed hands, in the middle of all runs.
-        null: the same of the runs without the change.
+        null_rebalances: how many the runs without the change have.
+        price: deaths that would have been noticed later.
     """
 
     window: Window
@@ -57,8 +60,7 @@ class Prediction(Struct):
     unstable_ms: Range | None
     partitions_moved: int | None
     null_rebalances: Range
-    courses: list[Course] = field(default_factory=list)
-    null_courses: list[Course] = field(default_factory=list)
+    price: list[Death] = field(default_factory=list)
 
 
 def predict(evidence: Evidence, change: Change, window: Window | None = None, seed: int = 0) -> Prediction:
@@ -79,13 +81,15 @@ def predict(evidence: Evidence, change: Change, window: Window | None = None, se
     history = history_of(evidence, window)
     seen = observed(evidence.generations, evidence.assignments, window)
     null, changed = _likely(history, change, seed, seen)
-    rebalances = _widened(_count_range(changed), _count_range(null), seen.rebalances)
+    is_bounded = leaves_traces(evidence, change)
+    rebalances = _widened(_count_range(changed), _count_range(null), seen.rebalances, is_bounded)
     unstable = None
     if seen.unstable_ms is not None:
-        unstable = _widened(_time_range(changed), _time_range(null), seen.unstable_ms)
+        unstable = _widened(_time_range(changed), _time_range(null), seen.unstable_ms, is_bounded)
     is_shared = all(course.is_shared for course in changed)
     moved = int(median(course.figures.partitions_moved for course in changed)) if is_shared else None
-    return Prediction(window, seen, rebalances, unstable, moved, _count_range(null), changed, null)
+    price = deaths_noticed_later(history, changed)
+    return Prediction(window, seen, rebalances, unstable, moved, Range(*_count_range(null)), price)
 
 
 def history_of(evidence: Evidence, window: Window) -> History:
@@ -104,9 +108,9 @@ def history_of(evidence: Evidence, window: Window) -> History:
 def _likely(history: History, change: Change, seed: int, seen: Figures) -> tuple[list[Course], list[Course]]:
     """Return courses without and with the change, of the draws that come near to what was observed without it.
 
-    The first two draws take what is undecided all one way and all the other.
+    One draw in three takes what is undecided all one way, and one all the other: it may well have one cause.
     """
-    draws = [(f"{seed}/{index}", {0: 0.0, 1: 1.0}.get(index, 0.5)) for index in range(_draws(history))]
+    draws = [(f"{seed}/{index}", (0.0, 1.0, 0.5)[index % 3]) for index in range(_draws(history))]
     null = [live_through(history, Change(), name, wakes) for name, wakes in draws]
     misses = [abs(course.figures.rebalances - seen.rebalances) for course in null]
     tolerance = max(min(misses), round(ACCIDENTS * seen.rebalances))
@@ -120,24 +124,40 @@ def _draws(history: History) -> int:
     return max(LEAST_DRAWS, min(MOST_DRAWS, _WORK // work))
 
 
-def _count_range(courses: list[Course]) -> Range:
+def _middle(values: list[float]) -> tuple[float, float]:
+    """Return where nine of ten values lie."""
+    ordered = sorted(values)
+    cut = len(ordered) // 20
+    return ordered[cut], ordered[-1 - cut]
+
+
+def _count_range(courses: list[Course]) -> tuple[float, float]:
     """Return the range of the rebalances, with room for accidents: a close that hangs, a join that is just too late."""
-    values = [course.figures.rebalances for course in courses]
-    slack = round(ACCIDENTS * max(values))
-    return Range(max(0, min(values) - slack), max(values) + slack)
+    low, high = _middle([course.figures.rebalances for course in courses])
+    slack = max(0, round(ACCIDENTS * high) - ceil((high - low) / 2))
+    return max(0.0, low - slack), high + slack
 
 
-def _time_range(courses: list[Course]) -> Range:
-    """Return the range of the unstable time, with room for what so few runs leave out and for a broker's own ways."""
-    values = [course.figures.unstable_ms or 0.0 for course in courses]
-    slack = SLACK_MS * max(course.figures.rebalances for course in courses) + pstdev(values)
-    return Range(max(0.0, min(values) - slack), max(values) + slack)
+def _time_range(courses: list[Course]) -> tuple[float, float]:
+    """Return the range of the unstable time, with room for a broker's own ways."""
+    low, high = _middle([course.figures.unstable_ms or 0.0 for course in courses])
+    slack = SLACK_MS * max(course.figures.rebalances for course in courses)
+    return max(0.0, low - slack), high + slack
 
 
-def _widened(found: Range, null: Range, seen: float) -> Range:
+def _widened(found: tuple[float, float], null: tuple[float, float], seen: float, is_bounded: bool) -> Range:
     """Widen a range by what the runs without the change miss of what was observed."""
-    low = max(0.0, found.low - max(0.0, null.low - seen))
-    return Range(low, found.high + max(0.0, seen - null.high))
+    low = max(0.0, found[0] - max(0.0, null[0] - seen))
+    return Range(low, found[1] + max(0.0, seen - null[1]) if is_bounded else None)
+
+
+def leaves_traces(evidence: Evidence, change: Change) -> bool:
+    """Whether the evidence shows all that would matter: what was allowed before, and would not be, left no trace."""
+    sessions = [row.session_timeout_ms for row in evidence.members if row.session_timeout_ms]
+    polls = [row.rebalance_timeout_ms for row in evidence.members if row.rebalance_timeout_ms]
+    session, poll = change.session_timeout_ms, change.max_poll_interval_ms
+    shows_sessions = evidence.depth is Depth.REQUESTS or session is None or session >= max(sessions, default=0)
+    return shows_sessions and (poll is None or poll >= max(polls, default=0))
 
 
 def _nudges(evidence: Evidence) -> list[Nudge]:

@@ -13,14 +13,7 @@ from msgspec import Struct, field
 
 from transforms.whatif.evidence import Depth, Evidence
 from transforms.whatif.figures import owner_of
-from transforms.whatif.stays import Span, Stay, stays_of
-
-
-class Silence(Struct, frozen=True, gc=False):
-    """A process that nothing was heard of and that then went on: last sign of life, and the next one."""
-
-    last_sign: float
-    next_sign: float
+from transforms.whatif.stays import Silence, Span, Stay, stays_of
 
 
 class Stall(Struct, frozen=True, gc=False):
@@ -127,7 +120,7 @@ class _Slot(Struct):
     def _end(self, stay: Stay) -> None:
         life = self.process.lives[-1]
         life.member_ids.append(stay.member_id)
-        life.silences += [Silence(last, following) for last, following in stay.gaps]
+        life.silences += stay.gaps
         life.removed_at = stay.removed_at
         has_gone = stay.ended in ("left", "silent", "unknown")
         life.ends_at = stay.ends_at if has_gone else None

@@ -130,6 +130,11 @@ class Simulation:
         self.course.is_shared &= shared is not None
         return shared or dict.fromkeys(offers, b"")
 
+    def is_member(self, member_id: str) -> bool:
+        """Whether the coordinator knows a member."""
+        group = self._machine.present
+        return group is not None and member_id in group.members
+
     def lapse(self, client: Client, last_sign: float) -> None:
         """Let a client's session run out, counted from its last sign of life."""
         group = self._machine.present

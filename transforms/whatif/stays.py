@@ -37,6 +37,20 @@ class Span(Struct, frozen=True, gc=False):
         return cls(at, at)
 
 
+class Silence(Struct, frozen=True, gc=False):
+    """A process that nothing was heard of and that then went on.
+
+    Attributes:
+        last_sign: of life.
+        woke_at: when it can have gone on at the earliest; a client that has lost its connection is heard of later.
+        next_sign: the next one.
+    """
+
+    last_sign: float
+    woke_at: float
+    next_sign: float
+
+
 class Stay(Struct, kw_only=True):
     """One member id's time in the group.
 
@@ -46,7 +60,7 @@ class Stay(Struct, kw_only=True):
         ended: "left" (LeaveGroup), "poll_timeout" (LeaveGroup because the application did not poll), "silent" (not
             heard of any more), "refused" (it found out that it was a member no more, and lives), "unknown" (gone).
         removed_at: when the coordinator removed it.
-        gaps: silences of a process that then went on, as last and next sign of life.
+        gaps: silences of a process that then went on.
         connections: TCP connections it used; two stays on one connection are one process.
         heartbeat_ms: its typical time between two heartbeats.
     """
@@ -59,7 +73,7 @@ class Stay(Struct, kw_only=True):
     ends_at: Span | None = None
     ended: str | None = None
     removed_at: float | None = None
-    gaps: list[tuple[float, float]] = field(default_factory=list)
+    gaps: list[Silence] = field(default_factory=list)
     connections: frozenset[str] = frozenset()
     heartbeat_ms: float = DEFAULT_HEARTBEAT_MS
     session_timeout_ms: int = 45_000
@@ -189,14 +203,16 @@ def _known_heartbeat(evidence: Evidence) -> float:
     return median(known) if known else DEFAULT_HEARTBEAT_MS
 
 
-def _gaps(asked: list[Asked], count: int, heartbeat_ms: float) -> list[tuple[float, float]]:
+def _gaps(asked: list[Asked], count: int, heartbeat_ms: float) -> list[Silence]:
     """Return silences that are longer than a member's heartbeats can explain."""
-    gaps: list[tuple[float, float]] = []
-    silent_since = asked[0].answered_at
+    gaps: list[Silence] = []
+    threshold = gap_threshold(heartbeat_ms)
+    silent_since, connection = asked[0].answered_at, asked[0].connection
     for each in asked[1:count]:
-        if each.at - silent_since > gap_threshold(heartbeat_ms):
-            gaps.append((silent_since, each.at))
-        silent_since = max(silent_since, each.answered_at)
+        if each.at - silent_since > threshold:
+            woke_at = each.at if each.connection == connection else silent_since + threshold
+            gaps.append(Silence(silent_since, woke_at, each.at))
+        silent_since, connection = max(silent_since, each.answered_at), each.connection
     return gaps
 
 
