@@ -46,10 +46,11 @@ CHANGED = "-changed"
 
 @dataclass(frozen=True)
 class Run:
-    """One broker's run: the groups that live on it."""
+    """One broker's run: what it left behind, when the plan began, and where the broker lived."""
 
     folder: Path
     zero_ms: float
+    home: str
 
 
 def record(version: str, folder: Path, seed: int = SEED) -> None:
@@ -98,7 +99,7 @@ def _run(version: str, folder: Path, groups: list[tuple[str, Pair, Rules]], dela
         time.sleep(AFTER_S)
         brokers.stop(1)
         write_capture(brokers, folder)
-    return Run(folder, zero_ms)
+    return Run(folder, zero_ms, str(brokers.log_dir().parents[1]))
 
 
 @contextmanager
@@ -148,7 +149,7 @@ def _signals(groups: Iterable[tuple[str, Pair, Rules]]) -> set[tuple[float, sign
 
 def _figures(run: Run, group: str) -> Figures:
     evidence = evidence_of(run.folder, group)
-    return observed(evidence.generations, evidence.assignments, Window(run.zero_ms, run.zero_ms + END_S * 1000))
+    return observed(evidence, Window(run.zero_ms, run.zero_ms + END_S * 1000))
 
 
 def _keep(run: Run, groups: list[str], folder: Path) -> None:
@@ -158,7 +159,7 @@ def _keep(run: Run, groups: list[str], folder: Path) -> None:
     logs = folder / "broker_logs"
     logs.mkdir()
     with (run.folder / "broker_logs" / "server.log").open(encoding="utf-8") as log:
-        kept = [line for line in log if CHANGED not in line]
+        kept = [line.replace(run.home, "/kafka") for line in log if CHANGED not in line]
     (logs / "server.log").write_text("".join(kept), encoding="utf-8")
     names = [f'"groupId":"{group}"' for group in groups]
     with (run.folder / "broker_logs" / "kafka-request.log").open(encoding="utf-8") as log:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
 
-from schemas.rows import AssignmentRow, GenerationRow
+from schemas.rows import GenerationRow
+from transforms.whatif.evidence import Evidence
 
 Place = tuple[str, int]
 """A topic and a partition of it."""
@@ -77,18 +78,14 @@ def began_at(row: GenerationRow) -> float | None:
     return next((at for at in moments if at is not None), None)
 
 
-def observed(generations: list[GenerationRow], assignments: Iterable[AssignmentRow], window: Window) -> Figures:
-    """Take the figures of what was observed.
-
-    Args:
-        generations: the group's, in order.
-        assignments: of these generations.
-        window: what counts; a rebalance counts where it began.
-    """
+def observed(evidence: Evidence, window: Window) -> Figures:
+    """Take the figures of what was observed; a rebalance counts where it began."""
     found = Figures()
+    generations = evidence.generations
+    names = _owners(evidence)
     given: dict[tuple[int, int], list[tuple[Place, str]]] = {}
-    for row in assignments:
-        owner = owner_of(row.group_instance_id, row.client_id, row.client_host)
+    for row in evidence.assignments:
+        owner = names.get(row.member_id, row.member_id)
         given.setdefault((row.life, row.generation), []).append(((row.topic, row.partition), owner))
     owners = Owners()
     for index, generation in enumerate(generations):
@@ -101,6 +98,15 @@ def observed(generations: list[GenerationRow], assignments: Iterable[AssignmentR
         moved = owners.moved(given.get((generation.life, generation.generation), ()))
         found.partitions_moved += moved if window.holds(generation.stable_at or at) else 0
     return found
+
+
+def _owners(evidence: Evidence) -> dict[str, str]:
+    """Return the owner behind each member id; not every row of a member tells whose it is."""
+    names: dict[str, str] = {}
+    for row in (*evidence.sessions, *evidence.members, *evidence.assignments):
+        if row.client_id is not None or row.group_instance_id is not None:
+            names.setdefault(row.member_id, owner_of(row.group_instance_id, row.client_id, row.client_host))
+    return names
 
 
 def _add_unstable(found: Figures, row: GenerationRow, following: list[GenerationRow], window: Window) -> None:

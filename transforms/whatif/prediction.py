@@ -79,7 +79,7 @@ def predict(evidence: Evidence, change: Change, window: Window | None = None, se
         check_against(change, evidence.settings)
     window = window or Window(evidence.begins_at, evidence.ends_at + 1.0)
     history = history_of(evidence, window)
-    seen = observed(evidence.generations, evidence.assignments, window)
+    seen = observed(evidence, window)
     null, changed = _likely(history, change, seed, seen)
     is_bounded = leaves_traces(evidence, change)
     rebalances = _widened(_count_range(changed), _count_range(null), seen.rebalances, is_bounded)

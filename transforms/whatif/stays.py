@@ -193,9 +193,12 @@ def _take_end(stay: Stay, asked: list[Asked], evidence: Evidence) -> int:
 
 def heartbeat_interval(asked: Iterable[Asked]) -> float | None:
     """Return the typical time between two heartbeats of one member; None where it sent too few."""
-    times = [each.at for each in asked if each.api == "Heartbeat"]
+    times = [each.at for each in asked if each.api == "Heartbeat" and each.error_code == Error.NONE]
     apart = [after - before for before, after in zip(times, times[1:], strict=False)]
-    return median(apart) if len(apart) >= 2 else None
+    return median(apart) if len(apart) >= _ENOUGH_BEATS else None
+
+
+_ENOUGH_BEATS = 3
 
 
 def _known_heartbeat(evidence: Evidence) -> float:
