@@ -13,10 +13,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 from rich.table import Table
-from rich.text import Text
 
 from jobs.frame.job import Job, execute
 from jobs.frame.moments import parse_moment
+from jobs.frame.report import printable
 from schemas.rows import AssignmentRow, CoordinatorEventRow, GenerationMemberRow, GenerationRow, MemberSessionRow
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, GENERATION_MEMBERS, GENERATIONS, MEMBER_SESSIONS
@@ -41,6 +41,8 @@ def run(job: Job) -> None:
     """
     arguments = job.arguments
     change = change_of(arguments.set, arguments.static)
+    if arguments.begin is not None and arguments.end is not None and arguments.begin >= arguments.end:
+        raise SettingsError("--from must lie before --to")
     known = _evidence(job, arguments.group, arguments.begin, arguments.end)
     if not known.generations:
         raise SettingsError(
@@ -109,7 +111,8 @@ def _rows(frame: DataFrame, row_type: type[Any]) -> list[Mapping[str, Any]]:
 
 
 def _show(job: Job, change: Change, found: Mapping[str, Any]) -> None:
-    table = Table("", "observed", "predicted", title=Text(f"group {job.arguments.group}: {_in_words(change)}"))
+    job.report.say(f"group {printable(job.arguments.group)}: {_in_words(change)}")
+    table = Table("", "observed", "predicted")
     for label, name in (("rebalances", "rebalances"), ("unstable, s", "unstable_ms")):
         scale = 1000 if name == "unstable_ms" else 1
         low, high = (_number(found[f"{name}_predicted_{end}"], scale) for end in ("low", "high"))
@@ -119,7 +122,7 @@ def _show(job: Job, change: Change, found: Mapping[str, Any]) -> None:
     moved = "partitions_moved"
     table.add_row("partitions moved", _number(found[f"{moved}_observed"]), _number(found[f"{moved}_predicted"]))
     job.report.console.print(table)
-    job.report.say(f"price: {found['price']['text']}")
+    job.report.say(f"price: {printable(found['price']['text'])}")
     job.report.say(f"from {found['from']} to {found['to']}, by the {found['evidence']}")
     for note in found["notes"]:
         job.report.say(f"note: {note}")

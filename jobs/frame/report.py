@@ -17,6 +17,11 @@ from rich.markup import escape
 from schemas.table import TableSpec
 
 
+def printable(text: str) -> str:
+    """Return foreign text so that a terminal shows it and obeys nothing in it."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
 class Report:
     """Progress on the console, and the count of the rows written.
 

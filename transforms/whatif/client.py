@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from statistics import fmean
 from typing import Protocol
 
 from transforms.coordinator.assignors.subscriptions import TopicPartition
@@ -101,7 +100,7 @@ class Client:
     @property
     def beat_ms(self) -> float:
         """Its usual time between two heartbeats."""
-        return fmean(self._pace.beats)
+        return self._pace.usual
 
     # --- what its process does -----------------------------------------------------------------------------------
 

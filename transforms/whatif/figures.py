@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
 
-from schemas.rows import GenerationRow
+from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, MemberSessionRow
 from transforms.whatif.evidence import Evidence
 
 Place = tuple[str, int]
@@ -102,8 +102,12 @@ def observed(evidence: Evidence, window: Window) -> Figures:
 
 def _owners(evidence: Evidence) -> dict[str, str]:
     """Return the owner behind each member id; not every row of a member tells whose it is."""
+    rows: list[MemberSessionRow | GenerationMemberRow | AssignmentRow] = []
+    rows += evidence.sessions
+    rows += evidence.members
+    rows += evidence.assignments
     names: dict[str, str] = {}
-    for row in (*evidence.sessions, *evidence.members, *evidence.assignments):
+    for row in rows:
         if row.client_id is not None or row.group_instance_id is not None:
             names.setdefault(row.member_id, owner_of(row.group_instance_id, row.client_id, row.client_host))
     return names

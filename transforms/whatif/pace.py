@@ -50,21 +50,22 @@ class Pace(Struct):
         """
         if after <= since:
             return since + random.choice(self.beats)
-        return after + self._usual - self._phase(since, after, random)
+        return after + (1.0 - self._share(since, after, random)) * random.choice(self.beats)
 
     def last_beat(self, since: float, before: float, random: Random) -> float:
         """Return when such a client sent its last heartbeat before a moment."""
-        return max(since, before - self._phase(since, before, random))
+        return max(since, before - self._share(since, before, random) * random.choice(self.beats))
 
     @property
-    def _usual(self) -> float:
+    def usual(self) -> float:
+        """Its usual time between two heartbeats."""
         return fmean(self.beats)
 
-    def _phase(self, since: float, at: float, random: Random) -> float:
-        """Return how long ago the last heartbeat was at a moment, if they began at another one."""
-        usual = self._usual
-        drift = random.gauss(0.0, pstdev(self.beats) * ((at - since) / usual + 1.0) ** 0.5)
-        return (at - since + drift) % usual
+    def _share(self, since: float, at: float, random: Random) -> float:
+        """Return how much of the time between two heartbeats is over at a moment, if they began at another one."""
+        beats = (at - since) / self.usual
+        drift = random.gauss(0.0, pstdev(self.beats) / self.usual * (beats + 1.0) ** 0.5)
+        return (beats + drift) % 1.0
 
 
 class Paces(Struct):

@@ -36,7 +36,7 @@ _WORK = 4_000_000
 
 
 class Range(Struct, frozen=True):
-    """Where nine of ten runs lie; high None = there may be more, which left no trace."""
+    """From low to high; high None = there may be more, which left no trace."""
 
     low: float
     high: float | None
@@ -140,7 +140,8 @@ def _count_range(courses: list[Course]) -> tuple[float, float]:
 
 def _time_range(courses: list[Course]) -> tuple[float, float]:
     """Return the range of the unstable time, with room for a broker's own ways."""
-    low, high = _middle([course.figures.unstable_ms or 0.0 for course in courses])
+    took = [course.figures.unstable_ms or 0.0 for course in courses]
+    low, high = min(took), max(took)
     slack = SLACK_MS * max(course.figures.rebalances for course in courses)
     return max(0.0, low - slack), high + slack
 
