@@ -30,6 +30,9 @@ public class GroupMembers {
         "cooperative-sticky", CooperativeStickyAssignor.class);
     private static final Duration POLL = Duration.ofMillis(50);
 
+    /** A consumer is made that long before it joins, so that it joins when it should. */
+    private static final long AHEAD_MS = 10_000;
+
     private static long zero;
 
     public static void main(String[] arguments) throws Exception {
@@ -46,9 +49,11 @@ public class GroupMembers {
     }
 
     private static void live(String servers, String[] life) {
+        long begin = Long.parseLong(life[8]);
         long end = Long.parseLong(life[9]);
-        sleepUntil(Long.parseLong(life[8]));
+        sleepUntil(begin - AHEAD_MS);
         KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(properties(servers, life));
+        sleepUntil(begin);
         try {
             consumer.subscribe(List.of(life[2]));
             String[] stalls = life[11].isEmpty() ? new String[0] : life[11].split(",");

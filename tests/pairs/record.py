@@ -35,8 +35,8 @@ JVM = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 SEED = 20_261_121
 TOPIC, PARTITIONS = "orders", 7
 DELAY_MS = 1_000
-START_UP_S = 15.0
-"""Until all Java processes have read their plans."""
+START_UP_S = 25.0
+"""Until all Java processes have read their plans and made their first consumers."""
 
 AFTER_S = 14.0
 """The longest session of the unchanged groups, so that the last deaths are noticed too."""

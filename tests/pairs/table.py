@@ -79,7 +79,7 @@ def outcomes(name: str, folder: Path, has_requests: bool = True) -> Iterator[Out
 def lines(found: Iterable[Outcome]) -> list[str]:
     """Draw the table."""
     head = [
-        "| capture | group | asked | rebalances, predicted | really | unstable s, predicted | really | moved, predicted | really |",
+        "| capture | group | asked | rebalances | really | unstable s | really | partitions moved | really |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     return head + [_line(each) for each in found]

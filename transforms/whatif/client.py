@@ -8,13 +8,14 @@ Source: AbstractCoordinator and ConsumerCoordinator (Java), KIP-345 for static m
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
-from typing import Protocol
+
+from msgspec.structs import replace
 
 from transforms.coordinator.assignors.subscriptions import TopicPartition
 from transforms.coordinator.classic.machine.events import Answered
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.requests import Leaver, Request
+from transforms.whatif.floor import Floor
 from transforms.whatif.pace import Pace
 from transforms.whatif.processes import Life, Process
 from transforms.whatif.sharing import COOPERATIVE, Offer, offer_bytes, read_assignment
@@ -22,33 +23,6 @@ from transforms.whatif.sharing import COOPERATIVE, Offer, offer_bytes, read_assi
 _IS_OUT = frozenset({Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION})
 _STATIC_SINCE = 5
 """JoinGroup version that first carries a group.instance.id."""
-
-
-class Floor(Protocol):
-    """What a client stands on: the coordinator, and the clock."""
-
-    random: Random
-
-    def send(self, client: Client, request: Request) -> None:
-        """Hand a request to the coordinator."""
-
-    def later(self, at: float, act: Callable[[float], None]) -> None:
-        """Do something at a moment."""
-
-    def token(self) -> int:
-        """Return a number that no request has yet."""
-
-    def assigned(self, strategy: str) -> dict[str, bytes]:
-        """Share out the partitions among the members that joined."""
-
-    def is_completing(self, generation: int) -> bool:
-        """Whether the group waits for the assignment of a generation."""
-
-    def is_member(self, member_id: str) -> bool:
-        """Whether the coordinator knows a member."""
-
-    def lapse(self, client: Client, last_sign: float) -> None:
-        """Let a client's session run out, counted from its last sign of life."""
 
 
 class Client:
@@ -216,7 +190,7 @@ class Client:
         if self._inbox is not None:
             api, answered = self.awaits or "", self._inbox
             self._inbox, self.awaits = None, None
-            self._take(api, Answered(at, *_fields(answered)))
+            self._take(api, replace(answered, at=at))
         elif self._wants_to_join or not self.member_id:
             self._join(at)
         elif self.awaits is None:
@@ -320,14 +294,3 @@ class Client:
         self._generation = None
         self._inbox = None
         self._turn += 1
-
-
-def _fields(answered: Answered) -> tuple[int, int, int | None, str | None, str | None, bytes | None]:
-    return (
-        answered.token,
-        answered.error,
-        answered.generation,
-        answered.leader,
-        answered.protocol,
-        answered.assignment,
-    )

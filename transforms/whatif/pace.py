@@ -35,6 +35,8 @@ class Pace(Struct):
         handshakes: from the answer that gives a member id to JoinGroup with it.
         syncs: from JoinGroup's answer to SyncGroup.
         stores: from the leader's SyncGroup to the stored assignment.
+        usual: between two heartbeats.
+        spread: of them, by standard deviation, against the usual.
     """
 
     beats: list[float] = field(default_factory=list)
@@ -42,6 +44,8 @@ class Pace(Struct):
     handshakes: list[float] = field(default_factory=list)
     syncs: list[float] = field(default_factory=list)
     stores: list[float] = field(default_factory=list)
+    usual: float = 0.0
+    spread: float = 0.0
 
     def next_beat(self, since: float, after: float, random: Random) -> float:
         """Return when a client that has been heartbeating since a moment sends its first heartbeat after another one.
@@ -56,15 +60,10 @@ class Pace(Struct):
         """Return when such a client sent its last heartbeat before a moment."""
         return max(since, before - self._share(since, before, random) * random.choice(self.beats))
 
-    @property
-    def usual(self) -> float:
-        """Its usual time between two heartbeats."""
-        return fmean(self.beats)
-
     def _share(self, since: float, at: float, random: Random) -> float:
         """Return how much of the time between two heartbeats is over at a moment, if they began at another one."""
         beats = (at - since) / self.usual
-        drift = random.gauss(0.0, pstdev(self.beats) / self.usual * (beats + 1.0) ** 0.5)
+        drift = random.gauss(0.0, self.spread * (beats + 1.0) ** 0.5)
         return (beats + drift) % 1.0
 
 
@@ -128,8 +127,11 @@ def _any_within(moments: list[float], row: GenerationRow) -> bool:
 
 
 def _complete(pace: Pace, other: Pace) -> None:
-    for name in pace.__struct_fields__:
+    """Take from another pace what is not known of one, and sum up."""
+    for name in ("beats", "rejoins", "handshakes", "syncs", "stores"):
         setattr(pace, name, getattr(pace, name) or getattr(other, name))
+    pace.usual = fmean(pace.beats)
+    pace.spread = pstdev(pace.beats) / pace.usual
 
 
 def _measure(pace: Pace, asked: Iterable[Asked]) -> None:

@@ -25,13 +25,13 @@ from transforms.whatif.sharing import COOPERATIVE
 from transforms.whatif.simulation import Course
 
 MOST_DRAWS = 60
-LEAST_DRAWS = 9
+LEAST_DRAWS = 6
 ACCIDENTS = 0.1
 """Share of a group's rebalances by which two runs of one plan may differ, measured on real brokers."""
 
 SLACK_MS = 40.0
 """What one rebalance may take more or less on a broker than in the simulation, whose coordinator takes no time."""
-_WORK = 4_000_000
+_WORK = 1_500_000
 """Rebalances times members, squared: about what a minute is good for."""
 
 

@@ -16,8 +16,8 @@ from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Request
 from transforms.coordinator.kafka.states import GroupState
-from transforms.whatif.client import Client
 from transforms.whatif.figures import Figures, Owners, Window
+from transforms.whatif.floor import Listener
 from transforms.whatif.sharing import assignments, read_assignment
 
 
@@ -72,13 +72,13 @@ class Simulation:
         self._window = window
         self._events: list[tuple[float, int, Callable[[float], None]]] = []
         self._numbers = count(1)
-        self._asked: dict[int, tuple[Client, str]] = {}
-        self._by_member: dict[str, Client] = {}
-        self._clients: list[Client] = []
+        self._asked: dict[int, tuple[Listener, str]] = {}
+        self._by_member: dict[str, Listener] = {}
+        self._clients: list[Listener] = []
         self._owners = Owners()
         self._preparing_since: float | None = None
 
-    def add(self, client: Client) -> None:
+    def add(self, client: Listener) -> None:
         """Let a client take part."""
         self._clients.append(client)
 
@@ -109,7 +109,7 @@ class Simulation:
         """Return a number that no request has yet."""
         return next(self._numbers)
 
-    def send(self, client: Client, request: Request) -> None:
+    def send(self, client: Listener, request: Request) -> None:
         """Hand a request to the coordinator, and its answers to whom they belong."""
         self._asked[request.token] = client, request.api
         if request.api == "JoinGroup":
@@ -135,7 +135,7 @@ class Simulation:
         group = self._machine.present
         return group is not None and member_id in group.members
 
-    def lapse(self, client: Client, last_sign: float) -> None:
+    def lapse(self, client: Listener, last_sign: float) -> None:
         """Let a client's session run out, counted from its last sign of life."""
         group = self._machine.present
         member = None if group is None else group.members.get(client.member_id)
@@ -143,7 +143,7 @@ class Simulation:
             due = max(self.now, last_sign + member.session_timeout_ms)
             group.timers.start(member_timer(member.member_id), Timer(due))
 
-    def subscription_changes(self, client: Client | None, at: float) -> None:
+    def subscription_changes(self, client: Listener | None, at: float) -> None:
         """Let a client join again for a reason of its own; the leader where it is not known which one it was."""
         group = self._machine.present
         if group is None or group.state is not GroupState.STABLE:
