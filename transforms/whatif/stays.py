@@ -6,12 +6,12 @@ its last heartbeat exactly a session timeout before. Moments that the evidence o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import median
 
 from msgspec import Struct, field
 
-from schemas.rows import GenerationMemberRow, MemberSessionRow
+from schemas.rows import GenerationMemberRow, GenerationRow, MemberSessionRow
 from transforms.coordinator.kafka.answers import Error
 from transforms.whatif.evidence import Asked, Depth, Evidence
 from transforms.wire.consumer_protocol import read_subscription
@@ -92,7 +92,8 @@ def stays_of(evidence: Evidence) -> list[Stay]:
         found = [_of_requests(key, asked, evidence) for key, asked in by_member(evidence.requests).items()]
         stays = [stay for stay in found if stay is not None]
     else:
-        stays = [_of_session(session, told.get(session.member_id), evidence) for session in evidence.sessions]
+        rows = {(row.life, row.generation): row for row in evidence.generations}
+        stays = [_of_session(session, told.get(session.member_id), rows) for session in evidence.sessions]
     for stay in stays:
         _complete(stay, told.get(stay.member_id), by_id.get(stay.member_id), evidence)
     return sorted(stays, key=lambda stay: stay.begins_at.latest if stay.begins_at else evidence.begins_at)
@@ -226,6 +227,9 @@ def gap_threshold(heartbeat_ms: float) -> float:
 
 # --- without one ---------------------------------------------------------------------------------------------------
 
+Generations = Mapping[tuple[int, int | None], GenerationRow]
+"""Generations by life and number, in order."""
+
 _ENDED = {
     "left": "left",
     "poll_timeout": "poll_timeout",
@@ -238,7 +242,7 @@ _ENDED = {
 }
 
 
-def _of_session(session: MemberSessionRow, told: GenerationMemberRow | None, evidence: Evidence) -> Stay:
+def _of_session(session: MemberSessionRow, told: GenerationMemberRow | None, rows: Generations) -> Stay:
     """Read a stay out of what the coordinator did."""
     timeout = (told.session_timeout_ms if told is not None else None) or 45_000
     stay = Stay(
@@ -248,13 +252,12 @@ def _of_session(session: MemberSessionRow, told: GenerationMemberRow | None, evi
         group_instance_id=session.group_instance_id,
         heartbeat_ms=min(DEFAULT_HEARTBEAT_MS, timeout / 3),
     )
-    joined = session.joined_at
+    joined, at = session.joined_at or _first_seen(session, rows), session.ended_at or _last_seen(session, rows)
     if joined is not None:
         stay.begins_at = Span.exactly(joined)
-    if session.ended_at is None or session.end_cause in (None, "group_ended"):
+    if at is None or session.end_cause in (None, "group_ended"):
         return stay
     stay.ended = _ENDED.get(session.end_cause or "", "unknown")
-    at = session.ended_at
     if session.end_cause == "session_expired":
         last = max(at - timeout, joined or at - timeout)
         stay.ends_at = Span(last, min(at, last + stay.heartbeat_ms))
@@ -263,3 +266,17 @@ def _of_session(session: MemberSessionRow, told: GenerationMemberRow | None, evi
     else:
         stay.ends_at = Span.exactly(at)
     return stay
+
+
+def _first_seen(session: MemberSessionRow, rows: Generations) -> float | None:
+    """Return when the first generation of a member was agreed; None for one that may have been there before."""
+    row = rows.get((session.life, session.first_generation))
+    if row is None or (row.generation > 1 and row is next(iter(rows.values()))):
+        return None
+    return row.completing_at or row.stable_at
+
+
+def _last_seen(session: MemberSessionRow, rows: Generations) -> float | None:
+    """Return when the last generation of a member was over."""
+    row = rows.get((session.life, session.last_generation))
+    return None if row is None else row.ended_at
