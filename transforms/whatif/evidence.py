@@ -136,7 +136,7 @@ def evidence(
         _typed(members, GenerationMemberRow),
         _typed(assignments, AssignmentRow),
         _typed(sessions, MemberSessionRow),
-        sorted(asked, key=lambda each: each.at),
+        sorted(asked, key=lambda each: (each.at, each.answered_at)),
         *_settings(_typed(events, CoordinatorEventRow)),
     )
 

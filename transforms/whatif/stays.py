@@ -92,7 +92,7 @@ def stays_of(evidence: Evidence) -> list[Stay]:
         found = [_of_requests(key, asked, evidence) for key, asked in by_member(evidence.requests).items()]
         stays = [stay for stay in found if stay is not None]
     else:
-        rows = {(row.life, row.generation): row for row in evidence.generations}
+        rows: Generations = {(row.life, row.generation): row for row in evidence.generations}
         stays = [_of_session(session, told.get(session.member_id), rows) for session in evidence.sessions]
     for stay in stays:
         _complete(stay, told.get(stay.member_id), by_id.get(stay.member_id), evidence)
@@ -156,8 +156,9 @@ def _of_requests(member_id: str, asked: list[Asked], evidence: Evidence) -> Stay
     )
     if joins:
         _take_join(stay, joins)
-    if first.api == "JoinGroup" and not first.member_id:
-        stay.begins_at = Span.exactly(first.at)
+    given = [each.at for each in asked if each.api == "JoinGroup" and not each.member_id]
+    if given:
+        stay.begins_at = Span.exactly(min(given))
     stay.heartbeat_ms = heartbeat_interval(asked) or _known_heartbeat(evidence)
     last = _take_end(stay, asked, evidence)
     stay.gaps = _gaps(asked, last, stay.heartbeat_ms)
