@@ -22,6 +22,9 @@ from transforms.whatif.stays import DEFAULT_HEARTBEAT_MS, by_member
 QUICK_MS = 5.0
 """What a step takes that a client does at once, where nothing shows it."""
 
+_FEW = 4
+"""Fewer times than that, taken when a client had just been started, are not what it usually takes."""
+
 _MOST_BEATS = 10.0
 """Heartbeats further apart than this many usual ones are a silence, not a beat."""
 
@@ -128,8 +131,10 @@ def _any_within(moments: list[float], row: GenerationRow) -> bool:
 
 def _complete(pace: Pace, other: Pace) -> None:
     """Take from another pace what is not known of one, and sum up."""
-    for name in ("beats", "rejoins", "handshakes", "syncs", "stores"):
-        setattr(pace, name, getattr(pace, name) or getattr(other, name))
+    pace.beats = pace.beats or other.beats
+    for name in ("rejoins", "handshakes", "syncs", "stores"):
+        seen = getattr(pace, name) or getattr(other, name)
+        setattr(pace, name, [*seen, *[QUICK_MS] * (_FEW - len(seen))])
     pace.usual = fmean(pace.beats)
     pace.spread = pstdev(pace.beats) / pace.usual
 
