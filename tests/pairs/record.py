@@ -70,6 +70,7 @@ def record(version: str, folder: Path, seed: int = SEED) -> None:
         _keep(first, [pair.name for pair in drawn], folder)
     summary = {
         "kafka": version,
+        "clients": "Java",
         "seed": seed,
         "begins_at": first.zero_ms,
         "ends_at": first.zero_ms + END_S * 1000,

@@ -10,8 +10,10 @@ import pytest
 from tests.pairs.table import ARCHIVES, NAMES, PAGE, Outcome, lines, outcomes
 from tests.support.captures import capture
 
-RIGHT_SHARE = 10 / 12
-"""The least share of pairs whose real outcome lies in the range."""
+pytestmark = pytest.mark.slow
+
+MOST_WRONG = {True: 2, False: 3}
+"""Of twelve pairs so many may lie outside the range, with a request log and without one."""
 
 
 @cache
@@ -34,7 +36,7 @@ def test_there_are_pairs_of_both_coordinators(folder: Path) -> None:
 def test_what_really_happened_lies_in_the_range(name: str, has_requests: bool, folder: Path) -> None:
     pairs = found(name, folder, has_requests)
     wrong = [each.group for each in pairs if not each.is_right]
-    assert len(wrong) <= len(pairs) * (1 - RIGHT_SHARE), wrong
+    assert 12 * len(wrong) <= MOST_WRONG[has_requests] * len(pairs), wrong
 
 
 @pytest.mark.parametrize("name", NAMES)
