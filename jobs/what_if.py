@@ -123,7 +123,7 @@ def _show(job: Job, change: Change, found: Mapping[str, Any]) -> None:
     table.add_row("partitions moved", _number(found[f"{moved}_observed"]), _number(found[f"{moved}_predicted"]))
     job.report.console.print(table)
     job.report.say(f"price: {printable(found['price']['text'])}")
-    job.report.say(f"from {found['from']} to {found['to']}, by the {found['evidence']}")
+    job.report.say(f"from {found['from']} to {found['to']}; evidence: {found['evidence']}")
     for note in found["notes"]:
         job.report.say(f"note: {note}")
 

@@ -51,7 +51,8 @@ class History(Struct):
 
     Attributes:
         window: what counts.
-        ends_at: where the evidence ends.
+        begins_at: where the evidence begins.
+        ends_at: where it ends.
         counts: partitions by topic at a moment.
     """
 
@@ -60,6 +61,7 @@ class History(Struct):
     paces: Paces
     nudges: list[Nudge]
     window: Window
+    begins_at: float
     ends_at: float
     counts: Callable[[float], Mapping[str, int]]
 
@@ -132,7 +134,7 @@ class _Script:
         self._random = random
         self._window = history.window
         delay = change.initial_delay_ms or history.evidence.settings.initial_delay_ms
-        self._before = history.evidence.begins_at - WARM_UP_MS - delay
+        self._before = history.begins_at - WARM_UP_MS - delay
 
     def write(self, lives: list[Life]) -> None:
         """Write them all."""

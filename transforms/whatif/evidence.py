@@ -107,6 +107,8 @@ class Evidence(Struct):
         for row in self.generations:
             times = (row.preparing_at, row.completing_at, row.stable_at, row.emptied_at, row.ended_at)
             yield from (at for at in times if at is not None)
+        for session in self.sessions:
+            yield from (at for at in (session.joined_at, session.ended_at) if at is not None)
         if self.requests:
             yield self.requests[0].at
             yield max(request.answered_at for request in self.requests[-len(self.requests) // 10 - 10 :])

@@ -34,8 +34,11 @@ SLACK_MS = 40.0
 SLACK_SHARE = 0.05
 """And what all of them together may, at least: a broker that is busy takes longer for each."""
 
-_WORK = 1_500_000
-"""Rebalances times members, squared: about what a minute is good for."""
+PATIENCE_MS = 60_000.0
+"""What all draws together may about take; fewer are made of long histories of large groups."""
+
+_MEMBER_MS, _PAIR_MS = 0.14, 0.0018
+"""What a rebalance takes to simulate, for each member and for each pair of them; measured on one core."""
 
 
 class Range(Struct, frozen=True):
@@ -103,6 +106,7 @@ def history_of(evidence: Evidence, window: Window) -> History:
         paces_of(evidence),
         _nudges(evidence),
         window,
+        evidence.begins_at,
         min(evidence.ends_at, window.ends_at),
         _partition_counts(evidence.assignments),
     )
@@ -122,9 +126,10 @@ def _likely(history: History, change: Change, seed: int, seen: Figures) -> tuple
 
 
 def _draws(history: History) -> int:
-    members = max((row.member_count or 0 for row in history.evidence.generations), default=0)
-    work = max(1, len(history.evidence.generations)) * (members + 1) ** 2
-    return max(LEAST_DRAWS, min(MOST_DRAWS, _WORK // work))
+    generations = history.evidence.generations
+    members = max((row.member_count or 0 for row in generations), default=0) + 1
+    run_ms = len(generations) * members * (_MEMBER_MS + _PAIR_MS * members)
+    return max(LEAST_DRAWS, min(MOST_DRAWS, int(PATIENCE_MS / (2 * run_ms + 1))))
 
 
 def _middle(values: list[float]) -> tuple[float, float]:

@@ -7,6 +7,7 @@ its last heartbeat exactly a session timeout before. Moments that the evidence o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from statistics import median
 
 from msgspec import Struct, field
@@ -89,14 +90,17 @@ def stays_of(evidence: Evidence) -> list[Stay]:
     told = _told(evidence.members)
     by_id = {session.member_id: session for session in evidence.sessions}
     if evidence.depth is Depth.REQUESTS:
-        found = [_of_requests(key, asked, evidence) for key, asked in by_member(evidence.requests).items()]
+        members = by_member(evidence.requests)
+        usual, ends_at = _usual_heartbeat(members.values()), evidence.ends_at
+        found = [_of_requests(key, asked, usual, ends_at) for key, asked in members.items()]
         stays = [stay for stay in found if stay is not None]
     else:
         rows: Generations = {(row.life, row.generation): row for row in evidence.generations}
         stays = [_of_session(session, told.get(session.member_id), rows) for session in evidence.sessions]
+    elected = next((row.protocol for row in evidence.generations if row.protocol), "range")
     for stay in stays:
-        _complete(stay, told.get(stay.member_id), by_id.get(stay.member_id), evidence)
-    return sorted(stays, key=lambda stay: stay.begins_at.latest if stay.begins_at else evidence.begins_at)
+        _complete(stay, told.get(stay.member_id), by_id.get(stay.member_id), elected)
+    return sorted(stays, key=lambda stay: stay.begins_at.latest if stay.begins_at else -inf)
 
 
 def _told(members: Iterable[GenerationMemberRow]) -> dict[str, GenerationMemberRow]:
@@ -107,9 +111,7 @@ def _told(members: Iterable[GenerationMemberRow]) -> dict[str, GenerationMemberR
     return rows
 
 
-def _complete(
-    stay: Stay, told: GenerationMemberRow | None, session: MemberSessionRow | None, evidence: Evidence
-) -> None:
+def _complete(stay: Stay, told: GenerationMemberRow | None, session: MemberSessionRow | None, elected: str) -> None:
     """Add what the other evidence knows of a stay."""
     if session is not None:
         stay.removed_at = session.ended_at
@@ -117,9 +119,7 @@ def _complete(
         stay.topics = stay.topics or tuple(told.topics or ())
         stay.session_timeout_ms = told.session_timeout_ms or stay.session_timeout_ms
         stay.rebalance_timeout_ms = told.rebalance_timeout_ms or stay.rebalance_timeout_ms
-    if not stay.protocols:
-        elected = next((row.protocol for row in evidence.generations if row.protocol), None)
-        stay.protocols = (elected or "range",)
+    stay.protocols = stay.protocols or (elected,)
 
 
 # --- from the request log ------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def by_member(requests: Iterable[Asked]) -> dict[str, list[Asked]]:
     return found
 
 
-def _of_requests(member_id: str, asked: list[Asked], evidence: Evidence) -> Stay | None:
+def _of_requests(member_id: str, asked: list[Asked], usual: float, ends_at: float) -> Stay | None:
     """Read the stay of one member id out of its requests; None for an id that never joined."""
     joins = [each for each in asked if each.api == "JoinGroup"]
     is_member = any(each.error_code == Error.NONE for each in asked) or len(joins) > 1
@@ -159,8 +159,8 @@ def _of_requests(member_id: str, asked: list[Asked], evidence: Evidence) -> Stay
     given = [each.at for each in asked if each.api == "JoinGroup" and not each.member_id]
     if given:
         stay.begins_at = Span.exactly(min(given))
-    stay.heartbeat_ms = heartbeat_interval(asked) or _known_heartbeat(evidence)
-    last = _take_end(stay, asked, evidence)
+    stay.heartbeat_ms = heartbeat_interval(asked) or usual
+    last = _take_end(stay, asked, ends_at)
     stay.gaps = _gaps(asked, last, stay.heartbeat_ms)
     return stay
 
@@ -175,7 +175,7 @@ def _take_join(stay: Stay, joins: list[Asked]) -> None:
         stay.topics = stay.topics or tuple(read_subscription(offered.metadata or b"").topics or ())
 
 
-def _take_end(stay: Stay, asked: list[Asked], evidence: Evidence) -> int:
+def _take_end(stay: Stay, asked: list[Asked], ends_at: float) -> int:
     """Note how a stay ended; return how many of its requests belong to it."""
     for index, each in enumerate(asked):
         if each.api == "LeaveGroup":
@@ -188,7 +188,7 @@ def _take_end(stay: Stay, asked: list[Asked], evidence: Evidence) -> int:
             stay.ended, stay.ends_at = "refused", Span.exactly(each.at)
             return index + 1
     last = max(each.answered_at for each in asked)
-    if evidence.ends_at - last > max(3 * stay.heartbeat_ms, stay.heartbeat_ms + 1_000):
+    if ends_at - last > max(3 * stay.heartbeat_ms, stay.heartbeat_ms + 1_000):
         stay.ended, stay.ends_at = "silent", Span(last, last + stay.heartbeat_ms)
     return len(asked)
 
@@ -203,8 +203,8 @@ def heartbeat_interval(asked: Iterable[Asked]) -> float | None:
 _ENOUGH_BEATS = 3
 
 
-def _known_heartbeat(evidence: Evidence) -> float:
-    known = [each for asked in by_member(evidence.requests).values() if (each := heartbeat_interval(asked))]
+def _usual_heartbeat(members: Iterable[list[Asked]]) -> float:
+    known = [each for asked in members if (each := heartbeat_interval(asked))]
     return median(known) if known else DEFAULT_HEARTBEAT_MS
 
 
