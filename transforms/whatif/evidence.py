@@ -50,7 +50,6 @@ class Asked(Struct, kw_only=True, gc=False):
     error_code: int
     client_id: str | None = None
     client_host: str | None = None
-    client_software: str | None = None
     connection: str | None = None
     session_timeout_ms: int | None = None
     rebalance_timeout_ms: int | None = None

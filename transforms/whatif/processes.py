@@ -90,11 +90,10 @@ class _Slot(Struct):
         before = self.last
         if before is None or before.ended is None or stay.begins_at is None:
             self._begin(stay)
-        elif before.ended == "poll_timeout":
-            polled_at = before.ends_at.earliest - before.rebalance_timeout_ms if before.ends_at else -inf
-            self._go_on(stay, Stall(polled_at, stay.begins_at.latest))
-        elif before.ended == "refused":
-            self._go_on(stay, None)
+        elif before.ended in ("poll_timeout", "refused"):
+            if before.is_stalled and before.removed_at is not None:
+                polled_at = before.removed_at - before.rebalance_timeout_ms
+                self.process.lives[-1].stalls.append(Stall(polled_at, stay.begins_at.latest))
         else:
             self.process.lives[-1].may_go_on = depth < Depth.REQUESTS and _may_wake_up(before, stay.begins_at.latest)
             self._begin(stay)
@@ -112,10 +111,6 @@ class _Slot(Struct):
                 rebalance_timeout_ms=stay.rebalance_timeout_ms,
             )
         )
-
-    def _go_on(self, stay: Stay, stall: Stall | None) -> None:
-        if stall is not None:
-            self.process.lives[-1].stalls.append(stall)
 
     def _end(self, stay: Stay) -> None:
         life = self.process.lives[-1]

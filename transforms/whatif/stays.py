@@ -12,6 +12,7 @@ from statistics import median
 
 from msgspec import Struct, field
 
+from schemas.client_reasons import is_poll_timeout
 from schemas.rows import GenerationMemberRow, GenerationRow, MemberSessionRow
 from transforms.coordinator.kafka.answers import Error
 from transforms.whatif.evidence import Asked, Depth, Evidence
@@ -22,8 +23,6 @@ DEFAULT_HEARTBEAT_MS = 3_000.0
 
 _FENCED = frozenset({Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID})
 """Answers that tell a process that it is no member any more; it lives, and will join again."""
-
-POLL_TIMEOUT_REASON = "consumer poll timeout has expired"
 
 
 class Span(Struct, frozen=True, gc=False):
@@ -61,6 +60,7 @@ class Stay(Struct, kw_only=True):
         ended: "left" (LeaveGroup), "poll_timeout" (LeaveGroup because the application did not poll), "silent" (not
             heard of any more), "refused" (it found out that it was a member no more, and lives), "unknown" (gone).
         removed_at: when the coordinator removed it.
+        is_stalled: it was removed, or left, because its application did not poll.
         gaps: silences of a process that then went on.
         connections: TCP connections it used; two stays on one connection are one process.
         heartbeat_ms: its typical time between two heartbeats.
@@ -74,6 +74,7 @@ class Stay(Struct, kw_only=True):
     ends_at: Span | None = None
     ended: str | None = None
     removed_at: float | None = None
+    is_stalled: bool = False
     gaps: list[Silence] = field(default_factory=list)
     connections: frozenset[str] = frozenset()
     heartbeat_ms: float = DEFAULT_HEARTBEAT_MS
@@ -82,7 +83,9 @@ class Stay(Struct, kw_only=True):
     protocols: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     join_version: int = 5
-    software: str | None = None
+
+
+_STALLED = frozenset({"poll_timeout", "rebalance_timeout"})
 
 
 def stays_of(evidence: Evidence) -> list[Stay]:
@@ -115,6 +118,9 @@ def _complete(stay: Stay, told: GenerationMemberRow | None, session: MemberSessi
     """Add what the other evidence knows of a stay."""
     if session is not None:
         stay.removed_at = session.ended_at
+        stay.is_stalled = stay.ended == "poll_timeout" or session.end_cause in _STALLED
+        if session.end_cause == "poll_timeout" and stay.ended == "left":
+            stay.ended = "poll_timeout"
     if told is not None:
         stay.topics = stay.topics or tuple(told.topics or ())
         stay.session_timeout_ms = told.session_timeout_ms or stay.session_timeout_ms
@@ -152,7 +158,6 @@ def _of_requests(member_id: str, asked: list[Asked], usual: float, ends_at: floa
         client_host=first.client_host,
         group_instance_id=next((each.group_instance_id for each in asked if each.group_instance_id), None),
         connections=frozenset(each.connection for each in asked if each.connection),
-        software=next((each.client_software for each in asked if each.client_software), None),
     )
     if joins:
         _take_join(stay, joins)
@@ -179,8 +184,7 @@ def _take_end(stay: Stay, asked: list[Asked], ends_at: float) -> int:
     """Note how a stay ended; return how many of its requests belong to it."""
     for index, each in enumerate(asked):
         if each.api == "LeaveGroup":
-            reasons = [leaver.reason or "" for leaver in each.leaving_members or ()]
-            is_slow = any(POLL_TIMEOUT_REASON in reason for reason in reasons)
+            is_slow = any(is_poll_timeout(leaver.reason) for leaver in each.leaving_members or ())
             stay.ended = "poll_timeout" if is_slow else "left"
             stay.ends_at = Span.exactly(each.at)
             return index
