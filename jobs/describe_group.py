@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
+from jobs.frame.moments import parse_moment
 from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, MEMBER_SESSIONS, TRANSITIONS
 from transforms.errors import SettingsError
 from transforms.gold.as_of import members_at, state_at
@@ -49,17 +50,6 @@ def _moment(at: datetime | None) -> Column:
     if at is None:
         return F.current_timestamp()
     return F.timestamp_micros(F.lit(round(at.timestamp() * 1_000_000)))
-
-
-def parse_moment(text: str) -> datetime:
-    """Read a moment: ISO 8601 (UTC unless it says otherwise), or epoch milliseconds."""
-    if text.isdigit():
-        return datetime.fromtimestamp(int(text) / 1000, timezone.utc)
-    try:
-        at = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is no time such as 2026-11-20T10:58:30") from error
-    return at if at.tzinfo else at.replace(tzinfo=timezone.utc)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -119,7 +119,7 @@ def _run(
     body: Body, settings: Settings, arguments: argparse.Namespace, sections: tuple[str, ...], step: str, writes: bool
 ) -> None:
     """Start what is needed, and run the job."""
-    report = Report()
+    report = Report(on_stderr=getattr(arguments, "json", False))
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
         needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"

@@ -17,6 +17,11 @@ from rich.markup import escape
 from schemas.table import TableSpec
 
 
+def printable(text: str) -> str:
+    """Return foreign text so that a terminal shows it and obeys nothing in it."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
 class Report:
     """Progress on the console, and the count of the rows written.
 
@@ -25,8 +30,8 @@ class Report:
         written: rows written by table, over all steps so far.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False, soft_wrap=True)
+    def __init__(self, console: Console | None = None, on_stderr: bool = False) -> None:
+        self.console = console or Console(highlight=False, soft_wrap=True, stderr=on_stderr)
         self.written: Counter[str] = Counter()
         self._status = self.console.status("")
         self._title = ""

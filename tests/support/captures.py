@@ -25,14 +25,14 @@ ALL = (*CAPTURES, *OLD)
 """What the tests without Spark run on."""
 
 
-def capture(name: str, into: Path) -> Path:
+def capture(name: str, into: Path, archives: Path = ARCHIVES) -> Path:
     """Unpack one capture, unless that was done before, and return its folder, `<into>/<name>`."""
     folder = into / name
     if folder.is_dir():
         return folder
     into.mkdir(parents=True, exist_ok=True)
     with (
-        tarfile.open(ARCHIVES / f"{name}.tar.xz") as archive,
+        tarfile.open(archives / f"{name}.tar.xz") as archive,
         tempfile.TemporaryDirectory(dir=into) as scratch,  # half a capture must not look like a whole one
     ):
         if hasattr(tarfile, "data_filter"):

@@ -138,10 +138,11 @@ class Brokers:
     @property
     def tools(self) -> str:
         """Class path of Kafka's tools: those of the brokers' own release."""
-        return self._class_path
+        return self.class_path
 
     @property
-    def _class_path(self) -> str:
+    def class_path(self) -> str:
+        """The release's jars, with its clients."""
         return class_path(self._version, self.scala)
 
     def _properties(self, node: int) -> Path:
@@ -174,7 +175,7 @@ class Brokers:
         log = self.server_log_dir(node) / "server.log"
         log_size = log.stat().st_size if log.exists() else 0
         logging = logging_option(self._version, self.server_log_dir(node))
-        command = ["java", *JVM, logging, "-cp", self._class_path, "kafka.Kafka", str(self._properties(node))]
+        command = ["java", *JVM, logging, "-cp", self.class_path, "kafka.Kafka", str(self._properties(node))]
         with self._console(node).open("ab") as console:
             self._processes[node] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT

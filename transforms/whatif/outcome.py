@@ -1,0 +1,110 @@
+"""What a prediction says, as the keys of the job's JSON, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from transforms.whatif.change import Change
+from transforms.whatif.evidence import Depth, Evidence
+from transforms.whatif.prediction import Prediction, leaves_traces
+from transforms.whatif.price import Death
+
+_DEPTHS = {Depth.RECORDS: "records only", Depth.LINES: "broker log", Depth.REQUESTS: "request log"}
+_NAMED = 20
+"""Deaths that are named one by one; the rest is counted."""
+
+
+def outcome(evidence: Evidence, change: Change, found: Prediction) -> Mapping[str, Any]:
+    """Return a prediction as plain values; None = not known."""
+    unstable = found.unstable_ms
+    return {
+        "from": _iso(found.window.begins_at),
+        "to": _iso(found.window.ends_at),
+        "evidence": _DEPTHS[evidence.depth],
+        "rebalances_observed": found.observed.rebalances,
+        "rebalances_predicted_low": round(found.rebalances.low),
+        "rebalances_predicted_high": _rounded(found.rebalances.high),
+        "unstable_ms_observed": _rounded(found.observed.unstable_ms),
+        "unstable_ms_predicted_low": None if unstable is None else round(unstable.low),
+        "unstable_ms_predicted_high": None if unstable is None else _rounded(unstable.high),
+        "partitions_moved_observed": found.observed.partitions_moved,
+        "partitions_moved_predicted": found.partitions_moved,
+        "price": {
+            "deaths_noticed_later": len(found.price),
+            "later_by_ms_low": _rounded(min((death.later_by_ms for death in found.price), default=None)),
+            "later_by_ms_high": _latest(found.price),
+            "deaths": [_death(death) for death in found.price],
+            "text": price_text(found.price),
+        },
+        "notes": notes(evidence, change, found),
+    }
+
+
+def price_text(deaths: list[Death]) -> str:
+    """Say what the change costs, in one line."""
+    if not deaths:
+        return "no death is noticed later"
+    named = [f"{_who(death)} {_by(death)}" for death in deaths[:_NAMED]]
+    rest = [f"{len(deaths) - _NAMED} more"] if len(deaths) > _NAMED else []
+    word = "death is" if len(deaths) == 1 else "deaths are"
+    return f"{len(deaths)} {word} noticed later: " + "; ".join([*named, *rest])
+
+
+def notes(evidence: Evidence, change: Change, found: Prediction) -> list[str]:
+    """Say what the reader must know to trust the figures."""
+    said = []
+    if evidence.depth is not Depth.REQUESTS:
+        said.append(
+            f"known from {_DEPTHS[evidence.depth]}: when members fell silent, and whether a client that came back had "
+            "died or slept, is inferred; a request log shows it"
+        )
+    if not leaves_traces(evidence, change):
+        said.append(
+            "what was allowed before and would not be left no trace: there may be more rebalances than predicted"
+        )
+    if found.partitions_moved is None:
+        said.append("the group's assignor is not one of Kafka's: what it would have moved is not known")
+    if found.observed.unstable_ms is None:
+        said.append("when rebalances began is not known: neither is the unstable time")
+    if not evidence.is_told and change.initial_delay_ms is None:
+        said.append("the broker's own settings are not in the log: Kafka's defaults are taken")
+    return said
+
+
+def _death(death: Death) -> dict[str, Any]:
+    return {
+        "client_id": death.client_id,
+        "client_host": death.client_host,
+        "group_instance_id": death.group_instance_id,
+        "at": _iso(death.at),
+        "noticed_after_ms_observed": _rounded(death.noticed_after_ms),
+        "noticed_after_ms_predicted_low": _rounded(death.low_ms),
+        "noticed_after_ms_predicted_high": _rounded(death.high_ms),
+    }
+
+
+def _who(death: Death) -> str:
+    return f"{death.client_id or death.group_instance_id or 'not known'} at {death.client_host or 'not known'}"
+
+
+def _by(death: Death) -> str:
+    low = death.later_by_ms / 1000
+    if death.high_ms is None:
+        return f"by {low:.1f} s at least"
+    return f"by {low:.1f} to {(death.high_ms - (death.noticed_after_ms or 0.0)) / 1000:.1f} s"
+
+
+def _latest(deaths: list[Death]) -> int | None:
+    """Return the most by which a death is noticed later; None where one is not noticed to the end, or there is none."""
+    most = [death.high_ms - (death.noticed_after_ms or 0.0) for death in deaths if death.high_ms is not None]
+    return round(max(most)) if most and len(most) == len(deaths) else None
+
+
+def _rounded(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at / 1000, timezone.utc).isoformat(timespec="milliseconds")
