@@ -107,7 +107,7 @@ def kafka(folder: Path, _: int) -> None:
     file = sorted(folder.rglob("*.log"))[0]
     tool = ["kafka.tools.DumpLogSegments", "--offsets-decoder", "--files", str(file)]
     begin = time.perf_counter()
-    subprocess.run(["java", "-cp", Brokers(KAFKA)._class_path, *tool], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["java", "-cp", Brokers(KAFKA).class_path, *tool], stdout=subprocess.DEVNULL, check=True)
     tell(f"DumpLogSegments {KAFKA}", offsets_workload.RECORDS_PER_FILE / (time.perf_counter() - begin))
 
 

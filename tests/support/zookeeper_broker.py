@@ -67,9 +67,9 @@ class ZooKeeperBrokers(Brokers):
         return class_path(TOOLS)
 
     @property
-    def _class_path(self) -> str:
+    def class_path(self) -> str:
         artifacts = [f"org.apache.zookeeper:{name}:{ZOOKEEPER}" for name in ("zookeeper", "zookeeper-jute")]
-        return f"{jars(f'zookeeper-{ZOOKEEPER}', *artifacts, is_transitive=False)}/*:{super()._class_path}"
+        return f"{jars(f'zookeeper-{ZOOKEEPER}', *artifacts, is_transitive=False)}/*:{super().class_path}"
 
     def _own_settings(self, node: int) -> dict[str, str]:
         return {
@@ -86,7 +86,7 @@ class ZooKeeperBrokers(Brokers):
         logging = self._folder / "zookeeper.log4j.properties"
         logging.write_text(CONSOLE_LOGGING, encoding="utf-8")
         options = [f"-Dlog4j.configuration={logging.as_uri()}", ZOOKEEPER_JVM]
-        command = ["java", *JVM, *options, "-cp", self._class_path, SERVER]
+        command = ["java", *JVM, *options, "-cp", self.class_path, SERVER]
         command += [str(self._controller_port), str(self._folder / "zookeeper")]
         with (self._folder / "zookeeper.txt").open("wb") as console:
             self._zookeeper = subprocess.Popen(
