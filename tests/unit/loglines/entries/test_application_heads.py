@@ -1,0 +1,65 @@
+"""How entries begin in the logs of applications."""
+
+from __future__ import annotations
+
+import pytest
+
+from transforms.loglines.entries.entries import entries, first_stamp
+from transforms.loglines.entries.layouts import head_length
+
+NOON_UTC = 1718452800000
+"""2024-06-15 12:00:00."""
+
+BERLIN = "Europe/Berlin"
+
+
+@pytest.mark.parametrize(
+    ("line", "time_zone", "milliseconds"),
+    [
+        ("2024-06-15T12:00:00.001Z app-0 [INFO] joining group; group: g1", BERLIN, 1),  # franz-go
+        ("2024-06-15T14:00:00.001+02:00  INFO 1 --- [main] o.a.k.C : x", "UTC", 1),  # Spring Boot 3
+        ("2024-06-15T14:00:00.001+0200\tINFO\tx", "UTC", 1),  # zap
+        ("2024-06-15 14:00:00,001 - kafka.coordinator - INFO - x", BERLIN, 1),  # Python's logging
+        ("2024-06-15 14:00:00 INFO x", BERLIN, 0),  # the same with a date format of its own
+        ("[2024-06-15 14:00:00,001: INFO/MainProcess] x", BERLIN, 1),  # Celery
+        ("[sarama] 2024/06/15 14:00:00.001999 x", BERLIN, 1),  # Go's log
+        ("2024/06/15 14:00:00 x", BERLIN, 0),
+        ("%4|1718452800.001|SESSTMOUT|app#consumer-1| [thrd:main]: x", BERLIN, 1),  # librdkafka
+    ],
+)
+def test_the_time_of_an_entry_is_read_with_its_own_zone_or_that_of_the_log(
+    line: str, time_zone: str, milliseconds: int
+) -> None:
+    (entry,) = entries([line, "  and more"], time_zone)
+    assert entry.logged_at == NOON_UTC + milliseconds
+    assert entry.text == line + "\n  and more"
+
+
+def test_what_the_parts_of_an_application_print_may_be_mixed() -> None:
+    lines = [
+        "2024-06-15 12:00:00,001 ERROR app x",
+        "Traceback (most recent call last):",
+        "%4|1718452800.002|MAXPOLL|app#consumer-1| [thrd:main]: x",
+        "2024-06-15T12:00:00.003Z y",
+        "[app] 2024/06/15 12:00:00.004 z",
+    ]
+    found = list(entries(lines))
+    assert [entry.logged_at for entry in found] == [NOON_UTC + each for each in (1, 2, 3, 4)]
+    assert found[0].text.endswith("call last):")
+
+
+def test_a_brokers_log_begins_entries_by_its_own_layout_only() -> None:
+    lines = ["[2024-06-15 12:00:00,001] INFO a (b)", "2024-06-15 12:00:00 as it was", "%4|1718452800.002|x"]
+    assert len(list(entries(lines))) == 1
+
+
+@pytest.mark.parametrize("line", ["2024/06/15 x", "[app] 12:00:00 x", "%4|x", "2024-06-15x12:00:00", "%9|1|2|"])
+def test_other_lines_begin_no_entry(line: str) -> None:
+    assert [entry.logged_at for entry in entries([line])] == [None]
+    assert head_length(line) == -1
+
+
+def test_a_file_is_known_by_the_local_time_that_it_begins_with() -> None:
+    assert first_stamp(["[app] 2024/06/15 12:00:00.123456 x"]) == "2024-06-15 12:00:00,123"
+    assert first_stamp(["2024-06-15T12:00:00.123+02:00 x"]) == "2024-06-15 12:00:00,123"
+    assert first_stamp(["[2024-06-15 12:00:00,123] INFO a (b)"]) == "2024-06-15 12:00:00,123"

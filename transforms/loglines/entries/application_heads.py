@@ -1,0 +1,79 @@
+"""How entries begin in the logs of applications, whose layouts nobody prescribes.
+
+Known are the moments that common loggers print: ISO 8601 with or without a zone (Spring Boot, Python's logging, zap),
+Go's package log, and librdkafka's own line on standard error. What follows is the client's own (`loglines.clients`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import NamedTuple
+
+from transforms.loglines.entries.json_layouts import read_moment
+from transforms.loglines.entries.log4j_pattern import Head
+
+_ISO = re.compile(
+    r"(?P<open>\[)?"
+    r"(?P<moment>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?P<fraction>[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)(?![\w.])",
+    re.ASCII,
+)
+_GO = re.compile(r"(?:\[[^\[\]\s]{1,40}\] )?(\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)(\.\d{1,9})?(?: |$)", re.ASCII)
+_LIBRDKAFKA = re.compile(r"%[0-7]\|(\d{9,10})\.(\d{3})\|", re.ASCII)
+
+FIRST_CHARACTERS = frozenset("0123456789[%")
+"""What entries of applications can begin with."""
+
+
+class Begin(NamedTuple):
+    """Beginning of an entry.
+
+    Attributes:
+        head: its time.
+        end: where the text behind the time begins.
+    """
+
+    head: Head
+    end: int
+
+
+def begin_of(line: str) -> Begin | None:
+    """Return how an entry begins that `line` begins; None if it begins none."""
+    if line[:1] not in FIRST_CHARACTERS:
+        return None
+    for read in _READERS:
+        begin = read(line)
+        if begin is not None:
+            return begin
+    return None
+
+
+def _iso(line: str) -> Begin | None:
+    found = _ISO.match(line)
+    if found is None or (found["open"] and not found["fraction"]):
+        return None
+    return _begin(read_moment(found["moment"]), found.end())
+
+
+def _go(line: str) -> Begin | None:
+    found = _GO.match(line)
+    if found is None:
+        return None
+    year, month, day, clock, fraction = found.groups()
+    return _begin(read_moment(f"{year}-{month}-{day} {clock}{fraction or ''}"), found.end())
+
+
+def _librdkafka(line: str) -> Begin | None:
+    found = _LIBRDKAFKA.match(line)
+    if found is None:
+        return None
+    second = datetime.fromtimestamp(int(found[1]), timezone.utc)
+    return _begin((f"{second:%Y-%m-%d %H:%M:%S},{found[2]}", 0), found.end())
+
+
+def _begin(moment: tuple[str, int | None] | None, end: int) -> Begin | None:
+    return None if moment is None else Begin(Head(*moment), end)
+
+
+_READERS: tuple[Callable[[str], Begin | None], ...] = (_iso, _go, _librdkafka)
