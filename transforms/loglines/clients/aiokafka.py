@@ -21,6 +21,9 @@ Unexpected error in join group '{group_id}' response: {reason}
 synced · 0.10-
 Successfully synced group {group_id} with generation {generation}
     Successfully synced group session-index with generation 1
+sync_failed · 0.10-
+Unexpected error from SyncGroup: {reason}
+    Unexpected error from SyncGroup: [Error -1] UnknownError
 assigned · 0.10-
 Setting newly assigned partitions {tuples} for group {group_id}
     Setting newly assigned partitions {TopicPartition(topic='orders', partition=4)} for group session-index

@@ -84,6 +84,7 @@ _KINDS: dict[str, Kind[ClientEvent]] = {
     "brief": (r"([^\n]*?)", put_text("reason")),
     "named_error": (rf"((?:{'|'.join(WORDINGS)}): [A-Z][^\n]*)", put_text("reason")),
     "error_code": (r"(\d{1,3})", _error_code),
+    "not_available": ("(not available)", put_text("reason")),
     "no_broker": (r"(no available broker [^\n]*)", put_text("reason")),
     "client_id": (LAZY, put_text("client_id")),
     "join_state": (r"([\w\-]+)", put_text("client_state")),

@@ -16,6 +16,8 @@ client/coordinator coordinator for {group_id} is #{rest}
 coordinator_lookup_failed · 1.38-
 client/coordinator request to broker {any} failed: {reason}
     client/coordinator request to broker 127.0.0.1:22392 failed: dial tcp 127.0.0.1:22392: connect: connection refused
+client/coordinator coordinator for {group_id} is {not_available}
+    client/coordinator coordinator for sarama138-auto is not available
 client/coordinator {no_broker}
     client/coordinator no available broker to send consumer metadata request to
 revoked · 1.38-
