@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from transforms.errors import LineError, NoTimestamp
 from transforms.loglines.broker.broker_lines import SETTINGS_MARKER, VERSION_MARKER, read_broker_line
 from transforms.loglines.broker.coordinator_lines import read_coordinator_line
-from transforms.loglines.broker.dialects import COMMIT_DETAILS, MARKER
+from transforms.loglines.broker.dialects import COMMIT_DETAILS, LOGGERS, MARKER
 from transforms.loglines.clients.client_lines import PREFIXES, is_client_line, is_of_old_client, read_client_line
 from transforms.loglines.clients.library_lines import MARKERS as LIBRARY_MARKERS
 from transforms.loglines.clients.library_lines import read_library_line
@@ -15,7 +15,13 @@ from transforms.loglines.entries.layouts import head_length, take_apart
 from transforms.loglines.facts import Fact, Rejected
 from transforms.loglines.requests.request_log import api_of_request, begin_of_request, read_request_line
 
-_MARKERS = (MARKER, SETTINGS_MARKER, VERSION_MARKER, *PREFIXES, *LIBRARY_MARKERS)
+_MARKERS = (
+    MARKER,
+    SETTINGS_MARKER,
+    VERSION_MARKER,
+    *PREFIXES,
+    *(each for each in LIBRARY_MARKERS if MARKER not in each),
+)
 """An entry that holds none of these and is no request tells nothing, whatever else it holds."""
 
 
@@ -60,7 +66,7 @@ def _events(text: str, head: int, logged_at: int) -> Sequence[Fact]:
         return [said]
     of_broker = read_broker_line(parts)
     events = [of_broker] if of_broker is not None else read_coordinator_line(parts)
-    if not events:
+    if not events and parts.logger not in LOGGERS:
         told = read_library_line(text[head:], parts)
         if told is not None:
             told.logged_at = logged_at
