@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
-from schemas.types import BINARY
+from schemas.types import BINARY, STRING
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
 
@@ -316,9 +316,17 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
         "current_generation",
         "suspected_cause",
         "advice",
+        "evidence",
     ),
-    required=("ended_at", "error_count", "suspected_cause", "advice"),
+    required=("ended_at", "error_count", "suspected_cause", "advice", "evidence"),
     notes={"error": "the fencing error that the requests were answered with"},
+    own={
+        "evidence": Entry(
+            STRING,
+            "request_log, or client_log where only clients' logs tell of the burst",
+            ("request_log", "client_log"),
+        )
+    },
 )
 
 REPLAY_SNAPSHOTS = TableSpec(
