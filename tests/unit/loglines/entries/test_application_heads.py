@@ -35,6 +35,18 @@ def test_the_time_of_an_entry_is_read_with_its_own_zone_or_that_of_the_log(
     assert entry.text == line + "\n  and more"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"log":"%4|1718452800.001|MAXPOLL|app#consumer-1| [thrd:main]: x\\n","stream":"stderr","time":"2024-06-15T12:00:01Z"}',
+        "2024-06-15T12:00:01.5Z stderr F %4|1718452800.001|MAXPOLL|app#consumer-1| [thrd:main]: x",
+    ],
+)
+def test_a_collector_may_have_wrapped_it(line: str) -> None:
+    (entry,) = entries([line], BERLIN)
+    assert (entry.logged_at, entry.text[:12]) == (NOON_UTC + 1, "%4|171845280")
+
+
 def test_what_the_parts_of_an_application_print_may_be_mixed() -> None:
     lines = [
         "2024-06-15 12:00:00,001 ERROR app x",
