@@ -38,7 +38,7 @@ def test_the_time_of_an_entry_is_read_with_its_own_zone_or_that_of_the_log(
 @pytest.mark.parametrize(
     "line",
     [
-        '{"log":"%4|1718452800.001|MAXPOLL|app#consumer-1| [thrd:main]: x\\n","stream":"stderr","time":"2024-06-15T12:00:01Z"}',
+        '{"log":"%4|1718452800.001|MAXPOLL|app#consumer-1| [thrd:main]: x\\n","time":"2024-06-15T12:00:01Z"}',
         "2024-06-15T12:00:01.5Z stderr F %4|1718452800.001|MAXPOLL|app#consumer-1| [thrd:main]: x",
     ],
 )
