@@ -62,6 +62,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Group rebalance in progress",  # librdkafka
         "A rebalance for the group is in progress",  # Sarama
         "because it is rebalancing",  # kafka-python, aiokafka
+        "is rebalancing; rejoining",  # kafka-python
     ),
     "MEMBER_ID_REQUIRED": (
         "MEMBER_ID_REQUIRED",

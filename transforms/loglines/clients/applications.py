@@ -21,6 +21,9 @@ commit_failed · 2.8-
     transaction of batch failed, aborting\norg.apache.kafka.clients.consumer.CommitFailedException: Transaction offset Commit failed due to consumer group metadata mismatch: Specified group generation id is not valid.
 {any}org.apache.kafka.common.errors.RebalanceInProgressException: Offset commit {reason}{rest}
     commit of [a-1, a-0] failed\norg.apache.kafka.common.errors.RebalanceInProgressException: Offset commit cannot be completed since the consumer is undergoing a rebalance for auto partition assignment. You can try completing the rebalance by calling poll() and then retry the operation.
+join_failed · 2.8-
+{any}org.apache.kafka.common.errors.InconsistentGroupProtocolException: {reason}{rest}
+    fatal, the consumer ends\norg.apache.kafka.common.errors.InconsistentGroupProtocolException: The group member's supported protocols are incompatible with those of existing members or first group member tried to join with empty protocol type or empty protocol list.
 fenced · 2.8-
 {any}org.apache.kafka.common.errors.FencedInstanceIdException: Get fenced exception for group.instance.id {group_instance_id}, current member.id is {member_line}{rest}
     fatal, the consumer ends\norg.apache.kafka.common.errors.FencedInstanceIdException: Get fenced exception for group.instance.id ledger-0, current member.id is ledger-0-38a93ee2-e2c3-44ca-8bac-2d6096892062
@@ -108,6 +111,7 @@ APPLICATIONS: tuple[Template[ClientEvent], ...] = (
 MARKERS = (
     "CommitFailedE",
     "RebalanceInProgressE",
+    "InconsistentGroupProtocolE",
     "FencedInstanceIdE",
     "KafkaError{code=",
     "kafka server: ",

@@ -155,6 +155,8 @@ REFUSED = [
      "Heartbeat", "ILLEGAL_GENERATION"),
     (STAMP + " WARNING kafka.coordinator Heartbeat: local member_id was not recognized; this consumer needs to re-join",
      "Heartbeat", "UNKNOWN_MEMBER_ID"),
+    (STAMP + " INFO kafka.coordinator.heartbeat Group g1 is rebalancing; rejoining.", "Heartbeat",
+     "REBALANCE_IN_PROGRESS"),
     (STAMP + " ERROR kafka.coordinator.consumer OffsetCommit for group g1 failed due to fenced id error: i1",
      "OffsetCommit", "FENCED_INSTANCE_ID"),
     (STAMP + " WARNING aiokafka.consumer.group_coordinator Heartbeat failed for group g1 because it is rebalancing",
