@@ -52,9 +52,7 @@ def _message(parts: Parts) -> str:
 
 def _read(library: Library, message: Message) -> ClientEvent | None:
     text = message.text.rstrip("\r\n")
-    event = library.lines.read(text)
-    if event is None and "\n" in text:  # with a stack trace behind its first line
-        event = library.lines.read(text.partition("\n")[0])
+    event = library.lines.read(text.partition("\n")[0])  # what may follow is a stack trace
     if event is None:
         if not message.is_group:
             return None

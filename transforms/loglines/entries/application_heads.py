@@ -22,6 +22,8 @@ _ISO = re.compile(
 _GO = re.compile(r"(?:\[[^\[\]\s]{1,40}\] )?(\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)(\.\d{1,9})?(?: |$)", re.ASCII)
 _LIBRDKAFKA = re.compile(r"%[0-7]\|(\d{9,10})\.(\d{3})\|", re.ASCII)
 
+_UNTIMED = re.compile(r"\[(?:DEBUG|INFO|WARN|ERROR)\] |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:")
+
 FIRST_CHARACTERS = frozenset("0123456789[%")
 """What entries of applications can begin with."""
 
@@ -47,6 +49,14 @@ def begin_of(line: str) -> Begin | None:
         if begin is not None:
             return begin
     return None
+
+
+def begins_without_time(line: str) -> bool:
+    """Tell whether a line is one of those that loggers begin entries with when nobody asks them for the time.
+
+    So do `kgo.BasicLogger` and Python's logging; where a collector took the line, that one knows when.
+    """
+    return _UNTIMED.match(line) is not None
 
 
 def _iso(line: str) -> Begin | None:

@@ -7,7 +7,7 @@ from datetime import datetime, timezone, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from transforms.loglines.entries.application_heads import FIRST_CHARACTERS, begin_of
+from transforms.loglines.entries.application_heads import FIRST_CHARACTERS, begin_of, begins_without_time
 from transforms.loglines.entries.json_layouts import may_be_wrapped, unwrap
 from transforms.loglines.entries.layouts import KAFKA, LAYOUTS, Layout, stamp_of
 from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
         line_number: number of its first line in the file, from 1.
         logged_at: epoch milliseconds of its time stamp; None for text before the first time stamp of the file.
         text: its lines, joined by newlines. What was JSON, or of a pattern of its own, is here as Kafka's own layout
-            prints it; what a collector wrapped, as it was before.
+            prints it; what a collector wrapped, as it was before, with the collector's time if it had none.
     """
 
     line_number: int
@@ -127,7 +127,12 @@ class _Heads:
         if self._part_begin:
             number, line = self.rest()[0], self._part + line
             self._part, self._part_begin = "", 0
-        return number, line, self.time(line) if stamped is None else stamped
+        if stamped is None:
+            stamped = self.time(line)
+        if stamped is None and found is not None and found.collected and begins_without_time(line):
+            line = f"{found.collected} {line}"
+            stamped = self.time(line)
+        return number, line, stamped
 
     def rest(self) -> tuple[int, str]:
         """Return the pieces of a line whose end has not come."""

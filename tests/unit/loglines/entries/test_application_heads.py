@@ -6,6 +6,8 @@ import pytest
 
 from transforms.loglines.entries.entries import entries, first_stamp
 from transforms.loglines.entries.layouts import head_length
+from transforms.loglines.facts import ClientEvent
+from transforms.loglines.parse import parse_entry
 
 NOON_UTC = 1718452800000
 """2024-06-15 12:00:00."""
@@ -45,6 +47,22 @@ def test_the_time_of_an_entry_is_read_with_its_own_zone_or_that_of_the_log(
 def test_a_collector_may_have_wrapped_it(line: str) -> None:
     (entry,) = entries([line], BERLIN)
     assert (entry.logged_at, entry.text[:12]) == (NOON_UTC + 1, "%4|171845280")
+
+
+@pytest.mark.parametrize("line", ["[INFO] joining group; group: g", "INFO:kafka.coordinator:(Re-)joining group g"])
+def test_a_line_without_a_time_has_that_of_its_collector(line: str) -> None:
+    wrapped = [
+        f"2024-06-15T12:00:00.001234567Z stderr F {line}",
+        '{"log":"LINE\\n","stream":"stderr","time":"2024-06-15T14:00:00.001+02:00"}'.replace("LINE", line),
+    ]
+    for each in wrapped:
+        (entry,) = entries([each, "2024-06-15T12:00:09Z stderr F   of a stack trace"], BERLIN)
+        assert entry.logged_at == NOON_UTC + 1
+        assert entry.text.endswith(f" {line}\n  of a stack trace")
+        (fact,) = parse_entry(entry.text, entry.logged_at)
+        assert isinstance(fact, ClientEvent)
+        assert (fact.event, fact.group_id) == ("joining", "g")
+    assert [entry.logged_at for entry in entries([line])] == [None]
 
 
 def test_what_the_parts_of_an_application_print_may_be_mixed() -> None:
