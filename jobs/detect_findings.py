@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from jobs.frame.job import Job, execute
 from schemas.tables.gold import FINDINGS, GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
-from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
+from schemas.tables.silver import GROUP_REQUESTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import rebalance_storms
 
 STEP = "detect_findings"
 
-_INPUTS = (GENERATIONS, MEMBER_SESSIONS, GROUP_REQUESTS, CLIENT_EVENTS)
+_INPUTS = (GENERATIONS, MEMBER_SESSIONS, GROUP_REQUESTS)
 
 
 def run(job: Job) -> None:
@@ -27,12 +27,10 @@ def run(job: Job) -> None:
     if job.lake.progress.of(STEP, FINDINGS) == note:
         return
     job.lake.create(FINDINGS)
-    generations, sessions, requests, client_events = (job.lake.read(spec) for spec in _INPUTS)
+    generations, sessions, requests = (job.lake.read(spec) for spec in _INPUTS)
     job.report.activity("looking for storms and bursts")
     found_storms = rebalance_storms(generations, storms.window_ms, storms.min_rebalances)
-    found_bursts = illegal_generation_bursts(
-        requests, generations, bursts.gap_ms, bursts.min_errors, sessions, client_events
-    )
+    found_bursts = illegal_generation_bursts(requests, generations, bursts.gap_ms, bursts.min_errors, sessions)
     job.replace([(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)])
     job.lake.progress.note(STEP, FINDINGS, note)
 

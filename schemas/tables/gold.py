@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
-from schemas.types import BINARY, STRING
+from schemas.types import BINARY
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
 
@@ -316,17 +316,9 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
         "current_generation",
         "suspected_cause",
         "advice",
-        "evidence",
     ),
-    required=("ended_at", "error_count", "suspected_cause", "advice", "evidence"),
+    required=("ended_at", "error_count", "suspected_cause", "advice"),
     notes={"error": "the fencing error that the requests were answered with"},
-    own={
-        "evidence": Entry(
-            STRING,
-            "request_log, or client_log where only clients' logs tell of the burst",
-            ("request_log", "client_log"),
-        )
-    },
 )
 
 REPLAY_SNAPSHOTS = TableSpec(

@@ -14,7 +14,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from transforms.findings.client_refusals import ClientLine, refusals
 
 _FILE = ("cluster", "source_file")
-_COLUMNS = ("cluster", "group_id", "error", "answered_at", "api", "generation", "member_id", "client_id", "evidence")
 _REFUSED = T.StructType(
     [
         T.StructField("cluster", T.StringType()),
@@ -47,10 +46,11 @@ def with_client_refusals(
         member_sessions: `gold.member_sessions`, which say of clients whose lines name no group which one they are in.
 
     Returns:
-        cluster, group_id, error, answered_at (of a client: when it logged the refusal), api ('unknown' where a client
-        does not tell), generation, member_id, client_id, evidence ('request_log', 'client_log'). Grain: one request.
+        The requests with `evidence` ('request_log', 'client_log'). What a client logged has cluster, group_id, error,
+        answered_at (when it logged the refusal), api ('unknown' where it does not tell), generation, member_id and
+        client_id; the rest is null. Grain: one request.
     """
-    requests = group_requests.withColumn("evidence", F.lit("request_log")).select(*_COLUMNS)
+    requests = group_requests.withColumn("evidence", F.lit("request_log"))
     if client_events is None:
         return requests
     lasts = group_requests.groupBy("cluster").agg(
@@ -65,9 +65,8 @@ def with_client_refusals(
         .where(~F.coalesce(is_told, F.lit(False)))
     )
     answered_at = F.timestamp_micros((F.col("answered_at_ms") * 1000).cast("long"))
-    return requests.unionByName(
-        untold.select("*", answered_at.alias("answered_at"), F.lit("client_log").alias("evidence")).select(*_COLUMNS)
-    )
+    of_clients = untold.withColumn("answered_at", answered_at).withColumn("evidence", F.lit("client_log"))
+    return requests.unionByName(of_clients.drop("answered_at_ms", "from_ms", "until_ms"), allowMissingColumns=True)
 
 
 def _refused(client_events: DataFrame, member_sessions: DataFrame | None) -> DataFrame:

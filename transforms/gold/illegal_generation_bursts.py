@@ -13,7 +13,6 @@ from schemas.spark import struct_type
 from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS
 from schemas.words import FENCING_ERRORS
 from transforms.gold.advice import BURST_RULES, HEARTBEAT_INTERVAL_MS, REMOVAL_CAUSES
-from transforms.gold.client_refusals import with_client_refusals
 
 _GROUP = ("cluster", "group_id")
 _BURST = (*_GROUP, "error", "burst")
@@ -25,7 +24,6 @@ def illegal_generation_bursts(
     gap_ms: int,
     min_errors: int,
     member_sessions: DataFrame | None = None,
-    client_events: DataFrame | None = None,
 ) -> DataFrame:
     """Find the bursts of fencing errors of all groups, and what they point to.
 
@@ -40,7 +38,6 @@ def illegal_generation_bursts(
         min_errors: fewest errors of a burst.
         member_sessions: `gold.member_sessions`, which says of every member how it went. Without it only those are
             known whose going triggered a generation.
-        client_events: `silver.client_events`: where there is no request log, bursts are made of what clients logged.
 
     Returns:
         `gold.illegal_generation_bursts`, one row for each burst; `suspected_cause` and `advice` by the first rule of
@@ -51,8 +48,7 @@ def illegal_generation_bursts(
     """
     if gap_ms < 0 or min_errors < 1:
         raise ValueError(f"gap_ms {gap_ms} must be 0 or more, min_errors {min_errors} 1 or more")
-    requests = with_client_refusals(group_requests, client_events, gap_ms, member_sessions)
-    refused = _date_by_generation(_number_bursts(requests, gap_ms * 1000, min_errors), generations)
+    refused = _date_by_generation(_number_bursts(group_requests, gap_ms * 1000, min_errors), generations)
     bursts = _summarise(refused)
     removals = _removals_by_trigger(generations) if member_sessions is None else _removals_by_session(member_sessions)
     explained = _explain(bursts.join(_removal_causes(bursts, removals), list(_BURST), "left"))
@@ -73,7 +69,7 @@ def _number_bursts(group_requests: DataFrame, gap_us: int, min_errors: int) -> D
         .withColumn("length", F.count("*").over(Window.partitionBy(*_BURST)))
         .where(F.col("length") >= min_errors)
         .withColumn("sent", F.when(F.col("generation") >= 0, F.col("generation")))
-        .select(*_BURST, "at_us", "api", "sent", "evidence", _not_empty("member_id"), _not_empty("client_id"))
+        .select(*_BURST, "at_us", "api", "sent", _not_empty("member_id"), _not_empty("client_id"))
     )
 
 
@@ -140,7 +136,6 @@ def _summarise(refused: DataFrame) -> DataFrame:
             F.timestamp_micros(F.min("at_us")).alias("started_at"),
             F.timestamp_micros(F.max("at_us")).alias("ended_at"),
             F.count("*").alias("error_count"),
-            F.max("evidence").alias("evidence"),  # request_log, if any of it is
             F.map_from_entries(F.array_sort(F.collect_set(F.struct("api", "of_api")))).alias("apis"),
             F.array_sort(F.collect_set("member_id")).alias("member_ids"),
             F.array_sort(F.collect_set("client_id")).alias("client_ids"),
