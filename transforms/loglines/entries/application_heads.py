@@ -16,7 +16,8 @@ from transforms.loglines.entries.log4j_pattern import Head
 
 _ISO = re.compile(
     r"(?P<open>\[)?"
-    r"(?P<moment>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?P<fraction>[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)(?![\w.])",
+    r"(?P<moment>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?P<fraction>[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
+    r"(?![\w.+]|-\d\d|: \d)",
     re.ASCII,
 )
 _GO = re.compile(r"(?:\[[^\[\]\s]{1,40}\] )?(\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)(\.\d{1,9})?(?: |$)", re.ASCII)
@@ -61,7 +62,9 @@ def begins_without_time(line: str) -> bool:
 
 def _iso(line: str) -> Begin | None:
     found = _ISO.match(line)
-    if found is None or (found["open"] and not found["fraction"]):
+    if found is None:
+        return None
+    if found["open"] and (not found["fraction"] or "T" in found["moment"]):  # brokers' lines cut short, JVMs' gc.log
         return None
     return _begin(read_moment(found["moment"]), found.end())
 

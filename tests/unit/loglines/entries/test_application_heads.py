@@ -83,6 +83,17 @@ def test_a_brokers_log_begins_entries_by_its_own_layout_only() -> None:
     assert len(list(entries(lines))) == 1
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2024-06-15T12:00:00.001+0000][info][gc] GC(0) Pause Young 1M->1M(2M) 1.234ms",
+        "2024-06-15T12:00:00.001+0000: 0.123: [GC pause (G1 Evacuation Pause) (young), 0.0012345 secs]",
+    ],
+)
+def test_logs_of_the_garbage_collector_are_no_applications(line: str) -> None:
+    assert [entry.logged_at for entry in entries([line])] == [None]
+
+
 @pytest.mark.parametrize("line", ["2024/06/15 x", "[app] 12:00:00 x", "%4|x", "2024-06-15x12:00:00", "%9|1|2|"])
 def test_other_lines_begin_no_entry(line: str) -> None:
     assert [entry.logged_at for entry in entries([line])] == [None]
