@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from transforms.loglines.clients.aiokafka import AIOKAFKA
@@ -43,17 +43,18 @@ class Library:
         templates: its lines.
         markers: an entry that holds none of these is not of this library.
         find: returns the message of an entry behind its time; None if the library did not print it.
+        lines: its templates, to look messages up in.
     """
 
     name: str
     templates: tuple[Template[ClientEvent], ...]
     markers: tuple[str, ...]
     find: Callable[[str], Message | None]
+    lines: Index[ClientEvent] = field(init=False, repr=False, compare=False)
 
-    @property
-    def lines(self) -> Index[ClientEvent]:
-        """Its templates, to look messages up in."""
-        return _INDICES[self.name]
+    def __post_init__(self) -> None:
+        """Sort the templates by their first words."""
+        object.__setattr__(self, "lines", Index(self.templates))
 
 
 _NEAR = 400
@@ -130,7 +131,5 @@ LIBRARIES = (
     Library("sarama", SARAMA, ("client/coordinator ", "consumergroup/", "JoinGroup failed: group instance"), _sarama),
 )
 """Libraries beside the Java client, whose lines have a prefix of their own (`client_lines`)."""
-
-_INDICES = {library.name: Index(library.templates) for library in LIBRARIES}
 
 MARKERS = tuple(marker for library in LIBRARIES for marker in library.markers)
