@@ -23,6 +23,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "is unknown.",  # Java, new protocol
         "Unknown member",  # librdkafka
         "unknown member id",  # kafka-python
+        "unknown member ID",  # Java, new protocol
         "member_id was not recognized",  # kafka-python, aiokafka
         "The provided member is not known in the current generation",  # Sarama
     ),

@@ -188,6 +188,13 @@ REFUSED = [
      "(org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)", "OffsetCommit", "FENCED_INSTANCE_ID"),
     (JAVA + "OffsetCommit failed with stale member epoch. x "
      "(org.apache.kafka.clients.consumer.internals.CommitRequestManager)", "OffsetCommit", "STALE_MEMBER_EPOCH"),
+    (JAVA + "OffsetCommit failed for member m with stale member epoch error. Last epoch sent: Optional[5] "
+     "(org.apache.kafka.clients.consumer.internals.CommitRequestManager)", "OffsetCommit", "STALE_MEMBER_EPOCH"),
+    (JAVA + "OffsetCommit failed with unknown member ID. The coordinator is not aware of this member. "
+     "(org.apache.kafka.clients.consumer.internals.CommitRequestManager)", "OffsetCommit", "UNKNOWN_MEMBER_ID"),
+    (JAVA + "ConsumerGroupHeartbeatRequest failed for member m with state STABLE due to FENCED_MEMBER_EPOCH: x "
+     "(org.apache.kafka.clients.consumer.internals.ConsumerHeartbeatRequestManager)",
+     "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH"),
     (JAVA + "ConsumerGroupHeartbeatRequest failed for member m "
      "because epoch 5 is fenced. (org.apache.kafka.clients.consumer.internals.ConsumerHeartbeatRequestManager)",
      "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH"),
