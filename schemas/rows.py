@@ -163,6 +163,7 @@ class ClientEventRow(Struct, kw_only=True, gc=False):
     client_state: str | None = None
     partitions: list[str] | None = None
     reason: str | None = None
+    api: str | None = None
 
 
 class GenerationRow(Struct, kw_only=True, gc=False):

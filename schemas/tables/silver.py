@@ -177,9 +177,18 @@ CLIENT_EVENTS = TableSpec(
         "client_state",
         "partitions",
         "reason",
+        "api",
+        "error",
+        "client_software",
         "loaded_at",
     ),
     required=("event", "loaded_at"),
+    notes={
+        "group_id": "consumer group; null where the line names none",
+        "api": "API of the request that the line is about; null where it does not tell",
+        "error": "Kafka's name of the error that the line tells of",
+        "client_software": "library whose line it is, see schemas.client_events.LIBRARIES",
+    },
 )
 
 TOPIC_NAMES = TableSpec(

@@ -49,6 +49,9 @@ class ClientEvent(Struct):
     client_state: str | None = None
     partitions: list[str] | None = None
     reason: str | None = None
+    api: str | None = None
+    error: str | None = None
+    client_software: str | None = None
 
 
 class Protocol(TypedDict):

@@ -12,13 +12,22 @@ from transforms.loglines.broker.broker_lines import (
     read_broker_line,
 )
 from transforms.loglines.broker.coordinator_lines import read_coordinator_line
-from transforms.loglines.broker.dialects import COMMIT_DETAILS, MARKER
+from transforms.loglines.broker.dialects import COMMIT_DETAILS, LOGGERS, MARKER
 from transforms.loglines.clients.client_lines import PREFIXES, is_client_line, is_of_old_client, read_client_line
-from transforms.loglines.entries.layouts import Parts, head_length, take_apart
+from transforms.loglines.clients.library_lines import MARKERS as LIBRARY_MARKERS
+from transforms.loglines.clients.library_lines import read_library_line
+from transforms.loglines.entries.layouts import head_length, take_apart
 from transforms.loglines.facts import Fact, Rejected
 from transforms.loglines.requests.request_log import api_of_request, begin_of_request, read_request_line
 
-_MARKERS = (MARKER, SETTINGS_MARKER, VERSION_MARKER, CLASS_PATH_MARKER, *PREFIXES)
+_MARKERS = (
+    MARKER,
+    SETTINGS_MARKER,
+    VERSION_MARKER,
+    CLASS_PATH_MARKER,
+    *PREFIXES,
+    *(each for each in LIBRARY_MARKERS if MARKER not in each),
+)
 """An entry that holds none of these and is no request tells nothing, whatever else it holds."""
 
 
@@ -50,10 +59,11 @@ def parse_entry(text: str, logged_at: int | None) -> Sequence[Fact]:
             return [_rejected(problem, text)]
     if text.startswith("DEBUG", head) and any(map(text.__contains__, COMMIT_DETAILS)):
         return []
-    return _events(text, take_apart(text, head), logged_at)
+    return _events(text, head, logged_at)
 
 
-def _events(text: str, parts: Parts, logged_at: int) -> Sequence[Fact]:
+def _events(text: str, head: int, logged_at: int) -> Sequence[Fact]:
+    parts = take_apart(text, head)
     if is_client_line(text) or is_of_old_client(parts):
         said = read_client_line(parts)
         if said is None:
@@ -62,6 +72,11 @@ def _events(text: str, parts: Parts, logged_at: int) -> Sequence[Fact]:
         return [said]
     of_broker = read_broker_line(parts)
     events = [of_broker] if of_broker is not None else read_coordinator_line(parts)
+    if not events and parts.logger not in LOGGERS:
+        told = read_library_line(text[head:], parts)
+        if told is not None:
+            told.logged_at = logged_at
+            return [told]
     for event in events:
         event.logged_at = logged_at
     return events

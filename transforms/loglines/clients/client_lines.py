@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from transforms.loglines.clients.refusals import name_refusal
 from transforms.loglines.clients.tables import LINES
 from transforms.loglines.entries.layouts import Parts
 from transforms.loglines.facts import ClientEvent
@@ -65,7 +66,7 @@ def read_client_line(parts: Parts) -> ClientEvent | None:
     if event is None:
         if not _is_about_a_group(parts, begin):
             return None
-        event = ClientEvent("unrecognised", reason=message)
+        event = ClientEvent("unrecognised", reason=message, client_software="java")
     if event.event == IGNORED:
         return None
     if prefix is not None:
@@ -76,6 +77,7 @@ def read_client_line(parts: Parts) -> ClientEvent | None:
         event.member_id = ""
     if event.reason == "null":  # a cause without a text
         event.reason = None
+    name_refusal(event, message)
     return event
 
 

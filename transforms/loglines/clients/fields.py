@@ -1,16 +1,23 @@
-"""What fields in the templates of client lines stand for."""
+"""What fields in the templates of client lines stand for, whichever library prints them."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from schemas.client_events import CLIENT_STATES, EVENTS
+from schemas.client_errors import WORDINGS
+from schemas.client_events import CLIENT_STATES, EVENTS, LIBRARIES
+from schemas.kafka_errors import ERROR_NAMES
 from transforms.loglines.facts import ClientEvent
 from transforms.loglines.templates.fields import GREEDY, LAZY, Kind, drop, put_integer, put_text
 from transforms.loglines.templates.matching import IGNORED, Vocabulary
 from transforms.loglines.templates.printed import collection, option
 
 _GENERATION = re.compile(r"Generation\{generationId=(-?\d+), memberId='?(.*?)'?, protocol='?.*?'?\}", re.DOTALL)
+
+_TUPLE = re.compile(r"TopicPartition\(topic='(.*?)', partition=(\d+)\)")
+_NUMBERS = re.compile(r"([\w.\-]+):?\[(\d[\d ]*)\]")
+_TOPIC_THEN_PARTITION = re.compile(r"topic: ([^,]+), partition: (\d+)")
 
 _put_generation = put_integer("generation")
 
@@ -30,8 +37,33 @@ def _partitions(event: ClientEvent, raw: str) -> None:
     event.partitions = collection(text if text.startswith("[") else f"[{text}]")
 
 
+def _tuples(event: ClientEvent, raw: str) -> None:
+    """Read `{TopicPartition(topic='orders', partition=0), ..}` and the like; `set()` and `[]` are none."""
+    event.partitions = [f"{topic}-{partition}" for topic, partition in _TUPLE.findall(raw)]
+
+
+def _numbers(event: ClientEvent, raw: str) -> None:
+    """Read `orders[0 1], payments[2]`, or `map[orders:[0 1]]`."""
+    event.partitions = [f"{topic}-{each}" for topic, numbers in _NUMBERS.findall(raw) for each in numbers.split()]
+
+
+def _one_of_topic(event: ClientEvent, raw: str) -> None:
+    """Read `topic: orders, partition: 0`."""
+    found = _TOPIC_THEN_PARTITION.fullmatch(raw)
+    event.partitions = None if found is None else ["-".join(found.groups())]
+
+
+def _one_behind_slash(event: ClientEvent, raw: str) -> None:
+    """Read `orders/0`."""
+    event.partitions = ["-".join(raw.rsplit("/", 1))]
+
+
+def _error_code(event: ClientEvent, raw: str) -> None:
+    event.error = ERROR_NAMES.get(int(raw))
+
+
 def _instance(event: ClientEvent, raw: str) -> None:
-    event.group_instance_id = option(raw)
+    event.group_instance_id = None if raw == "<nil>" else option(raw)
 
 
 def _given_member(event: ClientEvent, raw: str) -> None:
@@ -43,11 +75,23 @@ def _given_member(event: ClientEvent, raw: str) -> None:
 _KINDS: dict[str, Kind[ClientEvent]] = {
     "generation": (r"(Generation\{.*?\}|-?\d{1,10})", _generation),
     "member_id": (r" *(.*?)", put_text("member_id")),
+    "member_line": (r"([^\n]*)", put_text("member_id")),
     "group_instance_id": (LAZY, _instance),
     "group_id": (GREEDY, put_text("group_id")),
     "client_state": (r"(\w+)", put_text("client_state")),
     "partitions": (r"([^\n]*?)", _partitions),
     "reason": (r"([^\n]*)", put_text("reason")),
+    "brief": (r"([^\n]*?)", put_text("reason")),
+    "named_error": (rf"((?:{'|'.join(WORDINGS)}): [A-Z][^\n]*)", put_text("reason")),
+    "error_code": (r"(\d{1,3})", _error_code),
+    "not_available": ("(not available)", put_text("reason")),
+    "no_broker": (r"(no available broker [^\n]*)", put_text("reason")),
+    "client_id": (LAZY, put_text("client_id")),
+    "join_state": (r"([\w\-]+)", put_text("client_state")),
+    "tuples": (LAZY, _tuples),
+    "numbers": (LAZY, _numbers),
+    "one_of_topic": (r"(topic: [^,]+, partition: \d+)", _one_of_topic),
+    "one_behind_slash": (r"([\w.\-]+/\d+)", _one_behind_slash),
     "rebalancing": (r"([^\n]* rebalancing)", put_text("reason")),
     "coordinator_is_another": (r"(the group coordinator [^\n]* is incorrect)\.[^\n]*", put_text("reason")),
     "given_member": (r"(need to re-join with the given member-id: [^\n]+)", _given_member),
@@ -57,9 +101,15 @@ _KINDS: dict[str, Kind[ClientEvent]] = {
 """Field of a template to what it fills; all that a template can name."""
 
 
-def _new(meaning: str, state: str | None) -> ClientEvent:
-    return ClientEvent(meaning, client_state=state)
+def _new(library: str, meaning: str, state: str | None) -> ClientEvent:
+    return ClientEvent(meaning, client_state=state, client_software=library)
 
 
-table = Vocabulary({*EVENTS, IGNORED}, _KINDS.__getitem__, _new, CLIENT_STATES).table
-"""Reads a table of client lines, where a heading may name the client's state after the line."""
+VOCABULARIES = {
+    library: Vocabulary({*EVENTS, IGNORED}, _KINDS.__getitem__, partial(_new, library), CLIENT_STATES)
+    for library in LIBRARIES
+}
+"""Reads the tables of a library's lines; a heading may name the client's state after the line."""
+
+table = VOCABULARIES["java"].table
+"""Reads a table of the Java consumer's lines."""

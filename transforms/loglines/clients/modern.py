@@ -78,7 +78,16 @@ heartbeat_failed · 3.7-
 coordinator_lookup_failed · 3.7-
 FindCoordinator failed with {reason}
     FindCoordinator failed with exception
+commit_failed · 3.8-
+OffsetCommit failed for member {member_id} with {brief}. Last epoch sent: Optional[{generation}]
+    OffsetCommit failed for member c1-7d1e with stale member epoch error. Last epoch sent: Optional[5]
+OffsetCommit failed for member {member_id} with {brief}. Last epoch sent: {rest}
+    OffsetCommit failed for member c1-7d1e with stale member epoch error. Last epoch sent: Optional.empty
 commit_failed · 3.7-
+OffsetCommit failed with unknown {brief}. {rest}
+    OffsetCommit failed with unknown member ID. The coordinator is not aware of this member.
+Unexpected error in commit: {reason}
+    Unexpected error in commit: boom
 OffsetCommit failed with stale member epoch. {reason}
     OffsetCommit failed with stale member epoch. boom
 Auto-commit of offsets {any} failed due to {reason}

@@ -7,8 +7,9 @@ from datetime import datetime, timezone, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from transforms.loglines.entries.application_heads import FIRST_CHARACTERS, begin_of, begins_without_time
 from transforms.loglines.entries.json_layouts import may_be_wrapped, unwrap
-from transforms.loglines.entries.layouts import LAYOUTS, Layout
+from transforms.loglines.entries.layouts import KAFKA, LAYOUTS, Layout, stamp_of
 from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
 
 MAX_LINES = 2000
@@ -25,7 +26,7 @@ class Entry(NamedTuple):
         line_number: number of its first line in the file, from 1.
         logged_at: epoch milliseconds of its time stamp; None for text before the first time stamp of the file.
         text: its lines, joined by newlines. What was JSON, or of a pattern of its own, is here as Kafka's own layout
-            prints it; what a collector wrapped, as it was before.
+            prints it; what a collector wrapped, as it was before, with the collector's time if it had none.
     """
 
     line_number: int
@@ -126,7 +127,12 @@ class _Heads:
         if self._part_begin:
             number, line = self.rest()[0], self._part + line
             self._part, self._part_begin = "", 0
-        return number, line, self.time(line) if stamped is None else stamped
+        if stamped is None:
+            stamped = self.time(line)
+        if stamped is None and found is not None and found.collected and begins_without_time(line):
+            line = f"{found.collected} {line}"
+            stamped = self.time(line)
+        return number, line, stamped
 
     def rest(self) -> tuple[int, str]:
         """Return the pieces of a line whose end has not come."""
@@ -137,7 +143,7 @@ class _Heads:
         if self.pattern is not None:
             head = self.pattern.head(line)
             return None if head is None else self._clock.read(head.stamp, head.offset)
-        if line[:1] not in _FIRST_CHARACTERS:
+        if line[:1] not in FIRST_CHARACTERS:
             return None
         for layout in LAYOUTS if self._known is None else (self._known,):
             stamp = layout.stamp(line)
@@ -146,10 +152,8 @@ class _Heads:
                 if logged_at is not None:
                     self._known = layout
                 return logged_at
-        return None
-
-
-_FIRST_CHARACTERS = frozenset({*"0123456789", *(layout.before[0] for layout in LAYOUTS if layout.before)})
+        begin = None if self._known is KAFKA else begin_of(line)  # applications mix what their parts print
+        return None if begin is None else self._clock.read(*begin.head)
 
 
 def entries(
@@ -165,8 +169,8 @@ def entries(
     Args:
         lines: the file's lines, with or without their newlines.
         time_zone: name of the time zone that the broker logs in, e.g. Europe/Berlin.
-        layout: log4j's pattern of the lines, or `auto`: Kafka's own and Strimzi's layout, log4j2's JSON layouts, and
-            all of these wrapped by a collector.
+        layout: log4j's pattern of the lines, or `auto`: Kafka's own and Strimzi's layout, log4j2's JSON layouts, what
+            applications print (`application_heads`), and all of these wrapped by a collector.
         max_lines: an entry that grows beyond this many lines goes on in a new entry of the same time.
         max_characters: likewise.
 
@@ -221,5 +225,5 @@ def first_stamp(lines: Iterable[str], layout: str = AUTO) -> str | None:
     """Return the first time stamp of a log as its lines print it, `yyyy-MM-dd HH:mm:ss,SSS`; None = there is none."""
     for entry in entries(lines, "UTC", layout):
         if entry.logged_at is not None:
-            return entry.text[1:24] if entry.text[:1] == "[" else entry.text[:23]
+            return stamp_of(entry.text)
     return None

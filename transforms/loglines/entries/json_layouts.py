@@ -23,12 +23,14 @@ class Unwrapped(NamedTuple):
         stamp: local time of an event, `yyyy-MM-dd HH:mm:ss,SSS`; None for an original line, which has its own.
         offset: seconds east of UTC of that time; None = not said.
         is_part: the original line goes on in the next one.
+        collected: when the collector took an original line, as it prints it; empty = not said.
     """
 
     text: str
     stamp: str | None = None
     offset: int | None = None
     is_part: bool = False
+    collected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,9 @@ LAYOUTS: tuple[JsonLayout, ...] = (
 ORIGINALS = ("log", "message", "msg", "line", "MESSAGE", "textPayload", "@message")
 """Fields that collectors put the original line in: Docker, Fluent Bit; Filebeat, Fluentd; ...; journald; clouds."""
 
+_COLLECTED = ("time", "@timestamp", "timestamp")
+"""Fields that collectors put the time in at which they took a line."""
+
 _SYSLOG_LEVELS = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
 _DECODER = json.JSONDecoder()
 _CONTAINER = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) std(?:out|err) ([FP])(?:[:\w]*) ")
@@ -91,7 +96,7 @@ def unwrap(line: str) -> Unwrapped | None:
         inner = _json(line) if line[:1] == "{" else _container(line)
         if inner is None:
             break
-        found = inner
+        found = inner if found is None or inner.collected else inner._replace(collected=found.collected)
         line = inner.text
         if inner.stamp is not None:
             break
@@ -100,7 +105,9 @@ def unwrap(line: str) -> Unwrapped | None:
 
 def _container(line: str) -> Unwrapped | None:
     head = _CONTAINER.match(line)
-    return None if head is None else Unwrapped(line[head.end() :], is_part=head[1] == "P")
+    if head is None:
+        return None
+    return Unwrapped(line[head.end() :], is_part=head[1] == "P", collected=head[0].partition(" ")[0])
 
 
 def _json(line: str) -> Unwrapped | None:
@@ -117,7 +124,8 @@ def _json(line: str) -> Unwrapped | None:
         if isinstance(original, str):
             # Docker cuts long lines into pieces; only the last one ends in a newline.
             is_part = name == "log" and "stream" in fields and not original.endswith("\n") and "logtag" not in fields
-            return Unwrapped(original.rstrip("\r\n"), is_part=is_part or fields.get("logtag") == "P")
+            collected = next((at for name in _COLLECTED if isinstance(at := fields.get(name), str)), "")
+            return Unwrapped(original.rstrip("\r\n"), None, None, is_part or fields.get("logtag") == "P", collected)
     return None
 
 

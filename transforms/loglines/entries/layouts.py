@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from transforms.loglines.entries.application_heads import begin_of
+
 _STAMP = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}[,.][0-9]{3}"
 _STAMP_LENGTH = 23
 
@@ -75,13 +77,24 @@ class Parts(NamedTuple):
 
 
 def head_length(text: str) -> int:
-    """Return where the level begins in an entry, or -1 if it begins in no known layout."""
+    """Return where the level begins in an entry, of an application what follows its time; -1 if it begins with none."""
     if text[:1] == "[" and text[24:26] == "] " and text[5:6] == "-" and text[20:21] in ",.":
         return KAFKA.head_length
     for layout in LAYOUTS:
         if layout.stamp(text) is not None:
             return layout.head_length
-    return -1
+    begin = begin_of(text)
+    return -1 if begin is None else begin.end
+
+
+def stamp_of(text: str) -> str:
+    """Return the time stamp that an entry begins with, as `yyyy-MM-dd HH:mm:ss,SSS`; empty if it begins with none."""
+    for layout in LAYOUTS:
+        stamp = layout.stamp(text)
+        if stamp is not None:
+            return stamp
+    begin = begin_of(text)
+    return "" if begin is None else begin.head.stamp
 
 
 def take_apart(text: str, head: int) -> Parts:

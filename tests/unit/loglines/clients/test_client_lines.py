@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from schemas.client_events import EVENTS
+from transforms.loglines.clients.applications import APPLICATIONS
+from transforms.loglines.clients.libraries import LIBRARIES
 from transforms.loglines.clients.tables import LINES, TEMPLATES
 from transforms.loglines.facts import ClientEvent
 from transforms.loglines.parse import parse_entry
@@ -70,7 +72,8 @@ def test_a_sample_line_gives_its_event_and_what_it_names(
 
 
 def test_every_event_has_a_line() -> None:
-    assert {template.meaning for template in TEMPLATES} - {IGNORED} == EVENTS.keys() - {"unrecognised"}
+    templates = [*TEMPLATES, *APPLICATIONS, *(each for library in LIBRARIES for each in library.templates)]
+    assert {template.meaning for template in templates} - {IGNORED} == EVENTS.keys() - {"unrecognised"}
 
 
 @pytest.mark.parametrize(("template", "sample"), ALL, ids=lambda value: getattr(value, "meaning", value))

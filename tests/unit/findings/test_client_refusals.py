@@ -1,0 +1,142 @@
+"""Lines of clients to the requests that were refused them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from transforms.findings.client_refusals import ClientLine, Refusal, refusals
+from transforms.loglines.entries.entries import entries
+from transforms.loglines.facts import ClientEvent
+from transforms.loglines.parse import parse_entry
+
+LOGS = Path(__file__).resolve().parents[2] / "data" / "loglines" / "clients"
+DEFAULTS: dict[str, Any] = {
+    "event": "commit_failed",
+    "logged_at": 1000,
+    "group_id": "g",
+    "api": "OffsetCommit",
+    "error": "ILLEGAL_GENERATION",
+    "client_software": "java",
+}
+
+
+def told(*lines: dict[str, Any]) -> list[Refusal]:
+    return refusals(ClientLine(line_number=number, **{**DEFAULTS, **line}) for number, line in enumerate(lines, 1))
+
+
+def log(name: str) -> list[Refusal]:
+    rows = []
+    with (LOGS / name).open(encoding="utf-8", newline="\n") as lines:
+        for entry in entries(lines):
+            for fact in parse_entry(entry.text, entry.logged_at):
+                if isinstance(fact, ClientEvent):
+                    row = {name: getattr(fact, name, None) for name in ClientLine.__struct_fields__}
+                    rows.append(msgspec.convert({**row, "line_number": entry.line_number}, ClientLine))
+    return refusals(rows)
+
+
+def test_a_line_with_a_fencing_error_is_a_refusal() -> None:
+    line = {"api": "SyncGroup", "event": "sync_failed", "client_id": "a", "member_id": "a-1", "generation": 4}
+    assert told(line) == [
+        Refusal(
+            group_id="g",
+            error="ILLEGAL_GENERATION",
+            answered_at=1000,
+            api="SyncGroup",
+            generation=4,
+            member_id="a-1",
+            client_id="a",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"error": None},
+        {"error": "REBALANCE_IN_PROGRESS"},
+        {"event": "generation_reset"},
+        {"event": "join_failed"},
+        {"event": "unrecognised"},
+        {"group_id": None},
+        {"logged_at": None},
+    ],
+)
+def test_other_lines_are_none(line: dict[str, Any]) -> None:
+    assert told(line) == []
+
+
+def test_what_is_told_of_one_refusal_counts_once() -> None:
+    heartbeat = {"event": "heartbeat_failed", "api": "Heartbeat"}
+    once = told(
+        {},
+        {"partitions": ["t-0"], "logged_at": 1001},
+        {"partitions": ["t-1"], "logged_at": 1001},
+        {"logged_at": 1049, "generation": 3, "member_id": "m"},
+        {"event": "fenced", "api": None, "logged_at": 5000},
+    )
+    assert [(one.answered_at, one.generation, one.member_id) for one in once] == [(1000, 3, "m")]
+    assert len(told({}, {"logged_at": 1100})) == 2
+    assert len(told({}, heartbeat)) == 2
+    assert len(told(heartbeat, heartbeat)) == 2
+    assert len(told({}, {"error": "UNKNOWN_MEMBER_ID"})) == 2
+    assert len(told({}, {"group_id": "h"})) == 2
+    assert len(told({"client_id": "a"}, {"client_id": "b"})) == 2
+    assert len(told({"partitions": ["t-0"]}, {"partitions": ["t-0"]})) == 2
+    assert len(told({}, {"event": "fenced", "api": None, "logged_at": 6001})) == 2
+
+
+def test_a_request_that_no_line_names_is_unknown_until_one_does() -> None:
+    fenced = {"event": "fenced", "api": None, "error": "FENCED_INSTANCE_ID"}
+    assert [one.api for one in told(fenced)] == ["unknown"]
+    assert [one.api for one in told(fenced, {**fenced, "api": "Heartbeat"})] == ["Heartbeat"]
+
+
+def test_the_only_group_and_the_only_client_of_a_file_are_those_of_its_lines() -> None:
+    (one,) = told({"event": "joining", "client_id": "a"}, {"group_id": None})
+    assert (one.group_id, one.client_id) == ("g", "a")
+    assert told({"event": "joining"}, {"event": "joining", "group_id": "h"}, {"group_id": None}) == []
+    (one,) = told({"event": "joining", "client_id": "a"}, {"event": "joining", "client_id": "b"}, {})
+    assert one.client_id is None
+
+
+def test_a_client_goes_on_with_the_member_id_that_it_joined_with() -> None:
+    joined = {"event": "joined", "client_id": "a", "member_id": "a-1", "generation": 3, "error": None}
+    refused = {"client_id": "a", "generation": None}
+    (one,) = told(joined, refused)
+    assert (one.member_id, one.generation) == ("a-1", 3)
+    (one,) = told(joined, {**joined, "event": "left"}, refused)
+    assert (one.member_id, one.generation) == (None, None)
+    (one,) = told(joined, {**refused, "client_id": "b"})
+    assert (one.member_id, one.generation) == (None, None)
+    (one,) = told(joined, {"client_id": None, "generation": None})  # of which of several consumers, who knows
+    assert one.member_id is None
+
+
+def test_librdkafkas_own_lines_make_the_applications_superfluous() -> None:
+    own = {"client_software": "librdkafka", "client_id": "a"}
+    thrown = {"client_software": "librdkafka", "client_id": None}
+    assert len(told(own, own, {**thrown, "logged_at": 500}, {**thrown, "logged_at": 9000})) == 2
+    assert len(told({**thrown, "logged_at": 500}, {**thrown, "logged_at": 9000})) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # The broker refused three commits, two of them within 2 ms: aiokafka has a line for each partition of each.
+        ("aiokafka_0.14_session_lost.log", {"OffsetCommit": 2, "Heartbeat": 2}),
+        ("franz_go_1.22_fenced.log", {"Heartbeat": 1}),
+        ("java_4.2.0_stale_transactions.log", {"TxnOffsetCommit": 3}),
+        ("kafka_python_3.0_fenced.log", {"Heartbeat": 1, "OffsetCommit": 1}),
+        ("librdkafka_2.16_debug_zombie.log", {"Heartbeat": 4, "OffsetCommit": 6}),
+        ("sarama_1.61_fenced.log", {"JoinGroup": 2, "OffsetCommit": 7}),
+        ("spring_kafka_3.2_fenced.log", {"OffsetCommit": 1}),
+    ],
+)
+def test_logs_of_real_clients_tell_of_as_many_refusals_as_there_were(name: str, expected: dict[str, int]) -> None:
+    found = [one.api for one in log(name)]
+    assert {api: found.count(api) for api in found} == expected

@@ -1,0 +1,161 @@
+"""What clients logged of requests that their coordinator refused, as the requests that bursts are made of.
+
+A client tells of one refusal in several lines: its library in one or in one for each partition, then the application
+that was thrown the exception. What belongs to one refusal is counted once, so that a burst made of client logs has
+about as many errors as the request log would have had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from schemas.words import FENCING_ERRORS
+
+TELLING = ("heartbeat_failed", "sync_failed", "commit_failed", "fenced")
+"""Events that tell of a refused request, where they have a fencing error."""
+
+_SAME_REFUSAL_MS = 50
+"""Lines of one client about one refusal follow each other within this time."""
+
+_TOLD_LATER_MS = 5000
+"""What is thrown at the application's next poll may be logged so much later; such lines name no request."""
+
+_LATEST = 8
+"""So many refusals of one error are looked through for the one that a line is of."""
+
+_NAMES_MEMBER = ("joined", "synced")
+_FORGETS_MEMBER = ("generation_reset", "left")
+
+
+class ClientLine(Struct, kw_only=True):
+    """Row of `silver.client_events`, as far as it matters here; moments are epoch ms."""
+
+    line_number: int
+    event: str
+    logged_at: float | None = None
+    client_id: str | None = None
+    group_id: str | None = None
+    generation: int | None = None
+    member_id: str | None = None
+    partitions: list[str] | None = None
+    api: str | None = None
+    error: str | None = None
+    client_software: str | None = None
+
+
+class Refusal(Struct, kw_only=True):
+    """A request that was refused with a fencing error, by the client's own word; null where the log does not tell."""
+
+    group_id: str
+    error: str
+    answered_at: float
+    api: str
+    generation: int | None = None
+    member_id: str | None = None
+    client_id: str | None = None
+
+
+def refusals(lines: Iterable[ClientLine]) -> list[Refusal]:
+    """Return the refusals that one log file tells of, in its order.
+
+    A line that names no group is of the only group that its file names, and likewise for the client; with several it
+    is left out, or has no client. Where a library names its client in each line, the member and the generation are
+    those that the client last joined with. What librdkafka logs of commits makes its application's word superfluous.
+
+    Args:
+        lines: all lines of the file, in any order.
+    """
+    known = sorted(lines, key=lambda line: line.line_number)
+    group = _only(line.group_id for line in known)
+    client = _only(line.client_id for line in known)
+    is_detailed = any(_is_commit_of_librdkafka(line) for line in known)
+    last: dict[tuple[str, str], list[_Told]] = {}
+    for line, member in _with_members(known):
+        group_id = line.group_id or group
+        if line.event not in TELLING or line.error not in FENCING_ERRORS or group_id is None or line.logged_at is None:
+            continue
+        if is_detailed and line.client_software == "librdkafka" and line.client_id is None:
+            continue
+        told = last.setdefault((group_id, line.error), [])
+        same = next((each for each in reversed(told[-_LATEST:]) if _is_same(each, line)), None)
+        if same is not None:
+            same.lines.append(line)
+            _complete(same.refusal, line, client)
+            continue
+        refusal = Refusal(
+            group_id=group_id,
+            error=line.error,
+            answered_at=line.logged_at,
+            api=line.api or "unknown",
+            generation=member.generation if line.generation is None else line.generation,
+            member_id=line.member_id or member.member_id,
+            client_id=line.client_id or client,
+        )
+        told.append(_Told(refusal, [line]))
+    found = [each.refusal for told in last.values() for each in told]
+    return sorted(found, key=lambda refusal: refusal.answered_at)
+
+
+def _with_members(lines: Iterable[ClientLine]) -> Iterator[tuple[ClientLine, ClientLine]]:
+    """Yield lines, each with the one in which its client joined last: an empty one where that is not known."""
+    nobody = ClientLine(line_number=0, event="")
+    joined: dict[str, ClientLine] = {}
+    for line in lines:
+        yield line, nobody if line.client_id is None else joined.get(line.client_id, nobody)
+        if line.client_id is None:
+            continue
+        if line.event in _NAMES_MEMBER and line.member_id:
+            joined[line.client_id] = line
+        elif line.event in _FORGETS_MEMBER and line.error is None:
+            joined.pop(line.client_id, None)
+
+
+class _Told(NamedTuple):
+    """A refusal and the lines that tell of it."""
+
+    refusal: Refusal
+    lines: list[ClientLine]
+
+
+def _is_same(told: _Told, line: ClientLine) -> bool:
+    """Tell whether a line is of a refusal that others told of before."""
+    before = told.lines[-1]
+    if line.client_id is not None and before.client_id is not None and line.client_id != before.client_id:
+        return False
+    gap_ms = (line.logged_at or 0) - (before.logged_at or 0)
+    if line.api is None:
+        return 0 <= gap_ms <= _TOLD_LATER_MS
+    if any(each.api not in (None, line.api) for each in told.lines):
+        return False
+    if line.partitions is not None and any(each.partitions == line.partitions for each in told.lines):
+        return False  # a partition is told of once for each request
+    return not _is_one_request(line) and 0 <= gap_ms <= _SAME_REFUSAL_MS
+
+
+def _is_one_request(line: ClientLine) -> bool:
+    """Tell whether a library prints such a line once for each request."""
+    return line.event in ("heartbeat_failed", "sync_failed") or _is_commit_of_librdkafka(line)
+
+
+def _is_commit_of_librdkafka(line: ClientLine) -> bool:
+    """Tell whether librdkafka itself logs that a commit was refused: at once, or when the application polls next."""
+    return line.event == "commit_failed" and line.client_software == "librdkafka" and line.client_id is not None
+
+
+def _complete(refusal: Refusal, line: ClientLine, client: str | None) -> None:
+    """Fill in what a further line about a refusal tells beside."""
+    if refusal.api == "unknown" and line.api is not None:
+        refusal.api = line.api
+    if refusal.generation is None:
+        refusal.generation = line.generation
+    refusal.member_id = refusal.member_id or line.member_id
+    refusal.client_id = refusal.client_id or line.client_id or client
+
+
+def _only(names: Iterable[str | None]) -> str | None:
+    """Return the only name among some; None where there is none or several."""
+    found = {name for name in names if name}
+    return found.pop() if len(found) == 1 else None

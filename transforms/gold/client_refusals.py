@@ -1,0 +1,93 @@
+"""Adds what clients logged of refused requests to the requests that brokers logged: evidence for bursts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from transforms.findings.client_refusals import ClientLine, refusals
+
+_FILE = ("cluster", "source_file")
+_REFUSED = T.StructType(
+    [
+        T.StructField("cluster", T.StringType()),
+        T.StructField("group_id", T.StringType()),
+        T.StructField("error", T.StringType()),
+        T.StructField("answered_at_ms", T.DoubleType()),
+        T.StructField("api", T.StringType()),
+        T.StructField("generation", T.IntegerType()),
+        T.StructField("member_id", T.StringType()),
+        T.StructField("client_id", T.StringType()),
+    ]
+)
+
+
+def with_client_refusals(
+    group_requests: DataFrame,
+    client_events: DataFrame | None,
+    gap_ms: int,
+    member_sessions: DataFrame | None = None,
+) -> DataFrame:
+    """Return refused requests and the others, with what only clients tell of.
+
+    A group that the request log knows is told of by the request log alone while that lasts, and for `gap_ms` before and
+    after: clocks of clients differ, and nothing is to be counted twice.
+
+    Args:
+        group_requests: `silver.group_requests`.
+        client_events: `silver.client_events`; None = no clients' logs.
+        gap_ms: longest gap between two errors of a burst, in milliseconds.
+        member_sessions: `gold.member_sessions`, which say of clients whose lines name no group which one they are in.
+
+    Returns:
+        The requests with `evidence` ('request_log', 'client_log'). What a client logged has cluster, group_id, error,
+        answered_at (when it logged the refusal), api ('unknown' where it does not tell), generation, member_id and
+        client_id; the rest is null. Grain: one request.
+    """
+    requests = group_requests.withColumn("evidence", F.lit("request_log"))
+    if client_events is None:
+        return requests
+    lasts = group_requests.groupBy("cluster").agg(
+        (F.unix_millis(F.min("answered_at")) - gap_ms).alias("from_ms"),
+        (F.unix_millis(F.max("answered_at")) + gap_ms).alias("until_ms"),
+    )
+    known = group_requests.select("cluster", "group_id").distinct().join(lasts, "cluster")
+    is_told = F.col("answered_at_ms").between(F.col("from_ms"), F.col("until_ms"))
+    untold = (
+        _refused(client_events, member_sessions)
+        .join(known, ["cluster", "group_id"], "left")
+        .where(~F.coalesce(is_told, F.lit(False)))
+    )
+    answered_at = F.timestamp_micros((F.col("answered_at_ms") * 1000).cast("long"))
+    of_clients = untold.withColumn("answered_at", answered_at).withColumn("evidence", F.lit("client_log"))
+    return requests.unionByName(of_clients.drop("answered_at_ms", "from_ms", "until_ms"), allowMissingColumns=True)
+
+
+def _refused(client_events: DataFrame, member_sessions: DataFrame | None) -> DataFrame:
+    """Return the refusals of all files."""
+    if member_sessions is not None:
+        is_one = F.min("group_id") == F.max("group_id")
+        homes = member_sessions.groupBy("cluster", "client_id").agg(F.when(is_one, F.min("group_id")).alias("home"))
+        of_clients = client_events.join(homes, ["cluster", "client_id"], "left")
+        client_events = of_clients.withColumn("group_id", F.coalesce("group_id", "home"))
+    lines = client_events.select(
+        *_FILE,
+        *(name for name in ClientLine.__struct_fields__ if name != "logged_at"),
+        (F.unix_micros("logged_at") / 1000).alias("logged_at"),
+    )
+    return lines.groupBy(*_FILE).applyInArrow(_of_file, _REFUSED)
+
+
+def _of_file(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
+    rows = [msgspec.convert(row, ClientLine) for row in table.drop_columns([*_FILE]).to_pylist()]
+    cluster = key[0].as_py()
+    found = [
+        {"cluster": cluster, "answered_at_ms": one.answered_at, **msgspec.structs.asdict(one)} for one in refusals(rows)
+    ]
+    return pa.Table.from_pylist(found, schema=to_arrow_schema(_REFUSED))
