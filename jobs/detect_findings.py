@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
 from schemas.tables.gold import FINDINGS, GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
-from schemas.tables.silver import GROUP_REQUESTS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
-from transforms.gold.rebalance_storms import rebalance_storms
+from transforms.gold.rebalance_storms import READ, rebalance_storms
 
 STEP = "detect_findings"
 
-_INPUTS = (GENERATIONS, MEMBER_SESSIONS, GROUP_REQUESTS)
+_WRITTEN_AT = {GROUP_REQUESTS: "answered_at", COORDINATOR_EVENTS: "logged_at", OFFSET_COMMITS: "recorded_at"}
+"""Tables of silver whose newest time is the end of the data, and the column that has it."""
+
+_INPUTS = (*READ, COORDINATOR_EVENTS, OFFSET_COMMITS)
 
 
 def run(job: Job) -> None:
@@ -27,12 +34,23 @@ def run(job: Job) -> None:
     if job.lake.progress.of(STEP, FINDINGS) == note:
         return
     job.lake.create(FINDINGS)
-    generations, sessions, requests = (job.lake.read(spec) for spec in _INPUTS)
+    tables = {spec: job.lake.read(spec) for spec in READ}
     job.report.activity("looking for storms and bursts")
-    found_storms = rebalance_storms(generations, storms.window_ms, storms.min_rebalances)
-    found_bursts = illegal_generation_bursts(requests, generations, bursts.gap_ms, bursts.min_errors, sessions)
+    found_storms = rebalance_storms(tables, storms.thresholds(), _seen_until(job))
+    found_bursts = illegal_generation_bursts(
+        tables[GROUP_REQUESTS], tables[GENERATIONS], bursts.gap_ms, bursts.min_errors, tables[MEMBER_SESSIONS]
+    )
     job.replace([(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)])
     job.lake.progress.note(STEP, FINDINGS, note)
+
+
+def _seen_until(job: Job) -> float | None:
+    """Return the newest time in the data, as epoch ms; null if there is no data."""
+    newest = [
+        job.lake.read(spec).agg((F.unix_micros(F.max(name)) / 1000.0).alias("at")) for spec, name in _WRITTEN_AT.items()
+    ]
+    at: float | None = reduce(DataFrame.unionByName, newest).agg(F.max("at")).collect()[0][0]
+    return at
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -47,7 +47,7 @@ _TYPES = {
 
 def source() -> str:
     """Return the text of `schemas/rows.py`."""
-    tables = [(spec, _columns(spec, spec in EVIDENCE)) for spec in (*EVIDENCE, *gold.REPLAYED, gold.REPLAY_SNAPSHOTS)]
+    tables = [(spec, _columns(spec, spec in EVIDENCE)) for spec in (*EVIDENCE, *gold.TABLES)]
     nested: dict[str, Struct] = {}
     for spec, columns in tables:
         for name in columns:

@@ -61,5 +61,30 @@ FENCING_ERRORS = (
 )
 """Errors by which a coordinator fences a member; bursts are counted for each of them apart."""
 
-SUSPECTED_CAUSES = ("zombie", "slow_poller", "lost_session", "coordinator_move", "rebalance_in_flight", "unknown")
+SUSPECTED_CAUSES = (
+    "zombie",
+    "slow_poller",
+    "lost_session",
+    "coordinator_move",
+    "rebalance_in_flight",
+    "fencing_war",
+    "commit_retry",
+    "unknown",
+)
 """What can lie behind a burst of fencing errors."""
+
+STORM_PATTERNS = (
+    "flapping_member",
+    "crash_loop",
+    "lost_session",
+    "slow_poll_loop",
+    "rolling_restart",
+    "scaling",
+    "fencing_war",
+    "subscription_conflict",
+    "metadata_refresh",
+    "coordinator_trouble",
+    "mixed",
+    "unknown",
+)
+"""What goes on in a storm: the story that most of its rebalances are part of."""
