@@ -10,17 +10,21 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
-from schemas.tables.gold import FINDINGS, GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
+from schemas.tables.gold import FINDINGS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
+from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
-from transforms.gold.rebalance_storms import READ, rebalance_storms
+from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
+from transforms.gold.rebalance_storms import rebalance_storms
 
 STEP = "detect_findings"
 
 _WRITTEN_AT = {GROUP_REQUESTS: "answered_at", COORDINATOR_EVENTS: "logged_at", OFFSET_COMMITS: "recorded_at"}
 """Tables of silver whose newest time is the end of the data, and the column that has it."""
 
-_INPUTS = (*READ, COORDINATOR_EVENTS, OFFSET_COMMITS)
+_READ = tuple(dict.fromkeys((*READ_FOR_STORMS, *READ_FOR_BURSTS)))
+
+_INPUTS = tuple(dict.fromkeys((*_READ, *_WRITTEN_AT)))
 
 
 def run(job: Job) -> None:
@@ -34,12 +38,11 @@ def run(job: Job) -> None:
     if job.lake.progress.of(STEP, FINDINGS) == note:
         return
     job.lake.create(FINDINGS)
-    tables = {spec: job.lake.read(spec) for spec in READ}
+    tables = {spec: job.lake.read(spec) for spec in _READ}
     job.report.activity("looking for storms and bursts")
-    found_storms = rebalance_storms(tables, storms.thresholds(), _seen_until(job))
-    found_bursts = illegal_generation_bursts(
-        tables[GROUP_REQUESTS], tables[GENERATIONS], bursts.gap_ms, bursts.min_errors, tables[MEMBER_SESSIONS]
-    )
+    seen_until = _seen_until(job)
+    found_storms = rebalance_storms(tables, storms.thresholds(), seen_until)
+    found_bursts = illegal_generation_bursts(tables, bursts.gap_ms, bursts.min_errors, seen_until)
     job.replace([(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)])
     job.lake.progress.note(STEP, FINDINGS, note)
 

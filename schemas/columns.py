@@ -160,6 +160,10 @@ COLUMNS: dict[str, Entry] = {
         "members of a LeaveGroup, each with its own answer",
     ),
     "partition_errors": Entry(Map(INT, INT), "error code to number of partitions, in the answer of a commit"),
+    "sent_offsets": Entry(
+        Array(struct("SentOffset", "topic", "partition", topic=STRING, partition=INT, offset=BIGINT)),
+        "offsets in a commit that was refused; null for others",
+    ),
     # Client logs
     "host": Entry(STRING, "host of the client log, the folder it was found in"),
     "client_state": Entry(STRING, "the client's own state"),
@@ -275,5 +279,13 @@ COLUMNS: dict[str, Entry] = {
     "stale_generation_min": Entry(INT, "lowest generation sent"),
     "stale_generation_max": Entry(INT, "highest generation sent"),
     "current_generation": Entry(INT, "generation of the group at that time"),
+    "fenced_by_life": Entry(INT, "life of the change that shut the senders out"),
+    "fenced_by_generation": Entry(INT, "generation of the change that shut the senders out, most of them"),
+    "behind_count": Entry(INT, "generations that a request was behind the group, at most"),
+    "zombie_ms": Entry(BIGINT, "how long a sender went on after it had been shut out, the longest"),
+    "lost_commit_count": Entry(INT, "commits of partitions that were refused"),
+    "reread_count": Entry(
+        BIGINT, "offsets between what was refused and where the next owner began: work that is done twice"
+    ),
     "suspected_cause": Entry(STRING, "what lies behind the burst, most likely", SUSPECTED_CAUSES),
 }

@@ -428,5 +428,13 @@ class IllegalGenerationBurstRow(Struct, kw_only=True, gc=False):
     stale_generation_min: int | None = None
     stale_generation_max: int | None = None
     current_generation: int | None = None
+    fenced_by_life: int | None = None
+    fenced_by_generation: int | None = None
+    behind_count: int | None = None
+    zombie_ms: int | None = None
+    lost_commit_count: int
+    reread_count: int | None = None
+    is_open: bool
     suspected_cause: str
     advice: str
+    evidence: str

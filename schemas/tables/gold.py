@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
-from schemas.types import BINARY
+from schemas.types import BINARY, STRING
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
 
@@ -334,10 +334,19 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
         "stale_generation_min",
         "stale_generation_max",
         "current_generation",
+        "fenced_by_life",
+        "fenced_by_generation",
+        "behind_count",
+        "zombie_ms",
+        "lost_commit_count",
+        "reread_count",
+        "is_open",
         "suspected_cause",
         "advice",
+        "evidence",
     ),
-    required=("ended_at", "error_count", "suspected_cause", "advice"),
+    required=("ended_at", "error_count", "lost_commit_count", "is_open", "suspected_cause", "advice", "evidence"),
+    own={"evidence": Entry(STRING, "what the refusals were seen in", ("request_log", "client_log"))},
     notes={"error": "the fencing error that the requests were answered with"},
 )
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
-from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
+from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
 from schemas.tables.silver import GROUP_REQUESTS
 from schemas.words import FENCING_ERRORS
 from tests.support.drawn_table import Row, draw
@@ -21,8 +21,10 @@ from tests.support.frames import to_frame, to_rows
 from tests.unit.findings import oracle
 from tests.unit.findings.golden import Case, cases, complete
 from transforms.findings.storms.limits import StormLimits, Thresholds
+from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
-from transforms.gold.rebalance_storms import READ, rebalance_storms
+from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
+from transforms.gold.rebalance_storms import rebalance_storms
 
 pytestmark = pytest.mark.spark
 
@@ -52,9 +54,10 @@ def _find(spark: SparkSession, table: str, batch: list[Case]) -> DataFrame:
         return to_frame(spark, BY_NAME[name], rows)
 
     if table == "rebalance_storms":
-        tables = {spec: frame(spec.name) for spec in READ}
+        tables = {spec: frame(spec.name) for spec in READ_FOR_STORMS}
         return rebalance_storms(tables, batch[0].thresholds(), settings.get("seen_until"))
-    return illegal_generation_bursts(frame("group_requests"), frame("generations"), *settings.values())
+    tables = {spec: frame(spec.name) for spec in READ_FOR_BURSTS}
+    return illegal_generation_bursts(tables, settings["gap_ms"], settings["min_errors"], settings.get("seen_until"))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,7 @@ def test_golden_findings(golden_findings: dict[str, list[Row]], case: Case) -> N
 def test_findings_have_the_columns_and_types_of_the_contract(spark: SparkSession) -> None:
     generations = to_frame(spark, GENERATIONS, [])
     storms = rebalance_storms({GENERATIONS: generations}, THRESHOLDS)
-    bursts = illegal_generation_bursts(to_frame(spark, GROUP_REQUESTS, []), generations, 100, 3)
+    bursts = illegal_generation_bursts({GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [])}, 100, 3)
     for frame, spec in ((storms, REBALANCE_STORMS), (bursts, ILLEGAL_GENERATION_BURSTS)):
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
             (field.name, field.dataType.simpleString()) for field in struct_type(spec)
@@ -90,33 +93,6 @@ def test_a_group_of_its_own_has_limits_of_its_own(spark: SparkSession) -> None:
     own = {"etl-f*": StormLimits(50, 2), "etl-*": StormLimits(100, 5)}
     found = rebalance_storms({GENERATIONS: to_frame(spark, GENERATIONS, rows)}, Thresholds(StormLimits(100, 3), own))
     assert {row["group_id"]: row["peak_count"] for row in to_rows(found)} == {"shop": 3, "etl-fast": 2, "xetl-": 3}
-
-
-def test_sessions_say_how_senders_went_when_no_generation_does(spark: SparkSession) -> None:
-    """Three members time out in one join phase: only the first triggers, its trigger is another member's join."""
-    members = ("a", "b", "c")
-    requests = [
-        complete(
-            "group_requests",
-            {"group_id": "etl", "error": "UNKNOWN_MEMBER_ID", "answered_at": 20_000.0 + at, "member_id": member},
-        )
-        for at, member in enumerate(members)
-    ]
-    sessions = [
-        complete(
-            "member_sessions",
-            {"group_id": "etl", "member_id": member, "ended_at": 19_000.0, "end_cause": "session_expired"},
-        )
-        for member in members
-    ]
-    found = illegal_generation_bursts(
-        to_frame(spark, GROUP_REQUESTS, requests),
-        to_frame(spark, GENERATIONS, []),
-        5000,
-        3,
-        to_frame(spark, MEMBER_SESSIONS, sessions),
-    )
-    assert [row["suspected_cause"] for row in to_rows(found)] == ["lost_session"]
 
 
 TIME = st.integers(0, 60)
@@ -214,6 +190,7 @@ def test_bursts_are_those_of_the_definition(spark: SparkSession, gap_ms: int, mi
     requests = named_groups("group_requests", sampled(random_requests(), 250))
     expected = oracle.bursts(requests, generations, gap_ms, min_errors)
     assert len(expected) > 50
-    frames = to_frame(spark, GROUP_REQUESTS, requests), to_frame(spark, GENERATIONS, generations)
-    found = to_rows(illegal_generation_bursts(*frames, gap_ms, min_errors))
+    given_rows = {GROUP_REQUESTS: requests, GENERATIONS: generations}
+    frames = {spec: to_frame(spark, spec, rows) for spec, rows in given_rows.items()}
+    found = to_rows(illegal_generation_bursts(frames, gap_ms, min_errors))
     assert_same(found, expected, oracle.BURST_COLUMNS, requests)

@@ -11,8 +11,8 @@ from schemas.rows import AssignmentRow, CoordinatorRow, GenerationMemberRow, Gen
 T = TypeVar("T")
 
 
-class SentCommit(msgspec.Struct, kw_only=True, gc=False):
-    """A partition's offset in a commit, as the client sent it."""
+class SentOffset(msgspec.Struct, kw_only=True, gc=False):
+    """A partition's offset in a commit that was refused."""
 
     topic: str
     partition: int
@@ -34,7 +34,17 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
     client_software: str | None = None
     connection: str | None = None
     reason: str | None = None
-    commits: list[SentCommit] | None = None
+    partition_errors: dict[int, int] | None = None
+    sent_offsets: list[SentOffset] | None = None
+
+
+class Commit(msgspec.Struct, kw_only=True, gc=False):
+    """A partition's offset as the coordinator stored it."""
+
+    topic: str
+    partition: int
+    recorded_at: float | None = None
+    committed_offset: int | None = None
 
 
 class Evidence(msgspec.Struct, kw_only=True):
@@ -48,6 +58,8 @@ class Evidence(msgspec.Struct, kw_only=True):
         sessions: stays of members that lie in the time looked at, or reach into it.
         assignments: of these generations, and of the one before them.
         requests: joins and leaves, refusals, in order of their answers; none where no request log was read.
+        refused: of a burst, its requests.
+        commits: of a burst, what was committed to the partitions of its commits.
         coordinators: who coordinated the group.
         next_at: begin of the first rebalance that is not part of it; null = none followed.
         seen_until: end of the data; null = not known.
@@ -60,6 +72,8 @@ class Evidence(msgspec.Struct, kw_only=True):
     sessions: list[MemberSessionRow] = []
     assignments: list[AssignmentRow] = []
     requests: list[Request] = []
+    refused: list[Request] = []
+    commits: list[Commit] = []
     coordinators: list[CoordinatorRow] = []
     next_at: float | None = None
     seen_until: float | None = None
@@ -72,6 +86,7 @@ class Evidence(msgspec.Struct, kw_only=True):
         """Put what has an order into it; rows come in none."""
         self.generations.sort(key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
         self.requests.sort(key=lambda row: row.answered_at)
+        self.refused.sort(key=lambda row: row.answered_at)
         return self
 
 
@@ -81,6 +96,8 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "sessions": MemberSessionRow,
     "assignments": AssignmentRow,
     "requests": Request,
+    "refused": Request,
+    "commits": Commit,
     "coordinators": CoordinatorRow,
 }
 """The lists of `Evidence`, and what their rows are."""

@@ -32,6 +32,11 @@ def times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """Return how many, with the verb."""
+    return f"1 {one}" if count == 1 else f"{count} {many}"
+
+
 def who(client_id: str | None, host: str | None) -> str:
     """Return a client with its host."""
     if client_id is None:

@@ -32,17 +32,16 @@ from schemas.tables.gold import (
     REBALANCE_STORMS,
 )
 from schemas.tables.silver import GROUP_REQUESTS
-from transforms.findings.evidence import Evidence, Request
+from transforms.findings.evidence import Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
-from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, judged, packed
+from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
 
 READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS)
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
 
 _ORDER = ("at_us", "life", "generation")
 _COMES_AND_GOES = ("JoinGroup", "LeaveGroup")
-_REQUEST = tuple(name for name in Request.__struct_fields__ if name in GROUP_REQUESTS.columns)
 
 
 def rebalance_storms(
@@ -67,10 +66,9 @@ def rebalance_storms(
         DataFrame.unionByName, [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
     ).withColumnRenamed("storm", "finding")
     spans = numbered.groupBy(*FINDING).agg(
-        F.min("at_us").alias("first_us"),
-        F.max("at_us").alias("last_us"),
+        F.min(F.col("at_us") - F.col("window_us")).alias("since_us"),
+        F.max(F.col("at_us") + F.col("window_us")).alias("until_us"),
         F.max_by("next_us", F.struct(*_ORDER)).alias("next_us"),
-        F.max("window_us").alias("reach_us"),
     )
     of_storms = [
         packed(numbered.select(*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)), "generations"),
@@ -133,23 +131,17 @@ def _beside(tables: Mapping[TableSpec, DataFrame], numbered: DataFrame, spans: D
     before = numbered.groupBy(*FINDING).agg(F.min_by("before", F.struct(*_ORDER)).alias("before"))
     held = own.unionByName(before.where("before IS NOT NULL").select(*FINDING, "before.*"))
     generation = (*GROUP, "life", "generation")
-    since, until = F.col("first_us") - F.col("reach_us"), F.col("last_us") + F.col("reach_us")
     if (members := tables.get(GENERATION_MEMBERS)) is not None:
         yield packed(members.join(own, list(generation)), "members")
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
         yield packed(assignments.join(held, list(generation)), "assignments")
 
-    def around(rows: DataFrame, begin: str, end: str) -> DataFrame:
-        is_near = F.coalesce(F.unix_micros(begin) <= until, F.lit(True))
-        is_near &= F.coalesce(F.unix_micros(end) >= since, F.lit(True))
-        return rows.join(spans, list(GROUP)).where(is_near).drop("first_us", "last_us", "next_us", "reach_us")
-
     if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        yield packed(around(sessions, "joined_at", "ended_at"), "sessions")
+        yield packed(around(sessions, spans, "joined_at", "ended_at"), "sessions")
     if (coordinators := tables.get(COORDINATORS)) is not None:
-        yield packed(around(coordinators, "from_at", "to_at"), "coordinators")
+        yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
     if (requests := tables.get(GROUP_REQUESTS)) is not None:
         told = requests.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
             "NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"
         )
-        yield packed(around(told, "answered_at", "answered_at").select(*FINDING, *_REQUEST), "requests")
+        yield packed(around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST), "requests")

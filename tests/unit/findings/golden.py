@@ -23,6 +23,8 @@ DEFAULTS: Row = {
     "error": "NONE",
     "is_leader": False,
     "computed_partition": 0,
+    "is_tombstone": False,
+    "txn_state": "none",
 }
 
 

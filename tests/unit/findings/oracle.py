@@ -115,18 +115,23 @@ def bursts(requests: Iterable[Row], generations: Iterable[Row], gap_ms: int, min
     """All bursts of all groups, without cause and advice."""
     generations = list(generations)
     found = []
+    for cluster, group_id, run in runs(requests, gap_ms, min_errors):
+        of_group = [row for row in generations if (row["cluster"], row["group_id"]) == (cluster, group_id)]
+        key = {"cluster": cluster, "group_id": group_id, "error": run[0]["error"]}
+        found.append({**key, **_burst(run, of_group)})
+    return found
+
+
+def runs(requests: Iterable[Row], gap_ms: int, min_errors: int) -> Iterable[tuple[str, str, list[Row]]]:
+    """Cluster, group and requests of every burst."""
     refused = [row for row in requests if row["error"] in FENCING]
     for key, rows in _by(refused, lambda row: (row["cluster"], row["group_id"], row["error"])):
-        runs: list[list[Row]] = []
+        found: list[list[Row]] = []
         for row in sorted(rows, key=lambda row: row["answered_at"]):
-            if not runs or row["answered_at"] - runs[-1][-1]["answered_at"] > gap_ms:
-                runs.append([])
-            runs[-1].append(row)
-        of_group = [row for row in generations if (row["cluster"], row["group_id"]) == key[:2]]
-        for run in runs:
-            if len(run) >= min_errors:
-                found.append({"cluster": key[0], "group_id": key[1], "error": key[2], **_burst(run, of_group)})
-    return found
+            if not found or row["answered_at"] - found[-1][-1]["answered_at"] > gap_ms:
+                found.append([])
+            found[-1].append(row)
+        yield from ((str(key[0]), str(key[1]), run) for run in found if len(run) >= min_errors)
 
 
 def _burst(run: list[Row], generations: list[Row]) -> Row:

@@ -1,4 +1,4 @@
-"""Storms judged without Spark: intervals by the oracle, the evidence of each picked by plain loops."""
+"""Storms and bursts judged without Spark: found by the oracle, the evidence of each picked by plain loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from schemas.kafka_errors import error_name
-from tests.unit.findings.oracle import rebalanced_at, storm_intervals
+from tests.unit.findings.oracle import rebalanced_at, runs, storm_intervals
+from transforms.findings.bursts.judge import burst_row
 from transforms.findings.evidence import KINDS, Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import Thresholds
@@ -24,6 +25,19 @@ TABLES = {
     "coordinators": "coordinators",
 }
 """By list of the evidence: the table that its rows are of."""
+
+
+TABLES_OF_BURSTS = {
+    "requests": "group_requests",
+    "generations": "generations",
+    "members": "generation_members",
+    "sessions": "member_sessions",
+    "coordinators": "coordinators",
+    "commits": "offset_commits",
+}
+"""Likewise, for bursts."""
+
+HOUR_MS = 3_600_000
 
 
 def storms(
@@ -59,6 +73,39 @@ def storms(
                 **{kind: [typed(row, kind) for row in of_kind] for kind, of_kind in picked.items()},
             )
             found.append(msgspec.structs.asdict(storm_row(evidence.in_order(), limits)))
+    return found
+
+
+def bursts(
+    tables: Mapping[str, Iterable[Row]], gap_ms: int, min_errors: int, seen_until: float | None = None
+) -> list[dict[str, Any]]:
+    """The bursts of all groups."""
+    named = [_named(row) for row in tables.get("group_requests", ())]
+    found = []
+    for cluster, group_id, run in runs(named, gap_ms, min_errors):
+        since, until = run[0]["answered_at"] - HOUR_MS, run[-1]["answered_at"] + HOUR_MS / 6
+        rows = {
+            kind: [r for r in tables.get(table, ()) if (r["cluster"], r["group_id"]) == (cluster, group_id)]
+            for kind, table in TABLES_OF_BURSTS.items()
+        }
+        clients = {row["client_id"] for row in run}
+        waiting = [r for r in named if r["group_id"] == group_id and r["error"] == "REBALANCE_IN_PROGRESS"]
+        picked = {
+            "refused": run,
+            "requests": [
+                r for r in _around(waiting, "answered_at", "answered_at", since, until) if r["api"] != "Heartbeat"
+            ],
+            "generations": rows["generations"],
+            "members": [row for row in rows["members"] if row["client_id"] in clients],
+            "sessions": _around(rows["sessions"], "joined_at", "ended_at", since, until),
+            "coordinators": _around(rows["coordinators"], "from_at", "to_at", since, until),
+            "commits": [row for row in rows["commits"] if not row["is_tombstone"]],
+        }
+        evidence = msgspec.structs.replace(
+            Evidence(cluster=cluster, group_id=group_id, seen_until=seen_until),
+            **{kind: [typed(row, kind) for row in of_kind] for kind, of_kind in picked.items()},
+        )
+        found.append(msgspec.structs.asdict(burst_row(evidence.in_order(), gap_ms)))
     return found
 
 

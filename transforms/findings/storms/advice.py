@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from schemas.rows import RebalanceStormRow
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
+from transforms.findings.stays import Client, Stay, stays_of
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.kinds import Kind
 from transforms.findings.storms.patterns import Pattern
-from transforms.findings.storms.stays import Client, Stay, stays_of
 
 _SESSION, _POLL = "session.timeout.ms", "max.poll.interval.ms"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from schemas.rows import GenerationRow
 from transforms.findings.evidence import Evidence, began_at
+from transforms.findings.stays import LEAVES, Client, Stay, client_of
 from transforms.findings.storms.kinds import Kind
-from transforms.findings.storms.stays import LEAVES, Client, Stay, client_of
 from transforms.findings.storms.subscriptions import Subscriptions
 
 _WORD_OF_END = {end: trigger for trigger, end in LEAVES.items()} | {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from schemas.rows import AssignmentRow, GenerationRow
 from transforms.findings.evidence import Evidence, first_known
-from transforms.findings.storms.stays import Client
+from transforms.findings.stays import Client
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 

@@ -10,12 +10,12 @@ from typing import TypeVar
 from schemas.rows import RebalanceStormRow
 from schemas.words import EVIDENCE, SEVERITIES
 from transforms.findings.evidence import Evidence, began_at, first_known
+from transforms.findings.stays import Client, stays_of
 from transforms.findings.storms import costs
 from transforms.findings.storms.advice import advice_for
 from transforms.findings.storms.causes import Cause, causes_of
 from transforms.findings.storms.limits import StormLimits
 from transforms.findings.storms.patterns import HARMLESS, Pattern, clients_of, pattern_of
-from transforms.findings.storms.stays import Client, stays_of
 
 T = TypeVar("T")
 

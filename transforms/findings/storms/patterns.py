@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from schemas.words import STORM_PATTERNS
 from transforms.findings.evidence import Evidence
+from transforms.findings.stays import Client, Stay
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.kinds import Kind
-from transforms.findings.storms.stays import Client, Stay
 
 MAIN_SHARE = 0.5
 """From this share of the rebalances on a pattern is the storm's."""

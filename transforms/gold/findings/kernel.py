@@ -23,12 +23,16 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from transforms.findings.evidence import KINDS, Evidence
+from schemas.tables.silver import GROUP_REQUESTS
+from transforms.findings.evidence import KINDS, Evidence, Request
 
 GROUP = ("cluster", "group_id")
 FINDING = (*GROUP, "finding")
 
 FRAME = "frame"
+
+REQUEST = tuple(name for name in Request.__struct_fields__ if name in GROUP_REQUESTS.columns)
+"""Columns that findings ask of a request."""
 
 _DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KINDS.items()}
 
@@ -46,6 +50,21 @@ def packed(rows: DataFrame, kind: str) -> DataFrame:
         if field.name != "finding"
     ]
     return rows.select(*FINDING, F.lit(kind).alias("kind"), F.to_json(F.struct(*fields)).alias("row"))
+
+
+def around(rows: DataFrame, spans: DataFrame, begin: str, end: str) -> DataFrame:
+    """Give findings the rows that lie in their time, or reach into it; a row without a begin or an end reaches far.
+
+    Args:
+        rows: with `cluster`, `group_id`, and the two columns.
+        spans: `cluster`, `group_id`, `finding`, and from when to when it is looked at: `since_us`, `until_us`.
+        begin: column that has the begin.
+        end: column that has the end.
+    """
+    is_near = F.coalesce(F.unix_micros(begin) <= F.col("until_us"), F.lit(True))
+    is_near &= F.coalesce(F.unix_micros(end) >= F.col("since_us"), F.lit(True))
+    times = spans.select(*FINDING, "since_us", "until_us")
+    return rows.join(times, list(GROUP)).where(is_near).drop("since_us", "until_us")
 
 
 def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec) -> DataFrame:
