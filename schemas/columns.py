@@ -27,6 +27,7 @@ from schemas.words import (
     EVIDENCE,
     GENERATION_OUTCOMES,
     GROUP_STATES,
+    OFFSET_ORIGINS,
     SEVERITIES,
     STORM_PATTERNS,
     SUSPECTED_CAUSES,
@@ -287,5 +288,13 @@ COLUMNS: dict[str, Entry] = {
     "reread_count": Entry(
         BIGINT, "offsets between what was refused and where the next owner began: work that is done twice"
     ),
+    "from_offset": Entry(BIGINT, "committed offset before; of an aborted transaction what it would have committed"),
+    "to_offset": Entry(BIGINT, "committed offset after; null where it is gone"),
+    "origin": Entry(STRING, "who moved it", OFFSET_ORIGINS),
+    "is_at_rebalance": Entry(BOOLEAN, "a rebalance began since the commit before"),
+    "last_commit_at": Entry(TIMESTAMP, "last commit of the partition before its assignment"),
+    "first_commit_at": Entry(TIMESTAMP, "first commit of the partition since its assignment; null = none"),
+    "owned_ms": Entry(BIGINT, "how long it was owned without a commit"),
+    "kind": Entry(STRING, "what it is"),
     "suspected_cause": Entry(STRING, "what lies behind the burst, most likely", SUSPECTED_CAUSES),
 }

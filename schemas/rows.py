@@ -438,3 +438,46 @@ class IllegalGenerationBurstRow(Struct, kw_only=True, gc=False):
     suspected_cause: str
     advice: str
     evidence: str
+
+
+class OffsetRewindRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.offset_rewinds`.
+
+    One commit, or deletion, that moved a partition's committed offset back, far forward, or away.
+    """
+
+    cluster: str
+    topic_partition_of_record: int
+    record_offset: int
+    group_id: str
+    topic: str
+    partition: int
+    at: float | None = None
+    from_offset: int
+    to_offset: int | None = None
+    kind: str
+    origin: str
+    member_id: str | None = None
+    client_id: str | None = None
+    generation: int | None = None
+    is_at_rebalance: bool | None = None
+
+
+class CommitGapRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.commit_gaps`.
+
+    One partition of one generation that misses commits: its owner made none, or the one before it lost one.
+    """
+
+    cluster: str
+    group_id: str
+    life: int
+    generation: int
+    topic: str
+    partition: int
+    member_id: str
+    client_id: str | None = None
+    last_commit_at: float | None = None
+    first_commit_at: float | None = None
+    owned_ms: int | None = None
+    kind: str

@@ -54,8 +54,8 @@ class TableSpec:
     key: tuple[str, ...]
     columns: tuple[str, ...]
     required: tuple[str, ...] = ()
-    notes: dict[str, str] = field(default_factory=dict)
-    own: dict[str, Entry] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict, hash=False)
+    own: dict[str, Entry] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse a declaration that names a column the dictionary or the table does not have."""

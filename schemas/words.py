@@ -73,6 +73,15 @@ SUSPECTED_CAUSES = (
 )
 """What can lie behind a burst of fencing errors."""
 
+OFFSET_STEPS = ("rewind", "jump", "deleted")
+"""What is told of committed offsets: backwards, far forwards, gone."""
+
+OFFSET_ORIGINS = ("member", "admin", "transaction_aborted", "expired", "unknown")
+"""Who moves a committed offset."""
+
+COMMIT_GAPS = ("silent", "lost")
+"""Why a partition has no commit across a rebalance: its owner does not commit, or its commit was refused."""
+
 STORM_PATTERNS = (
     "flapping_member",
     "crash_loop",

@@ -55,6 +55,10 @@ class OffsetsSettings(Section):
     )
     path: str = Field("", description="folder with __consumer_offsets-N folders, or exported rows")
     bootstrap_servers: str = Field("", description="brokers of the live topic, host:port with commas between them")
+    jump: Number = Field(100_000, ge=1, description="a commit that skips more offsets than this is told of")
+    retention_ms: Number = Field(
+        604_800_000, ge=1, description="offsets.retention.minutes of the brokers, in milliseconds: when offsets expire"
+    )
     kafka: KafkaOptions = Field({}, description="any option of Kafka's consumer, such as security.protocol")
 
     def client_options(self) -> dict[str, str]:
@@ -127,6 +131,12 @@ class BurstSettings(Section):
     min_errors: Number = Field(5, ge=1, description="errors that make a burst")
 
 
+class CommitSettings(Section):
+    """What is expected of the commits of a group."""
+
+    silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -147,6 +157,7 @@ class Settings(BaseSettings):
     logs: LogsSettings = LogsSettings()
     storms: StormSettings = StormSettings()
     bursts: BurstSettings = BurstSettings()
+    commits: CommitSettings = CommitSettings()
     spark: SparkSettings = SparkSettings()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
 from schemas.types import BINARY, STRING
+from schemas.words import COMMIT_GAPS as COMMIT_GAP_KINDS
+from schemas.words import OFFSET_STEPS
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
 
@@ -350,6 +352,57 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
     notes={"error": "the fencing error that the requests were answered with"},
 )
 
+OFFSET_REWINDS = TableSpec(
+    Layer.GOLD,
+    "offset_rewinds",
+    grain="one commit, or deletion, that moved a partition's committed offset back, far forward, or away",
+    key=("cluster", "topic_partition_of_record", "record_offset"),
+    columns=(
+        "cluster",
+        "topic_partition_of_record",
+        "record_offset",
+        "group_id",
+        "topic",
+        "partition",
+        "at",
+        "from_offset",
+        "to_offset",
+        "kind",
+        "origin",
+        "member_id",
+        "client_id",
+        "generation",
+        "is_at_rebalance",
+    ),
+    required=("group_id", "topic", "partition", "from_offset", "kind", "origin"),
+    notes={
+        "member_id": "member that committed; null where none did, or it is not known",
+        "generation": "generation that committed; -1 = nobody's: a tool, or a consumer with assign()",
+    },
+    own={"kind": Entry(STRING, "back, far forward, or gone", OFFSET_STEPS)},
+)
+
+COMMIT_GAPS = TableSpec(
+    Layer.GOLD,
+    "commit_gaps",
+    grain="one partition of one generation that misses commits: its owner made none, or the one before it lost one",
+    key=(*_GENERATION_KEY, "topic", "partition"),
+    columns=(
+        *_GENERATION_KEY,
+        "topic",
+        "partition",
+        "member_id",
+        "client_id",
+        "last_commit_at",
+        "first_commit_at",
+        "owned_ms",
+        "kind",
+    ),
+    required=("member_id", "kind"),
+    notes={"member_id": "owner in this generation", "client_id": "client.id of the owner"},
+    own={"kind": Entry(STRING, "the owner is silent, or a commit was lost on the way to it", COMMIT_GAP_KINDS)},
+)
+
 REPLAY_SNAPSHOTS = TableSpec(
     Layer.GOLD,
     "replay_snapshots",
@@ -374,6 +427,6 @@ REPLAYED = (
 )
 """Tables that one replay of a group's evidence yields."""
 
-FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)
+FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, COMMIT_GAPS)
 
 TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS)

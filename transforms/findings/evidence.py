@@ -25,6 +25,7 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
     answered_at: float
     api: str
     error: str
+    handled_at: float | None = None
     member_id: str | None = None
     answered_member_id: str | None = None
     group_instance_id: str | None = None

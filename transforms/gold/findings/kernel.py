@@ -63,7 +63,7 @@ def around(rows: DataFrame, spans: DataFrame, begin: str, end: str) -> DataFrame
     """
     is_near = F.coalesce(F.unix_micros(begin) <= F.col("until_us"), F.lit(True))
     is_near &= F.coalesce(F.unix_micros(end) >= F.col("since_us"), F.lit(True))
-    times = spans.select(*FINDING, "since_us", "until_us")
+    times = spans.select(*FINDING, "since_us", "until_us").distinct()
     return rows.join(times, list(GROUP)).where(is_near).drop("since_us", "until_us")
 
 
