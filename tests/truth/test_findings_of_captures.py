@@ -17,8 +17,8 @@ PLANTED = {
     "ship-crash": ("crash_loop", "session_expired", "ship-crash-"),
     "etl-slow": ("lost_session", "session_expired", "etl-slow-"),
 }
-"""Group to the pattern, the main trigger and the culprits' client ids: members that come and go; that die, each followed
-by a new one; that beat too slowly."""
+"""Group to the pattern, the main trigger and the culprits' client ids: members that come and go; that die, each
+followed by a new one; that beat too slowly."""
 
 
 @pytest.mark.parametrize("name", CALM)
