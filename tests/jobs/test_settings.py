@@ -139,7 +139,8 @@ def test_every_key_has_a_meaning() -> None:
 def test_groups_can_have_limits_of_their_own(file: Path) -> None:
     file.write_text(
         FILE
-        + '[[storms.groups]]\npattern = "etl-*"\ncritical_ratio = 0.8\n[[storms.groups]]\npattern = "*"\nwindow_ms = 5\n'
+        + '[[storms.groups]]\npattern = "etl-*"\ncritical_ratio = 0.8\n'
+        + '[[storms.groups]]\npattern = "*"\nwindow_ms = 5\n'
     )
     thresholds = load(file, given("--storms.min_rebalances=7")).storms.thresholds()
     assert thresholds.of("etl-nightly").critical_ratio == 0.8
