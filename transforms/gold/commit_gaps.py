@@ -80,11 +80,18 @@ def _owned(assignments: DataFrame, commits: DataFrame, seen_until: float | None)
 
 def _silent(owned: DataFrame, commits: DataFrame, silent_ms: int) -> DataFrame:
     """Assignments without a commit for long, in which the group committed something else."""
-    quiet = owned.where(F.col("owned_ms") >= silent_ms)
-    moments = commits.select(*_GROUP, _us("recorded_at").alias("commit_us"))
-    is_inside = (F.col("commit_us") >= F.col("at_us")) & (F.col("commit_us") < F.col("until_us"))
-    same_group = [F.col(f"quiet.{name}") == F.col(f"made.{name}") for name in _GROUP]
-    return quiet.alias("quiet").join(moments.alias("made"), [*same_group, is_inside], "left_semi")
+    long = owned.where(F.col("owned_ms") >= silent_ms)
+    quiet = long.select(*_GROUP, "at_us", F.struct(*(n for n in long.columns if n not in _GROUP)).alias("quiet"))
+    moments = commits.select(*_GROUP, _us("recorded_at").alias("at_us"), _us("recorded_at").alias("commit_us"))
+    made = moments.join(quiet.select(*_GROUP).distinct(), list(_GROUP), "left_semi")
+    backward = Window.partitionBy(*_GROUP).orderBy(F.col("at_us").desc(), F.col("quiet").isNotNull())
+    until_now = backward.rowsBetween(Window.unboundedPreceding, 0)
+    return (
+        quiet.unionByName(made, allowMissingColumns=True)
+        .withColumn("other_us", F.last("commit_us", ignorenulls=True).over(until_now))
+        .where("quiet IS NOT NULL AND other_us < quiet.until_us")
+        .select(*_GROUP, "quiet.*")
+    )
 
 
 def _lost(owned: DataFrame, requests: DataFrame) -> DataFrame:

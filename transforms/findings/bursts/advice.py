@@ -94,12 +94,12 @@ def _slow(facts: _Facts) -> str:
 
 def _lost(facts: _Facts) -> str:
     away, session = facts.away_ms, facts.of_members("session_timeout_ms")
-    said = f"{facts.names} lost the session, was told when it spoke again, and stopped: its process had paused."
+    said = f"{facts.names} lost the session and stopped when told so: the process had paused."
     if away is None or session is None:
         return f"{said} {facts.price} For how long is in the client's log, or in that of its host."
     value = roomy_ms(session + away)
     return (
-        f"{said} {facts.price} It was silent for up to {duration(session + away)}: "
+        f"{said} {facts.price} The silence lasted up to {duration(session + away)}: "
         f"{setting('session.timeout.ms', value, session)} covers that and saves all {facts.row.error_count} "
         f"refusals; the price: a process that is dead is noticed {duration(value - session)} later."
     )
@@ -134,16 +134,16 @@ def _war(facts: _Facts) -> str:
             if instance
         }
     )
+    shared = f" ({listed(instances)})" if instances else ""
     return (
-        f"{facts.names} use one group.instance.id{f' ({listed(instances)})' if instances else ''} in turn, and each "
-        f"fences the other when it starts. {facts.price} An id for each process saves all {facts.row.error_count} "
-        "refusals, at no price."
+        f"One group.instance.id{shared} is used in turn by {facts.names}: whoever starts fences the other. "
+        f"{facts.price} An id for each process saves all {facts.row.error_count} refusals, at no price."
     )
 
 
 def _retry(facts: _Facts) -> str:
     return (
-        f"{facts.names} tried its commits again and again while the group waited for it to rejoin: the retries kept "
+        f"Commits of {facts.names} were tried again and again while the group waited for a rejoin: the retries kept "
         f"the rebalance from ending. {facts.price} A commit refused in a rebalance must not be retried before the "
         "client has joined again; the price: what it covered is done once more if the partition moves."
     )

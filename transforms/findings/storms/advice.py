@@ -120,7 +120,7 @@ def _flapping(facts: _Facts) -> str:
 def _crash(facts: _Facts) -> str:
     away, session = facts.away_ms, facts.session_ms
     silent = None if away is None or session is None else away + session
-    died = f"{facts.culprit} was silent for its whole session {times(len(facts.stays))} and came back as a new member"
+    died = f"{facts.culprit} fell silent for a whole session {times(len(facts.stays))} and came back as a new member"
     if all(stay.lived_on is None for stay in facts.stays):
         return (
             f"{died}. Whether its process died or only paused is not in the data: the broker's request log "
