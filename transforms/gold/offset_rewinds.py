@@ -26,7 +26,7 @@ from transforms.findings.offsets.rewinds import COMMITS, DELETED_WITHIN_MS, DELE
 from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
 
 READ = (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)
-"""Tables that steps are found in. Without the commits there are none; the others tell who is behind them."""
+"""Tables that steps are found in. The last two, which tell who is behind them, may be missing."""
 
 _PARTITION = (*GROUP, "topic", "partition")
 _RECORD = ("topic_partition_of_record", "record_offset")
@@ -45,9 +45,8 @@ def offset_rewinds(tables: Mapping[TableSpec, DataFrame], jump: int, retention_m
         `gold.offset_rewinds`, one row for each.
     """
     steps = _steps(tables[OFFSET_COMMITS], jump)
-    if (generations := tables.get(GENERATIONS)) is not None:
-        known = generations.select(*GROUP).distinct().withColumn("has_generations", F.lit(True))
-        steps = steps.join(known, list(GROUP), "left").fillna(False, ["has_generations"])
+    known = tables[GENERATIONS].select(*GROUP).distinct().withColumn("has_generations", F.lit(True))
+    steps = steps.join(known, list(GROUP), "left").fillna(False, ["has_generations"])
     parts = [packed(steps.select(*FINDING, *Step.__struct_fields__), FRAME), *_beside(tables, steps)]
     return judged(parts, partial(_judge, retention_ms), OFFSET_REWINDS)
 
@@ -84,7 +83,6 @@ def _steps(commits: DataFrame, jump: int) -> DataFrame:
         .withColumn("from_at", F.col("base.recorded_at"))
         .withColumn("to_offset", F.col("committed_offset"))
         .withColumn("at", F.col("recorded_at"))
-        .withColumn("has_generations", F.lit(False))
         .withColumn("since_us", F.least(F.unix_micros("from_at"), F.unix_micros("at") - _NEAR_US))
         .withColumn("until_us", F.unix_micros("at") + _NEAR_US)
         .withColumn("finding", F.row_number().over(Window.partitionBy(*GROUP).orderBy(*_RECORD)))
@@ -93,9 +91,9 @@ def _steps(commits: DataFrame, jump: int) -> DataFrame:
 
 def _beside(tables: Mapping[TableSpec, DataFrame], steps: DataFrame) -> Iterator[DataFrame]:
     """What other tables have on the steps, from the commit before to a few seconds after."""
-    if (generations := tables.get(GENERATIONS)) is not None:
-        begun = generations.withColumn("begun", F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at"))
-        yield packed(around(begun, steps, "begun", "ended_at").drop("begun"), "generations")
+    at = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
+    begun = tables[GENERATIONS].withColumn("begun", at)
+    yield packed(around(begun, steps, "begun", "ended_at").drop("begun"), "generations")
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
         own = steps.select(*FINDING, "topic", "partition")
         near = around(assignments, steps, "valid_from", "valid_to")

@@ -101,7 +101,7 @@ def _limits(thresholds: Thresholds) -> Iterator[tuple[StormLimits, Column]]:
     """Each set of thresholds, and whether a group has it."""
     is_free = F.lit(True)
     for pattern, limits in thresholds.of_groups.items():
-        fits = F.col("group_id").rlike(translate(pattern))
+        fits = F.col("group_id").rlike(rf"\A{translate(pattern)}")
         yield limits, is_free & fits
         is_free = is_free & ~fits
     yield thresholds.usual, is_free
