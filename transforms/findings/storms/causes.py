@@ -38,6 +38,9 @@ _MOVE_GRACE_MS = 10_000
 _DEFAULT_SESSION_MS = 45_000
 """Kafka's default of session.timeout.ms."""
 
+_FIRST = 1
+"""Number of the first generation of a life: whoever comes in it founds the group."""
+
 _REVOKE = "need to revoke partitions"
 """With it a cooperative member joins again, to give away what it has let go (KIP-429)."""
 
@@ -102,7 +105,7 @@ def _of_members(row: GenerationRow, stays: dict[str, Stay], of_subscription: Kin
     if trigger in LEAVES and mine is not None:
         yield _of_end(mine)
     elif trigger == "member_joined" and mine is not None:
-        yield of_return(mine)
+        yield of_return(mine, row)
     elif trigger in _METADATA:
         word = "topic_metadata_changed" if of_subscription is Kind.METADATA else trigger
         yield Cause(of_subscription, word, None if of_subscription is Kind.METADATA else client)
@@ -115,7 +118,7 @@ def _of_members(row: GenerationRow, stays: dict[str, Stay], of_subscription: Kin
             yield _of_end(stay)
     for member_id in row.joined_member_ids or ():
         if (stay := stays.get(member_id)) is not None and stay is not mine:
-            yield of_return(stay)
+            yield of_return(stay, row)
 
 
 def _by_time(row: GenerationRow, stays: dict[str, Stay]) -> Stay | None:
@@ -133,13 +136,14 @@ def _ended_in(stay: Stay, row: GenerationRow) -> bool:
     return stay.ended_at is not None and since is not None and stay.ended_at >= since
 
 
-def of_return(stay: Stay) -> Cause:
+def of_return(stay: Stay, row: GenerationRow) -> Cause:
     """What a member's coming is put down to: what it had gone by; or, the first time, what it went by afterwards."""
     if stay.before is not None:
         return _of_end(stay.before)
     if stay.ended_at is not None and stay.after is not None:
         return Cause(_kind_of_end(stay), "member_joined", stay.client, stay)
-    return Cause(Kind.ARRIVAL, "member_joined", stay.client, stay)
+    kind = Kind.FOUNDING if row.generation == _FIRST else Kind.ARRIVAL
+    return Cause(kind, "member_joined", stay.client, stay)
 
 
 def _of_end(stay: Stay) -> Cause:

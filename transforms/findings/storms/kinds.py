@@ -13,6 +13,7 @@ class Kind(str, Enum):
     SLOW = "a member was too long between two polls, or in coming to a rebalance"
     RESTART = "a client left and came back"
     ARRIVAL = "a client came that had not been there"
+    FOUNDING = "the group began"
     DEPARTURE = "a client went and did not come back"
     FENCED = "two processes used one group.instance.id"
     SUBSCRIPTION = "a member changed what it subscribes to, unlike the others"
