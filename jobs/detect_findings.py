@@ -1,38 +1,75 @@
-"""Finds rebalance storms and bursts of fencing errors in gold; does nothing if neither data nor thresholds changed."""
+"""Finds storms, bursts, and offsets that go astray; does nothing if neither data nor thresholds changed."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
-from schemas.tables.gold import FINDINGS, GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
-from schemas.tables.silver import GROUP_REQUESTS
+from schemas.tables.gold import COMMIT_GAPS, FINDINGS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
+from transforms.gold.commit_gaps import READ as READ_FOR_GAPS
+from transforms.gold.commit_gaps import commit_gaps
+from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
+from transforms.gold.offset_rewinds import READ as READ_FOR_REWINDS
+from transforms.gold.offset_rewinds import offset_rewinds
+from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 
 STEP = "detect_findings"
 
-_INPUTS = (GENERATIONS, MEMBER_SESSIONS, GROUP_REQUESTS)
+_WRITTEN_AT = {GROUP_REQUESTS: "answered_at", COORDINATOR_EVENTS: "logged_at", OFFSET_COMMITS: "recorded_at"}
+"""Tables of silver whose newest time is the end of the data, and the column that has it."""
+
+_READ = tuple(dict.fromkeys((*READ_FOR_STORMS, *READ_FOR_BURSTS, *READ_FOR_REWINDS, *READ_FOR_GAPS)))
+
+_INPUTS = tuple(dict.fromkeys((*_READ, *_WRITTEN_AT)))
 
 
 def run(job: Job) -> None:
-    """Find both kinds anew, over all groups."""
+    """Find all kinds anew, over all groups."""
     storms, bursts = job.settings.storms, job.settings.bursts
+    offsets, commits = job.settings.offsets, job.settings.commits
     note = {
         "of": {spec.full_name: job.lake.contents.mark(spec) for spec in _INPUTS},
         "storms": storms.model_dump(),
         "bursts": bursts.model_dump(),
+        "offsets": {"jump": offsets.jump, "retention_ms": offsets.retention_ms},
+        "commits": commits.model_dump(),
     }
     if job.lake.progress.of(STEP, FINDINGS) == note:
         return
     job.lake.create(FINDINGS)
-    generations, sessions, requests = (job.lake.read(spec) for spec in _INPUTS)
-    job.report.activity("looking for storms and bursts")
-    found_storms = rebalance_storms(generations, storms.window_ms, storms.min_rebalances)
-    found_bursts = illegal_generation_bursts(requests, generations, bursts.gap_ms, bursts.min_errors, sessions)
-    job.replace([(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)])
+    tables = {spec: job.lake.read(spec) for spec in _READ}
+    job.report.activity("looking for storms, bursts and offsets gone astray")
+    seen_until = _seen_until(job)
+    found_storms = rebalance_storms(tables, storms.thresholds(), seen_until)
+    found_bursts = illegal_generation_bursts(tables, bursts.gap_ms, bursts.min_errors, seen_until)
+    found_rewinds = offset_rewinds(tables, offsets.jump, offsets.retention_ms)
+    found_gaps = commit_gaps(tables, commits.silent_ms, seen_until)
+    job.replace(
+        [
+            (REBALANCE_STORMS, found_storms),
+            (ILLEGAL_GENERATION_BURSTS, found_bursts),
+            (OFFSET_REWINDS, found_rewinds),
+            (COMMIT_GAPS, found_gaps),
+        ]
+    )
     job.lake.progress.note(STEP, FINDINGS, note)
+
+
+def _seen_until(job: Job) -> float | None:
+    """Return the newest time in the data, as epoch ms; null if there is no data."""
+    newest = [
+        job.lake.read(spec).agg((F.unix_micros(F.max(name)) / 1000.0).alias("at")) for spec, name in _WRITTEN_AT.items()
+    ]
+    at: float | None = reduce(DataFrame.unionByName, newest).agg(F.max("at")).collect()[0][0]
+    return at
 
 
 def main(argv: Sequence[str] | None = None) -> int:

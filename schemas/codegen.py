@@ -21,7 +21,7 @@ TARGET = Path(__file__).with_name("rows.py")
 EVIDENCE = (silver.GROUP_METADATA, silver.COORDINATOR_EVENTS, silver.GROUP_REQUESTS, silver.CLIENT_EVENTS)
 """Tables that the replay reads. Its rows are those of one group of one cluster, whenever they were loaded."""
 
-NOT_EVIDENCE = frozenset({"cluster", "loaded_at", "received_at", "error", "client_software"})
+NOT_EVIDENCE = frozenset({"cluster", "loaded_at", "received_at", "error", "client_software", "sent_offsets"})
 """What it has no use for: where other columns say the same, or say it better."""
 
 _HEAD = '''"""Rows of the tables as the pure ring handles them; moments are epoch ms.
@@ -47,7 +47,7 @@ _TYPES = {
 
 def source() -> str:
     """Return the text of `schemas/rows.py`."""
-    tables = [(spec, _columns(spec, spec in EVIDENCE)) for spec in (*EVIDENCE, *gold.REPLAYED, gold.REPLAY_SNAPSHOTS)]
+    tables = [(spec, _columns(spec, spec in EVIDENCE)) for spec in (*EVIDENCE, *gold.TABLES)]
     nested: dict[str, Struct] = {}
     for spec, columns in tables:
         for name in columns:

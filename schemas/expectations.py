@@ -69,9 +69,15 @@ BY_HAND: dict[str, tuple[Check, ...]] = {
     "rebalance_storms": (
         *_in_order("started_at", "ended_at"),
         *_in_order("peak_count", "rebalance_count"),
-        *_at_least(0, "unstable_ms"),
+        *_in_order("partitions_moved_back", "partitions_moved"),
+        *_at_least(0, "unstable_ms", "unowned_ms"),
     ),
-    "illegal_generation_bursts": (*_in_order("started_at", "ended_at"), *_at_least(1, "error_count")),
+    "commit_gaps": (*_in_order("last_commit_at", "first_commit_at"), *_at_least(0, "owned_ms")),
+    "illegal_generation_bursts": (
+        *_in_order("started_at", "ended_at"),
+        *_at_least(1, "error_count"),
+        *_at_least(0, "zombie_ms"),
+    ),
 }
 """Checks that no declaration implies, by table; all of them are warnings."""
 

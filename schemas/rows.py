@@ -379,3 +379,106 @@ class ReplaySnapshotRow(Struct, kw_only=True, gc=False):
     size_bytes: int
     taken_until: float | None = None
     seen_until: float | None = None
+
+
+class RebalanceStormRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.rebalance_storms`.
+
+    One storm: overlapping or touching runs of too many rebalances of one group in one window.
+    """
+
+    cluster: str
+    group_id: str
+    started_at: float
+    ended_at: float
+    rebalance_count: int
+    first_generation: int | None = None
+    last_generation: int | None = None
+    peak_count: int | None = None
+    unstable_ms: int | None = None
+    unstable_ratio: float | None = None
+    triggers: dict[str, int] | None = None
+    main_trigger: str
+    main_client_id: str | None = None
+    main_client_host: str | None = None
+    main_client_software: str | None = None
+    pattern: str
+    pattern_share: float
+    is_open: bool
+    unowned_ms: int | None = None
+    partitions_moved: int | None = None
+    partitions_moved_back: int | None = None
+    refused_commit_count: int | None = None
+    severity: str
+    advice: str
+    evidence: list[str]
+
+
+class IllegalGenerationBurstRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.illegal_generation_bursts`: one run of requests of one group answered with one fencing error."""
+
+    cluster: str
+    group_id: str
+    error: str
+    started_at: float
+    ended_at: float
+    error_count: int
+    apis: dict[str, int] | None = None
+    member_ids: list[str] | None = None
+    client_ids: list[str] | None = None
+    stale_generation_min: int | None = None
+    stale_generation_max: int | None = None
+    current_generation: int | None = None
+    fenced_by_life: int | None = None
+    fenced_by_generation: int | None = None
+    behind_count: int | None = None
+    zombie_ms: int | None = None
+    lost_commit_count: int
+    reread_count: int | None = None
+    is_open: bool
+    suspected_cause: str
+    advice: str
+    evidence: str
+
+
+class OffsetRewindRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.offset_rewinds`.
+
+    One commit, or deletion, that moved a partition's committed offset back, far forward, or away.
+    """
+
+    cluster: str
+    topic_partition_of_record: int
+    record_offset: int
+    group_id: str
+    topic: str
+    partition: int
+    at: float | None = None
+    from_offset: int
+    to_offset: int | None = None
+    kind: str
+    origin: str
+    member_id: str | None = None
+    client_id: str | None = None
+    generation: int | None = None
+    is_at_rebalance: bool | None = None
+
+
+class CommitGapRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.commit_gaps`.
+
+    One partition of one generation that misses commits: its owner made none, or the one before it lost one.
+    """
+
+    cluster: str
+    group_id: str
+    life: int
+    generation: int
+    topic: str
+    partition: int
+    member_id: str
+    client_id: str | None = None
+    last_commit_at: float | None = None
+    first_commit_at: float | None = None
+    owned_ms: int | None = None
+    kind: str

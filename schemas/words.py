@@ -61,5 +61,39 @@ FENCING_ERRORS = (
 )
 """Errors by which a coordinator fences a member; bursts are counted for each of them apart."""
 
-SUSPECTED_CAUSES = ("zombie", "slow_poller", "lost_session", "coordinator_move", "rebalance_in_flight", "unknown")
+SUSPECTED_CAUSES = (
+    "zombie",
+    "slow_poller",
+    "lost_session",
+    "coordinator_move",
+    "rebalance_in_flight",
+    "fencing_war",
+    "commit_retry",
+    "unknown",
+)
 """What can lie behind a burst of fencing errors."""
+
+OFFSET_STEPS = ("rewind", "jump", "deleted")
+"""What is told of committed offsets: backwards, far forwards, gone."""
+
+OFFSET_ORIGINS = ("member", "admin", "transaction_aborted", "expired", "unknown")
+"""Who moves a committed offset."""
+
+COMMIT_GAPS = ("silent", "lost")
+"""Why a partition has no commit across a rebalance: its owner does not commit, or its commit was refused."""
+
+STORM_PATTERNS = (
+    "flapping_member",
+    "crash_loop",
+    "lost_session",
+    "slow_poll_loop",
+    "rolling_restart",
+    "scaling",
+    "fencing_war",
+    "subscription_conflict",
+    "metadata_refresh",
+    "coordinator_trouble",
+    "mixed",
+    "unknown",
+)
+"""What goes on in a storm: the story that most of its rebalances are part of."""

@@ -71,16 +71,16 @@ def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Itera
 def _storm(row: Any) -> Iterator[str]:
     yield f"{row.group_id}: {row.span}"
     yield f"{row.rebalance_count} rebalances (up to {row.peak_count} in one window)"
-    share = (row.triggers or {}).get(row.main_trigger)
-    yield f"main trigger {row.main_trigger}" + (f" ({share}×)" if share else "")
+    yield f"{row.pattern} ({100 * row.pattern_share:.0f} % of them)"
+    yield f"main trigger {row.main_trigger}"
     yield f"culprit {_client(row.main_client_id, row.main_client_host)}"
-    yield row.severity
+    yield row.severity + (", still going on" if row.is_open else "")
 
 
 def _burst(row: Any) -> Iterator[str]:
     yield f"{row.group_id}: {row.span}"
     yield f"{row.error_count} × {row.error} ({', '.join(f'{api} {n}' for api, n in sorted((row.apis or {}).items()))})"
-    yield f"main trigger {row.suspected_cause}"
+    yield f"suspected cause {row.suspected_cause}"
     yield f"culprit {', '.join(row.client_ids or []) or 'not known'}"
     if row.stale_generation_min is not None and row.current_generation is not None:
         low, high = row.stale_generation_min, row.stale_generation_max

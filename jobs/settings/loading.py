@@ -111,9 +111,10 @@ def _sentence(item: Any) -> str:
     if item["type"] == "extra_forbidden":
         section = key.rpartition(".")[0]
         siblings = [name for name, _ in keys() if name.rpartition(".")[0] == section]
-        return f"setting {key} does not exist (known: {', '.join(siblings)})"
+        known = f" (known: {', '.join(siblings)})" if siblings else ""
+        return f"setting {key} does not exist{known}"
     if item["type"] == "missing":
-        first = next(name for name, _ in keys() if name == key or name.startswith(f"{key}."))
+        first = next((name for name, _ in keys() if name == key or name.startswith(f"{key}.")), key)
         return f"setting {first} is missing"
     message = item["msg"].removeprefix("Value error, ")
     if key == OPEN.rstrip("."):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from jobs.settings.kafka_options import KafkaOptions
+from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
 
 ENV_PREFIX = "REBALANCE__"
@@ -27,6 +28,9 @@ def _no_bool(value: Any) -> Any:
 
 
 Number = Annotated[int, BeforeValidator(_no_bool)]
+
+
+Share = Annotated[float, BeforeValidator(_no_bool)]
 
 
 class Section(BaseModel):
@@ -51,6 +55,10 @@ class OffsetsSettings(Section):
     )
     path: str = Field("", description="folder with __consumer_offsets-N folders, or exported rows")
     bootstrap_servers: str = Field("", description="brokers of the live topic, host:port with commas between them")
+    jump: Number = Field(100_000, ge=1, description="a commit that skips more offsets than this is told of")
+    retention_ms: Number = Field(
+        604_800_000, ge=1, description="offsets.retention.minutes of the brokers, in milliseconds: when offsets expire"
+    )
     kafka: KafkaOptions = Field({}, description="any option of Kafka's consumer, such as security.protocol")
 
     def client_options(self) -> dict[str, str]:
@@ -101,11 +109,36 @@ class AuditSettings(Section):
     )
 
 
-class StormSettings(Section):
-    """From when on rebalances are a storm."""
+class StormLimitSettings(Section):
+    """From when on rebalances are a storm, and how bad it is; a storm is as severe as the worst limit it reaches."""
 
     window_ms: Number = Field(600_000, ge=1, description="length of the window, in milliseconds")
     min_rebalances: Number = Field(5, ge=2, description="rebalances in one window that make a storm")
+    warning_ratio: Share = Field(0.1, ge=0, le=1, description="share of a storm without assignment that is a warning")
+    warning_gap_ms: Number = Field(30_000, ge=0, description="mean time between rebalances up to which it is a warning")
+    critical_ratio: Share = Field(0.5, ge=0, le=1, description="share of a storm without assignment that is critical")
+    critical_gap_ms: Number = Field(6_000, ge=0, description="mean time between rebalances up to which it is critical")
+
+
+class GroupStormSettings(StormLimitSettings):
+    """Limits for some groups; those that are not given are as for all the others."""
+
+    pattern: str = Field(min_length=1, description="group ids, as a shell matches file names (etl-*)")
+
+
+class StormSettings(StormLimitSettings):
+    """The limits for all groups."""
+
+    groups: list[GroupStormSettings] = Field([], description="limits for some groups, the first pattern that fits")
+
+    def thresholds(self) -> Thresholds:
+        """Return the limits as the findings want them."""
+        usual = self.model_dump(exclude={"groups"})
+        of_groups: dict[str, StormLimits] = {}
+        for group in self.groups:
+            own = group.model_dump(exclude={"pattern"}, exclude_unset=True)
+            of_groups.setdefault(group.pattern, StormLimits(**usual | own))
+        return Thresholds(StormLimits(**usual), of_groups)
 
 
 class BurstSettings(Section):
@@ -125,6 +158,12 @@ class RetentionSettings(Section):
     audit_days: Number = Field(
         0, ge=0, description="days that the comparison with the request log is kept, request by request; 0 = for ever"
     )
+
+
+class CommitSettings(Section):
+    """What is expected of the commits of a group."""
+
+    silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
 
 
 class SparkSettings(Section):
@@ -150,6 +189,7 @@ class Settings(BaseSettings):
     storms: StormSettings = StormSettings()
     bursts: BurstSettings = BurstSettings()
     retention: RetentionSettings = RetentionSettings()
+    commits: CommitSettings = CommitSettings()
     spark: SparkSettings = SparkSettings()
 
 

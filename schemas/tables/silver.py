@@ -146,6 +146,7 @@ GROUP_REQUESTS = TableSpec(
         "answered_assignment",
         "leaving_members",
         "partition_errors",
+        "sent_offsets",
         "loaded_at",
     ),
     required=("broker", "answered_at", "api", "group_id", "error_code", "error", "loaded_at"),

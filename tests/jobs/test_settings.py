@@ -134,3 +134,31 @@ def test_shipped_settings_are_valid(name: str) -> None:
 
 def test_every_key_has_a_meaning() -> None:
     assert all(meaning for _, meaning in keys())
+
+
+def test_groups_can_have_limits_of_their_own(file: Path) -> None:
+    file.write_text(
+        FILE
+        + '[[storms.groups]]\npattern = "etl-*"\ncritical_ratio = 0.8\n'
+        + '[[storms.groups]]\npattern = "*"\nwindow_ms = 5\n'
+    )
+    thresholds = load(file, given("--storms.min_rebalances=7")).storms.thresholds()
+    assert thresholds.of("etl-nightly").critical_ratio == 0.8
+    assert thresholds.of("etl-nightly").window_ms == 1000, "what a group does not say is as for all the others"
+    assert thresholds.of("etl-nightly").min_rebalances == 7
+    assert thresholds.of("shop").window_ms == 5, "the first pattern that fits"
+    assert thresholds.usual.window_ms == 1000
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("windo_ms = 5", "groups.0.windo_ms does not exist"),
+        ("window_ms = 5", "storms.groups.0.pattern is missing"),
+    ],
+)
+def test_limits_of_groups_are_held_to_the_same_strictness(file: Path, wrong: str, message: str) -> None:
+    name = "" if "missing" in message else 'pattern = "etl-*"\n'
+    file.write_text(f"{FILE}[[storms.groups]]\n{name}{wrong}\n")
+    with pytest.raises(SettingsError, match=message):
+        load(file, given())

@@ -13,18 +13,22 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
-from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS
+from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
 from schemas.tables.silver import GROUP_REQUESTS
 from schemas.words import FENCING_ERRORS
 from tests.support.drawn_table import Row, draw
 from tests.support.frames import to_frame, to_rows
 from tests.unit.findings import oracle
 from tests.unit.findings.golden import Case, cases, complete
-from transforms.gold.advice import STORM_ADVICE
+from transforms.findings.storms.limits import StormLimits, Thresholds
+from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
+from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 
 pytestmark = pytest.mark.spark
+
+THRESHOLDS = Thresholds(StormLimits(100, 3))
 
 
 @pytest.fixture(scope="module")
@@ -32,25 +36,28 @@ def golden_findings(spark: SparkSession) -> dict[str, list[Row]]:
     """Findings of all golden cases by "table/case", in one Spark job for each table."""
     found: dict[str, list[Row]] = defaultdict(list)
     for table in ("rebalance_storms", "illegal_generation_bursts"):
-        batches: dict[tuple[int, ...], list[Case]] = defaultdict(list)
+        batches: dict[tuple[tuple[str, int], ...], list[Case]] = defaultdict(list)
         for case in cases(table):
-            batches[tuple(case.given.settings.values())].append(case)
-        frames = [_find(spark, table, limits, batch) for limits, batch in batches.items()]
+            batches[tuple(case.given.settings.items())].append(case)
+        frames = [_find(spark, table, batch) for batch in batches.values()]
         for row in to_rows(reduce(DataFrame.unionByName, frames)):
             found[f"{table}/{row['cluster']}"].append({**row, "cluster": "demo"})
     return found
 
 
-def _find(spark: SparkSession, table: str, limits: tuple[int, ...], batch: list[Case]) -> DataFrame:
-    """The findings of several cases that have the same limits, each in a cluster of its own name."""
+def _find(spark: SparkSession, table: str, batch: list[Case]) -> DataFrame:
+    """The findings of several cases that have the same settings, each in a cluster of its own name."""
+    settings = batch[0].given.settings
 
     def frame(name: str) -> DataFrame:
         rows = [{**row, "cluster": case.name} for case in batch for row in case.rows(name)]
         return to_frame(spark, BY_NAME[name], rows)
 
     if table == "rebalance_storms":
-        return rebalance_storms(frame("generations"), *limits)
-    return illegal_generation_bursts(frame("group_requests"), frame("generations"), *limits)
+        tables = {spec: frame(spec.name) for spec in READ_FOR_STORMS}
+        return rebalance_storms(tables, batch[0].thresholds(), settings.get("seen_until"))
+    tables = {spec: frame(spec.name) for spec in READ_FOR_BURSTS}
+    return illegal_generation_bursts(tables, settings["gap_ms"], settings["min_errors"], settings.get("seen_until"))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +74,8 @@ def test_golden_findings(golden_findings: dict[str, list[Row]], case: Case) -> N
 
 def test_findings_have_the_columns_and_types_of_the_contract(spark: SparkSession) -> None:
     generations = to_frame(spark, GENERATIONS, [])
-    storms = rebalance_storms(generations, 100, 3)
-    bursts = illegal_generation_bursts(to_frame(spark, GROUP_REQUESTS, []), generations, 100, 3)
+    storms = rebalance_storms({GENERATIONS: generations}, THRESHOLDS)
+    bursts = illegal_generation_bursts({GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [])}, 100, 3)
     for frame, spec in ((storms, REBALANCE_STORMS), (bursts, ILLEGAL_GENERATION_BURSTS)):
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
             (field.name, field.dataType.simpleString()) for field in struct_type(spec)
@@ -76,48 +83,16 @@ def test_findings_have_the_columns_and_types_of_the_contract(spark: SparkSession
         assert frame.collect() == []
 
 
-def test_advice_speaks_of_every_trigger_that_matters(spark: SparkSession) -> None:
-    """Crash and return in turn: the join comes first and is more frequent, the expired session is what to mend."""
-    triggers = ["member_joined", "session_expired", "member_joined", "session_expired", "member_joined", "member_left"]
+def test_a_group_of_its_own_has_limits_of_its_own(spark: SparkSession) -> None:
+    """Three rebalances within 100 ms: for the others a storm, for etl groups only five are, and for one of them two."""
     rows = [
-        complete("generations", {"group_id": "ship", "generation": at, "preparing_at": float(at), "trigger": trigger})
-        for at, trigger in enumerate(triggers)
+        complete("generations", {"group_id": group, "generation": at, "preparing_at": 40.0 * at})
+        for group in ("shop", "etl-slow", "etl-fast", "xetl-")
+        for at in range(3)
     ]
-    advice = to_rows(rebalance_storms(to_frame(spark, GENERATIONS, rows), 100, 3))[0]["advice"]
-    assert advice == f"{STORM_ADVICE['member_joined']} Also session_expired: {STORM_ADVICE['session_expired']}"
-
-
-@pytest.mark.parametrize(("window_ms", "min_rebalances"), [(-1, 5), (100, 0)])
-def test_storms_refuse_senseless_limits(spark: SparkSession, window_ms: int, min_rebalances: int) -> None:
-    with pytest.raises(ValueError, match="min_rebalances"):
-        rebalance_storms(to_frame(spark, GENERATIONS, []), window_ms, min_rebalances)
-
-
-def test_sessions_say_how_senders_went_when_no_generation_does(spark: SparkSession) -> None:
-    """Three members time out in one join phase: only the first triggers, its trigger is another member's join."""
-    members = ("a", "b", "c")
-    requests = [
-        complete(
-            "group_requests",
-            {"group_id": "etl", "error": "UNKNOWN_MEMBER_ID", "answered_at": 20_000.0 + at, "member_id": member},
-        )
-        for at, member in enumerate(members)
-    ]
-    sessions = [
-        complete(
-            "member_sessions",
-            {"group_id": "etl", "member_id": member, "ended_at": 19_000.0, "end_cause": "session_expired"},
-        )
-        for member in members
-    ]
-    found = illegal_generation_bursts(
-        to_frame(spark, GROUP_REQUESTS, requests),
-        to_frame(spark, GENERATIONS, []),
-        5000,
-        3,
-        to_frame(spark, MEMBER_SESSIONS, sessions),
-    )
-    assert [row["suspected_cause"] for row in to_rows(found)] == ["lost_session"]
+    own = {"etl-f*": StormLimits(50, 2), "etl-*": StormLimits(100, 5)}
+    found = rebalance_storms({GENERATIONS: to_frame(spark, GENERATIONS, rows)}, Thresholds(StormLimits(100, 3), own))
+    assert {row["group_id"]: row["peak_count"] for row in to_rows(found)} == {"shop": 3, "etl-fast": 2, "xetl-": 3}
 
 
 TIME = st.integers(0, 60)
@@ -204,7 +179,8 @@ def test_storms_are_those_of_the_definition(spark: SparkSession, window_ms: int,
     generations = named_groups("generations", sampled(random_generations(), 250))
     expected = oracle.storms(generations, window_ms, min_rebalances)
     assert len(expected) > 50
-    found = to_rows(rebalance_storms(to_frame(spark, GENERATIONS, generations), window_ms, min_rebalances))
+    thresholds = Thresholds(StormLimits(window_ms, min_rebalances))
+    found = to_rows(rebalance_storms({GENERATIONS: to_frame(spark, GENERATIONS, generations)}, thresholds))
     assert_same(found, expected, oracle.STORM_COLUMNS, generations)
 
 
@@ -214,6 +190,7 @@ def test_bursts_are_those_of_the_definition(spark: SparkSession, gap_ms: int, mi
     requests = named_groups("group_requests", sampled(random_requests(), 250))
     expected = oracle.bursts(requests, generations, gap_ms, min_errors)
     assert len(expected) > 50
-    frames = to_frame(spark, GROUP_REQUESTS, requests), to_frame(spark, GENERATIONS, generations)
-    found = to_rows(illegal_generation_bursts(*frames, gap_ms, min_errors))
+    given_rows = {GROUP_REQUESTS: requests, GENERATIONS: generations}
+    frames = {spec: to_frame(spark, spec, rows) for spec, rows in given_rows.items()}
+    found = to_rows(illegal_generation_bursts(frames, gap_ms, min_errors))
     assert_same(found, expected, oracle.BURST_COLUMNS, requests)

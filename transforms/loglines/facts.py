@@ -85,6 +85,14 @@ class LeavingMember(TypedDict):
     error_code: int | None
 
 
+class SentOffset(TypedDict):
+    """A partition of a commit that was refused."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
 class GroupRequest(Struct):
     """A row of `silver.group_requests`; what its table requires comes first."""
 
@@ -123,6 +131,7 @@ class GroupRequest(Struct):
     answered_assignment: bytes | None = None
     leaving_members: list[LeavingMember] | None = None
     partition_errors: dict[int, int] | None = None
+    sent_offsets: list[SentOffset] | None = None
 
 
 class Rejected(Struct):

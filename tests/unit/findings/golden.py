@@ -7,6 +7,7 @@ from pathlib import Path
 
 from schemas.catalog import BY_NAME
 from tests.support.drawn_table import Drawing, Row, draw, read
+from transforms.findings.storms.limits import StormLimits, Thresholds
 
 FOLDER = Path(__file__).resolve().parents[2] / "golden"
 
@@ -19,6 +20,11 @@ DEFAULTS: Row = {
     "missing_before": 0,
     "api": "Heartbeat",
     "broker": "1",
+    "error": "NONE",
+    "is_leader": False,
+    "computed_partition": 0,
+    "is_tombstone": False,
+    "txn_state": "none",
 }
 
 
@@ -34,6 +40,11 @@ class Case:
     def rows(self, table: str) -> list[Row]:
         """The rows that go in, with every column of the table; what is not drawn is a default or null."""
         return [complete(table, row) for row in self.given.tables.get(table, [])]
+
+    def thresholds(self) -> Thresholds:
+        """The limits that are drawn."""
+        names = StormLimits.__dataclass_fields__
+        return Thresholds(StormLimits(**{name: n for name, n in self.given.settings.items() if name in names}))
 
     def compare(self, found: list[Row], columns: set[str] | None = None) -> None:
         """Assert that the rows found are those drawn, in the drawn columns (or those of them that are given)."""

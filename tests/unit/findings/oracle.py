@@ -24,9 +24,6 @@ STORM_COLUMNS = _KEY | {
     "unstable_ms",
     "unstable_ratio",
     "triggers",
-    "main_trigger",
-    "main_client_id",
-    "main_client_host",
 }
 BURST_COLUMNS = _KEY | {
     "error",
@@ -38,7 +35,7 @@ BURST_COLUMNS = _KEY | {
     "stale_generation_max",
     "current_generation",
 }
-"""What the oracle finds: all but the judgements (severity, cause, advice)."""
+"""What the oracle finds: all but the judgements (pattern, causes, culprits, severity, advice)."""
 
 
 def rebalanced_at(generation: Row) -> float | None:
@@ -57,12 +54,12 @@ def storms(generations: Iterable[Row], window_ms: int, min_rebalances: int) -> l
     for key, rows in _by(generations, lambda row: (row["cluster"], row["group_id"])):
         dated = [(at, row["life"], row["generation"], row) for row in rows if (at := rebalanced_at(row)) is not None]
         dated.sort(key=lambda entry: entry[:3])
-        for first, last in _storm_intervals([entry[0] for entry in dated], window_ms, min_rebalances):
+        for first, last in storm_intervals([entry[0] for entry in dated], window_ms, min_rebalances):
             found.append({"cluster": key[0], "group_id": key[1], **_storm(dated, first, last, window_ms)})
     return found
 
 
-def _storm_intervals(times: list[float], window_ms: int, min_rebalances: int) -> list[tuple[float, float]]:
+def storm_intervals(times: list[float], window_ms: int, min_rebalances: int) -> list[tuple[float, float]]:
     """Every stormy interval there is, then joined for as long as two of them share a moment."""
     intervals = {
         (times[j], times[k])
@@ -83,9 +80,6 @@ def _storm(dated: list[tuple[float, int, int, Row]], first: float, last: float, 
     inside = [entry for entry in dated if first <= entry[0] <= last]
     times = [entry[0] for entry in inside]
     triggers = [entry[3]["trigger"] for entry in inside]
-    clients = [(entry[3].get("trigger_client_id"), entry[3].get("trigger_client_host")) for entry in inside]
-    named = [client for client in clients if client[0] is not None]
-    main_client = _most_frequent(named) if named else (None, None)
     unstable = _unstable_intervals(dated, first, last)
     until = max([last, *(end for _, end in unstable)])
     unstable_ms = len({ms for start, end in unstable for ms in range(int(start), int(end))}) if unstable else None
@@ -99,9 +93,6 @@ def _storm(dated: list[tuple[float, int, int, Row]], first: float, last: float, 
         "unstable_ms": unstable_ms,
         "unstable_ratio": None if unstable_ms is None or until == first else unstable_ms / (until - first),
         "triggers": dict(Counter(triggers)),
-        "main_trigger": _most_frequent(triggers),
-        "main_client_id": main_client[0],
-        "main_client_host": main_client[1],
     }
 
 
@@ -124,18 +115,23 @@ def bursts(requests: Iterable[Row], generations: Iterable[Row], gap_ms: int, min
     """All bursts of all groups, without cause and advice."""
     generations = list(generations)
     found = []
+    for cluster, group_id, run in runs(requests, gap_ms, min_errors):
+        of_group = [row for row in generations if (row["cluster"], row["group_id"]) == (cluster, group_id)]
+        key = {"cluster": cluster, "group_id": group_id, "error": run[0]["error"]}
+        found.append({**key, **_burst(run, of_group)})
+    return found
+
+
+def runs(requests: Iterable[Row], gap_ms: int, min_errors: int) -> Iterable[tuple[str, str, list[Row]]]:
+    """Cluster, group and requests of every burst."""
     refused = [row for row in requests if row["error"] in FENCING]
     for key, rows in _by(refused, lambda row: (row["cluster"], row["group_id"], row["error"])):
-        runs: list[list[Row]] = []
+        found: list[list[Row]] = []
         for row in sorted(rows, key=lambda row: row["answered_at"]):
-            if not runs or row["answered_at"] - runs[-1][-1]["answered_at"] > gap_ms:
-                runs.append([])
-            runs[-1].append(row)
-        of_group = [row for row in generations if (row["cluster"], row["group_id"]) == key[:2]]
-        for run in runs:
-            if len(run) >= min_errors:
-                found.append({"cluster": key[0], "group_id": key[1], "error": key[2], **_burst(run, of_group)})
-    return found
+            if not found or row["answered_at"] - found[-1][-1]["answered_at"] > gap_ms:
+                found.append([])
+            found[-1].append(row)
+        yield from ((str(key[0]), str(key[1]), run) for run in found if len(run) >= min_errors)
 
 
 def _burst(run: list[Row], generations: list[Row]) -> Row:
@@ -162,12 +158,6 @@ def _generation_at(generations: list[Row], moment: float) -> int | None:
         if begin is not None and begin <= moment:
             in_force.append((begin, row["life"], row["generation"]))
     return max(in_force)[2] if in_force else None
-
-
-def _most_frequent(values: list[Any]) -> Any:
-    """The most frequent value, of equally frequent ones the first."""
-    counts = Counter(values)
-    return max(counts, key=lambda value: (counts[value], -values.index(value)))
 
 
 def _by(rows: Iterable[Row], key: Any) -> Iterable[tuple[tuple[Hashable, ...], list[Row]]]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.words import SEVERITIES, SUSPECTED_CAUSES, TRIGGERS
-from tests.unit.findings import oracle
+from tests.unit.findings import oracle, pure
 from tests.unit.findings.golden import Case, cases
-from transforms.gold import advice
+from transforms.findings.storms.limits import StormLimits
 
 
 def _named(table: str) -> list:
@@ -21,6 +20,12 @@ def test_oracle_finds_the_golden_storms(case: Case) -> None:
     case.compare(found, oracle.STORM_COLUMNS)
 
 
+@pytest.mark.parametrize("case", _named("rebalance_storms"))
+def test_golden_storms_are_judged_as_drawn(case: Case) -> None:
+    tables = {table: case.rows(table) for table in pure.TABLES.values()}
+    case.compare(pure.storms(tables, case.thresholds(), case.given.settings.get("seen_until")))
+
+
 @pytest.mark.parametrize("case", _named("illegal_generation_bursts"))
 def test_oracle_finds_the_golden_bursts(case: Case) -> None:
     settings = case.given.settings
@@ -30,20 +35,14 @@ def test_oracle_finds_the_golden_bursts(case: Case) -> None:
     case.compare(found, oracle.BURST_COLUMNS)
 
 
-def test_every_trigger_has_its_own_advice() -> None:
-    assert tuple(advice.STORM_ADVICE) == TRIGGERS
-    assert len(set(advice.STORM_ADVICE.values())) == len(TRIGGERS)
+@pytest.mark.parametrize("case", _named("illegal_generation_bursts"))
+def test_golden_bursts_are_judged_as_drawn(case: Case) -> None:
+    tables = {table: case.rows(table) for table in pure.TABLES_OF_BURSTS.values()}
+    given = case.given.settings
+    case.compare(pure.bursts(tables, given["gap_ms"], given["min_errors"], given.get("seen_until")))
 
 
-def test_severities_fall_and_their_limits_with_them() -> None:
-    names = [rule.severity for rule in advice.SEVERITY_RULES] + [advice.MILDEST_SEVERITY]
-    assert names == list(reversed(SEVERITIES))
-    ratios = [rule.unstable_ratio for rule in advice.SEVERITY_RULES]
-    gaps = [rule.mean_gap_ms for rule in advice.SEVERITY_RULES]
-    assert ratios == sorted(ratios, reverse=True) and gaps == sorted(gaps)
-
-
-def test_every_cause_can_be_suspected_and_one_rule_always_holds() -> None:
-    assert {rule.cause for rule in advice.BURST_RULES} == set(SUSPECTED_CAUSES)
-    assert advice.BURST_RULES[-1].condition == "true"
-    assert set(advice.REMOVAL_CAUSES.values()) <= set(SUSPECTED_CAUSES)
+def test_storms_refuse_senseless_limits() -> None:
+    for wrong in ({"window_ms": -1}, {"min_rebalances": 0}):
+        with pytest.raises(ValueError, match="min_rebalances"):
+            StormLimits(**wrong)

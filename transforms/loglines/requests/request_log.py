@@ -8,6 +8,7 @@ from transforms.loglines.facts import GroupRequest
 from transforms.loglines.requests.apis import APIS
 from transforms.loglines.requests.careful import read_carefully
 from transforms.loglines.requests.columns import requests_of
+from transforms.loglines.requests.offsets import COMMITS, sent_offsets
 from transforms.loglines.requests.request_text import KEYS
 from transforms.loglines.requests.shapes import decode
 
@@ -57,4 +58,7 @@ def read_request_line(line: str, begin: int, key: int, logged_at: int) -> list[G
     """
     begin += len(_MARKER)
     logged = decode(line, begin, key)
-    return requests_of(read_carefully(line, begin) if logged is None else logged, logged_at)
+    requests = requests_of(read_carefully(line, begin) if logged is None else logged, logged_at)
+    if key in COMMITS and requests[0].error_code:
+        requests[0].sent_offsets = sent_offsets(line, begin)
+    return requests

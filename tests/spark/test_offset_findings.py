@@ -1,0 +1,174 @@
+"""Offsets that go astray, and commits that are missing: which are told of, in Spark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from schemas.spark import struct_type
+from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS
+from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
+from tests.support.frames import to_frame, to_rows
+from tests.unit.findings.golden import complete
+from transforms.gold.commit_gaps import commit_gaps
+from transforms.gold.offset_rewinds import offset_rewinds
+
+pytestmark = pytest.mark.spark
+
+Row = dict[str, Any]
+
+JUMP, RETENTION_MS, SILENT_MS = 1_000, 100_000, 5_000
+
+
+def commits(group: str, *offsets: int | None, txn: dict[int, str] | None = None, partition: int = 0) -> list[Row]:
+    """Commits a second apart; None is a tombstone; `txn` says how transactions ended, by place."""
+    return [
+        complete(
+            "offset_commits",
+            {
+                "group_id": group,
+                "topic": "t",
+                "partition": partition,
+                "topic_partition_of_record": 7,
+                "record_offset": 1000 * partition + place,
+                "recorded_at": 1000.0 * place,
+                "committed_offset": offset,
+                "is_tombstone": offset is None,
+                "txn_state": (txn or {}).get(place, "none"),
+            },
+        )
+        for place, offset in enumerate(offsets)
+    ]
+
+
+def test_only_steps_that_are_worth_telling_are_told(spark: SparkSession) -> None:
+    rows = [
+        *commits("forward", 1, 2, 2, 1002),
+        *commits("back", 10, 20, 15, 16),
+        *commits("far", 1, 1002),
+        *commits("gone", 5, None, 1, None, None),
+        *commits("aborted", 10, 50, 20, 30, txn={1: "aborted"}),
+        *commits("aborted_and_done_again", 10, 50, 50, txn={1: "aborted"}),
+        *commits("open", 10, 50, 20, txn={1: "open"}),
+        *commits("back_after_an_abort", 10, 50, 5, txn={1: "aborted"}),
+    ]
+    tables = {OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, rows), GENERATIONS: to_frame(spark, GENERATIONS, [])}
+    found = {
+        (row["group_id"], row["record_offset"], row["kind"], row["origin"], row["from_offset"], row["to_offset"])
+        for row in to_rows(offset_rewinds(tables, JUMP, RETENTION_MS))
+    }
+    assert found == {
+        ("back", 2, "rewind", "unknown", 20, 15),
+        ("far", 1, "jump", "unknown", 1, 1002),
+        ("gone", 1, "deleted", "unknown", 5, None),
+        ("gone", 3, "deleted", "unknown", 1, None),
+        ("aborted", 2, "rewind", "transaction_aborted", 50, 20),
+        ("back_after_an_abort", 2, "rewind", "unknown", 10, 5),
+    }
+
+
+def assignment(group: str, partition: int, generation: int, member: str, since: float, until: float | None) -> Row:
+    return complete(
+        "assignments",
+        {
+            "group_id": group,
+            "generation": generation,
+            "member_id": member,
+            "client_id": f"c-{member}",
+            "topic": "t",
+            "partition": partition,
+            "valid_from": since,
+            "valid_to": until,
+        },
+    )
+
+
+def test_who_is_behind_a_step_is_found_in_the_other_tables(spark: SparkSession) -> None:
+    request = complete(
+        "group_requests",
+        {"group_id": "asked", "api": "OffsetCommit", "answered_at": 2010.0, "handled_at": 1990.0, "member_id": "m"}
+        | {"client_id": "c", "generation": 4},
+    )
+    begun = complete("generations", {"group_id": "owned", "generation": 4, "preparing_at": 1500.0})
+    tables = {
+        OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, [*commits("asked", 1, 9, 5), *commits("owned", 1, 9, 5)]),
+        GENERATIONS: to_frame(spark, GENERATIONS, [begun]),
+        ASSIGNMENTS: to_frame(spark, ASSIGNMENTS, [assignment("owned", 0, 4, "o", 1600.0, None)]),
+        GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [request]),
+    }
+    found = {
+        row["group_id"]: (row["origin"], row["member_id"], row["generation"], row["is_at_rebalance"])
+        for row in to_rows(offset_rewinds(tables, JUMP, RETENTION_MS))
+    }
+    assert found == {"asked": ("member", "m", 4, None), "owned": ("member", "o", 4, True)}
+
+
+def test_a_partition_that_nobody_commits_is_told_of_while_the_group_commits_others(spark: SparkSession) -> None:
+    """Partition 0 is committed every second for twelve seconds; what the other partitions do differs."""
+    busy = [(group, 0, 1, "a", 0.0, None) for group in ("mixed", "late", "short")]
+    quiet = [("mixed", 1, 1, "b", 0.0, None), ("late", 1, 1, "b", 0.0, None), ("short", 1, 1, "b", 0.0, 4000.0)]
+    rows = [row for group, *_ in busy for row in commits(group, *range(12))]
+    late = {**commits("late", 7, partition=1)[0], "recorded_at": 6000.0}
+    never = [("nothing", 0, 1, "a", 0.0, None)]
+    tables = {
+        OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, [*rows, late]),
+        ASSIGNMENTS: to_frame(spark, ASSIGNMENTS, [assignment(*row) for row in (*busy, *quiet, *never)]),
+    }
+    found = {
+        (row["group_id"], row["partition"], row["kind"], row["member_id"], row["owned_ms"], row["first_commit_at"])
+        for row in to_rows(commit_gaps(tables, SILENT_MS, 12_000.0))
+    }
+    assert found == {("mixed", 1, "silent", "b", 12_000, None), ("late", 1, "silent", "b", 6_000, 6_000.0)}
+
+
+def refusal(at: float, member: str, *partitions: int) -> Row:
+    sent = [{"topic": "t", "partition": partition, "offset": 9} for partition in partitions]
+    given = {"group_id": "shop", "api": "OffsetCommit", "answered_at": at, "member_id": member, "sent_offsets": sent}
+    return complete("group_requests", {**given, "error": "UNKNOWN_MEMBER_ID"})
+
+
+def test_a_commit_that_was_refused_is_lost_to_the_next_owner(spark: SparkSession) -> None:
+    """Partition 0 is refused between two generations, 1 when it has a new owner, 2 to its own owner, 3 at the end."""
+    held = [
+        *((0, 1, "a", 0.0, 2000.0), (0, 2, "b", 2500.0, None)),
+        *((1, 1, "a", 0.0, 2000.0), (1, 2, "b", 2500.0, 9000.0), (1, 3, "b", 9500.0, None)),
+        *((2, 1, "a", 0.0, 2000.0), (2, 2, "b", 2500.0, 9000.0), (2, 3, "c", 9500.0, None)),
+        (3, 1, "a", 0.0, 2000.0),
+    ]
+    refused = [refusal(2200.0, "a", 0), refusal(3000.0, "a", 1), refusal(8000.0, "b", 2), refusal(3000.0, "a", 3)]
+    tables = {
+        OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, commits("shop", 1, 2, 3, 4)),
+        ASSIGNMENTS: to_frame(spark, ASSIGNMENTS, [assignment("shop", *row) for row in held]),
+        GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, refused),
+    }
+    found = {
+        (
+            row["partition"],
+            row["generation"],
+            row["kind"],
+            row["member_id"],
+            row["last_commit_at"],
+            row["first_commit_at"],
+        )
+        for row in to_rows(commit_gaps(tables, 100_000, 12_000.0))
+    }
+    assert found == {
+        (0, 2, "lost", "b", 2000.0, 3000.0),
+        (1, 2, "lost", "b", None, None),
+        (2, 3, "lost", "c", None, None),
+    }
+
+
+def test_tables_have_the_columns_and_types_of_the_contract(spark: SparkSession) -> None:
+    empty = {spec: to_frame(spark, spec, []) for spec in (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)}
+    frames = {
+        OFFSET_REWINDS: offset_rewinds(empty, JUMP, RETENTION_MS),
+        COMMIT_GAPS: commit_gaps(empty, SILENT_MS, None),
+    }
+    for spec, frame in frames.items():
+        assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
+            (field.name, field.dataType.simpleString()) for field in struct_type(spec)
+        ]
+        assert frame.collect() == []

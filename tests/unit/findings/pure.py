@@ -1,0 +1,131 @@
+"""Storms and bursts judged without Spark: found by the oracle, the evidence of each picked by plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from schemas.kafka_errors import error_name
+from tests.unit.findings.oracle import rebalanced_at, runs, storm_intervals
+from transforms.findings.bursts.judge import burst_row
+from transforms.findings.evidence import KINDS, Evidence
+from transforms.findings.storms.judge import storm_row
+from transforms.findings.storms.limits import Thresholds
+
+Row = dict[str, Any]
+
+TABLES = {
+    "generations": "generations",
+    "members": "generation_members",
+    "sessions": "member_sessions",
+    "assignments": "assignments",
+    "requests": "group_requests",
+    "coordinators": "coordinators",
+}
+"""By list of the evidence: the table that its rows are of."""
+
+
+TABLES_OF_BURSTS = {
+    "requests": "group_requests",
+    "generations": "generations",
+    "members": "generation_members",
+    "sessions": "member_sessions",
+    "coordinators": "coordinators",
+    "commits": "offset_commits",
+}
+"""Likewise, for bursts."""
+
+HOUR_MS = 3_600_000
+
+
+def storms(
+    tables: Mapping[str, Iterable[Row]], thresholds: Thresholds, seen_until: float | None = None
+) -> list[dict[str, Any]]:
+    """The storms of all groups."""
+    by_group: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for kind, table in TABLES.items():
+        for row in tables.get(table, ()):
+            by_group.setdefault((row["cluster"], row["group_id"]), {}).setdefault(kind, []).append(row)
+    found = []
+    for (cluster, group_id), rows in sorted(by_group.items()):
+        limits = thresholds.of(group_id)
+        dated = [(at, row["life"], row["generation"], row) for row in rows.get("generations", ()) if (at := _at(row))]
+        dated.sort(key=lambda entry: entry[:3])
+        moments = [entry[0][0] for entry in dated]
+        for first, last in storm_intervals(moments, limits.window_ms, limits.min_rebalances):
+            inside = [entry for entry in dated if first <= entry[0][0] <= last]
+            after = [at for at in moments if at > last]
+            before = [entry for entry in dated if entry[0][0] < first][-1:]
+            own, held = ({entry[1:3] for entry in of} for of in (inside, [*before, *inside]))
+            since, until = first - limits.window_ms, last + limits.window_ms
+            picked = {
+                "generations": [entry[3] for entry in inside],
+                "members": [r for r in rows.get("members", ()) if (r["life"], r["generation"]) in own],
+                "assignments": [r for r in rows.get("assignments", ()) if (r["life"], r["generation"]) in held],
+                "sessions": _around(rows.get("sessions", ()), "joined_at", "ended_at", since, until),
+                "coordinators": _around(rows.get("coordinators", ()), "from_at", "to_at", since, until),
+                "requests": _around(map(_named, rows.get("requests", ())), "answered_at", "answered_at", since, until),
+            }
+            evidence = msgspec.structs.replace(
+                Evidence(cluster=cluster, group_id=group_id, next_at=min(after, default=None), seen_until=seen_until),
+                **{kind: [typed(row, kind) for row in of_kind] for kind, of_kind in picked.items()},
+            )
+            found.append(msgspec.structs.asdict(storm_row(evidence.in_order(), limits)))
+    return found
+
+
+def bursts(
+    tables: Mapping[str, Iterable[Row]], gap_ms: int, min_errors: int, seen_until: float | None = None
+) -> list[dict[str, Any]]:
+    """The bursts of all groups."""
+    named = [_named(row) for row in tables.get("group_requests", ())]
+    found = []
+    for cluster, group_id, run in runs(named, gap_ms, min_errors):
+        since, until = run[0]["answered_at"] - HOUR_MS, run[-1]["answered_at"] + HOUR_MS / 6
+        rows = {
+            kind: [r for r in tables.get(table, ()) if (r["cluster"], r["group_id"]) == (cluster, group_id)]
+            for kind, table in TABLES_OF_BURSTS.items()
+        }
+        clients = {row["client_id"] for row in run}
+        waiting = [r for r in named if r["group_id"] == group_id and r["error"] == "REBALANCE_IN_PROGRESS"]
+        picked = {
+            "refused": run,
+            "requests": [
+                r for r in _around(waiting, "answered_at", "answered_at", since, until) if r["api"] != "Heartbeat"
+            ],
+            "generations": rows["generations"],
+            "members": [row for row in rows["members"] if row["client_id"] in clients],
+            "sessions": _around(rows["sessions"], "joined_at", "ended_at", since, until),
+            "coordinators": _around(rows["coordinators"], "from_at", "to_at", since, until),
+            "commits": [row for row in rows["commits"] if not row["is_tombstone"]],
+        }
+        evidence = msgspec.structs.replace(
+            Evidence(cluster=cluster, group_id=group_id, seen_until=seen_until),
+            **{kind: [typed(row, kind) for row in of_kind] for kind, of_kind in picked.items()},
+        )
+        found.append(msgspec.structs.asdict(burst_row(evidence.in_order(), gap_ms)))
+    return found
+
+
+def typed(row: Row, kind: str) -> Any:
+    """A row as findings handle it."""
+    known = {name: value for name, value in row.items() if value is not None}
+    return msgspec.convert(known, KINDS[kind], strict=False, from_attributes=True)
+
+
+def _at(row: Row) -> tuple[float] | None:
+    """The moment of a rebalance, in a tuple: midnight is a moment as well."""
+    at = rebalanced_at(row)
+    return None if at is None else (at,)
+
+
+def _named(row: Row) -> Row:
+    return row if row.get("error") else {**row, "error": error_name(row["error_code"])}
+
+
+def _around(rows: Iterable[Row], begin: str, end: str, since: float, until: float) -> list[Row]:
+    return [
+        row for row in rows if (row[begin] is None or row[begin] <= until) and (row[end] is None or row[end] >= since)
+    ]

@@ -1,0 +1,175 @@
+"""What would prevent a burst, said in its own figures; where the evidence does not carry advice, what would decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from schemas.rows import IllegalGenerationBurstRow
+from transforms.findings.bursts.senders import Sender
+from transforms.findings.evidence import Evidence
+from transforms.findings.sentences import counted, duration, listed, roomy_ms, setting, times, who
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the sentences are made of."""
+
+    row: IllegalGenerationBurstRow
+    evidence: Evidence
+    senders: list[Sender]
+
+    @property
+    def names(self) -> str:
+        return listed(sorted({who(s.client.client_id, s.client.client_host) for s in self.senders}))
+
+    @property
+    def away_ms(self) -> float | None:
+        """The longest time from a removal to the client's return, or until it was heard of again."""
+        gone = [s for s in self.senders if s.was_gone and s.stay is not None and s.stay.ended_at is not None]
+        return max((_back_at(s) - (s.stay.ended_at or 0.0) for s in gone if s.stay is not None), default=None)
+
+    def of_members(self, name: str) -> int | None:
+        keys = {(s.client.client_id, s.client.client_host) for s in self.senders}
+        members = self.evidence.members
+        mine = [m for m in members if (m.client_id, m.client_host) in keys] or members
+        return max((value for m in mine if (value := getattr(m, name)) is not None), default=None)
+
+    @property
+    def price(self) -> str:
+        """What was lost, as far as it is known."""
+        row = self.row
+        if not row.lost_commit_count:
+            return "No commit was lost."
+        said = counted(row.lost_commit_count, "commit of a partition was refused", "commits of partitions were refused")
+        if row.reread_count is None:
+            return f"{said}; how much was done twice is not in the data."
+        if not row.reread_count:
+            return f"{said}; nothing was done twice."
+        again = counted(row.reread_count, "record was done twice", "records were done twice")
+        return f"{said}, and {again}, by them and by the next owners."
+
+
+def _back_at(sender: Sender) -> float:
+    return sender.returned_at if sender.returned_at is not None else sender.told_at
+
+
+def advice_for(row: IllegalGenerationBurstRow, evidence: Evidence, senders: list[Sender]) -> str:
+    """Say what goes on in a burst, what it cost and what would prevent it.
+
+    Args:
+        row: the burst, but for its advice.
+        evidence: what it was found in.
+        senders: whose requests were refused.
+    """
+    return _SENTENCES[row.suspected_cause](_Facts(row, evidence, senders))
+
+
+def _zombie(facts: _Facts) -> str:
+    row = facts.row
+    went_on = f" for {duration(row.zombie_ms)}" if row.zombie_ms is not None else ""
+    behind = f", {row.behind_count} generations behind" if (row.behind_count or 0) > 1 else ""
+    change = f" by generation {row.fenced_by_generation}" if row.fenced_by_generation is not None else ""
+    return (
+        f"{facts.names} went on{went_on} after being shut out{change}{behind}, although refused "
+        f"{times(row.error_count)}: a thread or process that outlived its membership. {facts.price} What it wrote "
+        f"elsewhere stands. It has to stop at the first {row.error}, and to commit from the thread that polls; the "
+        "price: work since the last commit is given up at once."
+    )
+
+
+def _slow(facts: _Facts) -> str:
+    away, poll = facts.away_ms, facts.of_members("rebalance_timeout_ms")
+    said = f"{facts.names} had taken too long between two polls, or in coming to a rebalance, and committed afterwards."
+    if away is None or poll is None:
+        return f"{said} {facts.price} By how much it was late is in the client's log."
+    value = roomy_ms(poll + away)
+    return (
+        f"{said} {facts.price} A batch took up to {duration(poll + away)}: "
+        f"{setting('max.poll.interval.ms', value, poll)} covers it, or max.poll.records at {100 * poll / value:.0f} "
+        f"% of what it is, and saves all {facts.row.error_count} refusals; the price: a consumer that hangs is noticed "
+        f"{duration(value - poll)} later."
+    )
+
+
+def _lost(facts: _Facts) -> str:
+    away, session = facts.away_ms, facts.of_members("session_timeout_ms")
+    said = f"{facts.names} lost the session and stopped when told so: the process had paused."
+    if away is None or session is None:
+        return f"{said} {facts.price} For how long is in the client's log, or in that of its host."
+    value = roomy_ms(session + away)
+    return (
+        f"{said} {facts.price} The silence lasted up to {duration(session + away)}: "
+        f"{setting('session.timeout.ms', value, session)} covers that and saves all {facts.row.error_count} "
+        f"refusals; the price: a process that is dead is noticed {duration(value - session)} later."
+    )
+
+
+def _coordinator(facts: _Facts) -> str:
+    brokers = [str(row.broker) for row in sorted(facts.evidence.coordinators, key=lambda row: row.from_at or 0.0)]
+    way = f" ({' → '.join(brokers[-2:])})" if len(brokers) > 1 else ""
+    return (
+        f"The group's coordinator moved{way} or lost generations just before; {facts.names} held what only the one "
+        f"before knew. {facts.price} No setting of the clients prevents it: look at the brokers' restarts and "
+        "elections then."
+    )
+
+
+def _in_flight(facts: _Facts) -> str:
+    change = facts.row.fenced_by_generation
+    to = f" to generation {change}" if change is not None else ""
+    return (
+        f"Requests of {facts.names} were on their way while the group went over{to}: normal, if it is rare. "
+        f"{facts.price} A commit in onPartitionsRevoked, before partitions are given back, saves them, at the price "
+        "of a longer rebalance."
+    )
+
+
+def _war(facts: _Facts) -> str:
+    instances = sorted(
+        {
+            instance
+            for s in facts.senders
+            for instance in (s.client.group_instance_id, s.stay.client.group_instance_id if s.stay else None)
+            if instance
+        }
+    )
+    shared = f" ({listed(instances)})" if instances else ""
+    return (
+        f"One group.instance.id{shared} is used in turn by {facts.names}: whoever starts fences the other. "
+        f"{facts.price} An id for each process saves all {facts.row.error_count} refusals, at no price."
+    )
+
+
+def _retry(facts: _Facts) -> str:
+    return (
+        f"Commits of {facts.names} were tried again and again while the group waited for a rejoin: the retries kept "
+        f"the rebalance from ending. {facts.price} A commit refused in a rebalance must not be retried before the "
+        "client has joined again; the price: what it covered is done once more if the partition moves."
+    )
+
+
+def _unknown(facts: _Facts) -> str:
+    row = facts.row
+    if not row.member_ids and row.stale_generation_max is None:
+        return (
+            f"{facts.names} commits under this group.id without being a member of the group: a tool, or a consumer "
+            f"with assign(). {facts.price} A group.id of its own saves all {row.error_count} refusals, at the price "
+            "of setting its offsets once."
+        )
+    return (
+        f"How {facts.names} had gone is not in the data: the broker's coordinator log at INFO says when and why "
+        f"members were removed. {facts.price}"
+    )
+
+
+_SENTENCES: dict[str, Callable[[_Facts], str]] = {
+    "zombie": _zombie,
+    "slow_poller": _slow,
+    "lost_session": _lost,
+    "coordinator_move": _coordinator,
+    "rebalance_in_flight": _in_flight,
+    "fencing_war": _war,
+    "commit_retry": _retry,
+    "unknown": _unknown,
+}

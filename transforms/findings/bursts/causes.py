@@ -1,0 +1,147 @@
+"""What lies behind a burst: how its senders had gone, and what they did when they were told.
+
+How long the errors lasted decides nothing: a process that wakes with three threads is refused three times within a
+moment or within minutes. Whoever joins again when it is told lost its session, or was too slow; whoever goes on with
+its work is a zombie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from transforms.findings.bursts.course import Course, in_force_at, over_at
+from transforms.findings.bursts.senders import COMMITS, Sender
+from transforms.findings.evidence import Evidence
+
+HEARTBEAT_INTERVAL_MS = 3_000
+"""Default of heartbeat.interval.ms: a healthy member learns of a rebalance, or of its own end, within this time."""
+
+_GOES_ON = 2
+"""From so many further requests on a client that was told goes on as if it were not."""
+
+_RETRIES = 3
+"""From so many commits on, refused within one rebalance, a client does nothing else than try again."""
+
+_MOVE_GRACE_MS = 10_000
+_DEFAULT_SESSION_MS = 45_000
+
+_SLOW = ("poll_timeout", "rebalance_timeout", "sync_timeout")
+_REPLACED = ("replaced", "fenced")
+
+
+def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
+    """Return what lies behind a burst, one of `schemas.words.SUSPECTED_CAUSES`: what holds for most of its senders.
+
+    Of equally many the one with more requests decides, then the one that was refused first.
+    """
+    error = evidence.refused[0].error
+    if _is_coordinators(evidence, course):
+        return "coordinator_move"
+    if error == "STALE_MEMBER_EPOCH":
+        return "rebalance_in_flight"
+    votes: Counter[str] = Counter()
+    requests: Counter[str] = Counter()
+    for sender in senders:
+        cause = _of_sender(evidence, sender, course)
+        votes[cause] += 1
+        requests[cause] += len(sender.refused)
+    return max(votes, key=lambda cause: (votes[cause], requests[cause]))
+
+
+def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
+    if not sender.has_member:
+        return "unknown"
+    if _retries(evidence, sender, course):
+        return "commit_retry"
+    error = evidence.refused[0].error
+    if error == "FENCED_INSTANCE_ID" or (sender.was_gone and sender.stay and sender.stay.end_cause in _REPLACED):
+        return "fencing_war" if _replaced(evidence, sender) > 1 else "zombie"
+    if error != "ILLEGAL_GENERATION" and sender.was_gone and sender.stay is not None:
+        how = sender.stay.end_cause
+        if how in _SLOW:
+            return "slow_poller"
+        if how == "session_expired":
+            return "zombie" if sender.went_on >= _GOES_ON else "lost_session"
+        if how == "left":
+            return "slow_poller" if sender.returned_at is not None else "zombie"
+    return _by_generation(evidence, sender, course)
+
+
+def _by_generation(evidence: Evidence, sender: Sender, course: Course) -> str:
+    """What the generations sent say of a client of which nothing else is known."""
+    behind = list(behind_counts([sender], course))
+    if all(_is_in_flight(r.answered_at, course) for r in sender.refused) and max(behind, default=0) <= 1:
+        return "rebalance_in_flight"
+    return "zombie" if max(behind, default=0) > 0 else "unknown"
+
+
+def behind_counts(senders: list[Sender], course: Course) -> Iterator[int]:
+    """For each request that names a generation, how many the group was ahead of it."""
+    for sender in senders:
+        for request in sender.refused:
+            now = course.at(request.answered_at)
+            if now is not None and request.generation is not None and request.generation >= 0:
+                yield now.generation - request.generation
+
+
+def _is_in_flight(moment: float, course: Course) -> bool:
+    """Whether a request fell into a rebalance, or came so soon after it that it was on its way."""
+    rebalance = course.rebalance_at(moment)
+    if rebalance is None:
+        return False
+    over = over_at(rebalance)
+    return over is None or moment <= over + HEARTBEAT_INTERVAL_MS
+
+
+def _is_coordinators(evidence: Evidence, course: Course) -> bool:
+    """Whether the coordinator is behind it: it lost generations, or moved a short time before."""
+    first = evidence.refused[0]
+    behind = [course.at(r.answered_at) for r in evidence.refused]
+    sent = [r.generation for r in evidence.refused]
+    ahead = [
+        now is not None and generation is not None and generation > now.generation
+        for now, generation in zip(behind, sent, strict=True)
+        if generation is not None and generation >= 0
+    ]
+    if ahead and all(ahead):
+        return True
+    rebalance = course.rebalance_at(first.answered_at)
+    is_taken_over = rebalance is not None and rebalance.trigger == "coordinator_failover"
+    if is_taken_over and _is_in_flight(first.answered_at, course):
+        return True
+    session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or _DEFAULT_SESSION_MS
+    brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
+    moves = [row.from_at for row in brokers[1:] if row.from_at is not None]
+    return any(move <= first.answered_at <= move + session_ms + _MOVE_GRACE_MS for move in moves)
+
+
+def _replaced(evidence: Evidence, sender: Sender) -> int:
+    """How often the sender's instance was replaced around the burst."""
+    instance = sender.client.group_instance_id or (sender.stay and sender.stay.client.group_instance_id)
+    if instance is None:
+        return 0
+    return sum(row.group_instance_id == instance and row.end_cause in _REPLACED for row in evidence.sessions)
+
+
+def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
+    """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped."""
+    key = (sender.client.client_id, sender.client.client_host)
+    tried = [
+        r.answered_at
+        for r in [*evidence.refused, *evidence.requests]
+        if r.api in COMMITS
+        and r.error in ("REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION")
+        and (r.client_id, r.client_host) == key
+    ]
+    moments = sorted(set(tried))
+    if key[0] is None or len(moments) < _RETRIES:
+        return False
+    rebalance = course.rebalance_at(moments[0])
+    if rebalance is None or rebalance.preparing_at is None:
+        return False
+    waited_until = in_force_at(rebalance)
+    inside = [at for at in moments if waited_until is None or at <= waited_until]
+    if len(inside) < _RETRIES:
+        return False
+    return waited_until is None or inside[-1] - rebalance.preparing_at >= (waited_until - rebalance.preparing_at) / 2

@@ -1,0 +1,59 @@
+"""The door: the evidence of one burst in, its row out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from schemas.rows import IllegalGenerationBurstRow
+from transforms.findings.bursts import price
+from transforms.findings.bursts.advice import advice_for
+from transforms.findings.bursts.causes import behind_counts, cause_of
+from transforms.findings.bursts.course import Course
+from transforms.findings.bursts.senders import senders_of
+from transforms.findings.evidence import Evidence
+
+
+def burst_row(evidence: Evidence, gap_ms: int, source: str = "request_log") -> IllegalGenerationBurstRow:
+    """Judge one burst.
+
+    `current_generation` is the group's at the burst's first answer: the latest that had completed its join phase (or
+    ended it without members) by then, over all lives. A request sent without a generation (null, or below 0) has no
+    part in `stale_generation_min`, `stale_generation_max` and `behind_count`.
+
+    Args:
+        evidence: of the burst; `refused` are its requests.
+        gap_ms: longest gap between two errors of a burst.
+        source: what the refusals were seen in, one of `schemas.words.EVIDENCE`.
+    """
+    refused = evidence.refused
+    course = Course(evidence.generations)
+    senders = senders_of(evidence)
+    first, last = refused[0].answered_at, refused[-1].answered_at
+    sent = [r.generation for r in refused if r.generation is not None and r.generation >= 0]
+    now, change = course.at(first), price.fenced_by(senders, course)
+    row = IllegalGenerationBurstRow(
+        cluster=evidence.cluster,
+        group_id=evidence.group_id,
+        error=refused[0].error,
+        started_at=first,
+        ended_at=last,
+        error_count=len(refused),
+        apis=dict(Counter(request.api for request in refused)),
+        member_ids=sorted({request.member_id for request in refused if request.member_id}),
+        client_ids=sorted({request.client_id for request in refused if request.client_id}),
+        stale_generation_min=min(sent, default=None),
+        stale_generation_max=max(sent, default=None),
+        current_generation=now.generation if now else None,
+        fenced_by_life=change.life if change else None,
+        fenced_by_generation=change.generation if change else None,
+        behind_count=max(behind_counts(senders, course), default=None),
+        zombie_ms=price.zombie_ms(senders, course),
+        lost_commit_count=price.lost_commit_count(refused),
+        reread_count=price.reread_count(evidence, senders, course),
+        is_open=evidence.seen_until is not None and evidence.seen_until <= last + gap_ms,
+        suspected_cause=cause_of(evidence, senders, course),
+        advice="",
+        evidence=source,
+    )
+    row.advice = advice_for(row, evidence, senders)
+    return row

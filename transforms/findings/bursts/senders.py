@@ -1,0 +1,113 @@
+"""Who sent what was refused: how each client had gone, and what it did when it was told."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from transforms.findings.bursts.course import Course, in_force_at
+from transforms.findings.evidence import Evidence, Request
+from transforms.findings.stays import Client, Stay, stays_of
+
+COMMITS = ("OffsetCommit", "TxnOffsetCommit")
+
+_TOLD_MS = 500
+"""What a client sends within this time after its first refusal was on its way, or one round of work."""
+
+_REJOINS = ("JoinGroup", "LeaveGroup")
+
+
+@dataclass(frozen=True)
+class Sender:
+    """One client whose requests were refused.
+
+    Attributes:
+        client: who it is, as far as its requests say.
+        refused: its requests, in order; never empty.
+        stay: its last stay that had ended by then, or the one that it is still in; null = it is not known as a member.
+        was_gone: the coordinator had removed it.
+        returned_at: when it joined again, as another member; null = it did not.
+    """
+
+    client: Client
+    refused: list[Request]
+    stay: Stay | None
+    was_gone: bool
+    returned_at: float | None
+
+    @property
+    def told_at(self) -> float:
+        """When it was told, the first time."""
+        return self.refused[0].answered_at
+
+    @property
+    def sent(self) -> int | None:
+        """The newest generation that it sent."""
+        return max((g for r in self.refused if (g := r.generation) is not None and g >= 0), default=None)
+
+    @property
+    def went_on(self) -> int:
+        """How many requests it sent after it had been told, other than to come back."""
+        until = float("inf") if self.returned_at is None else self.returned_at
+        later = (r for r in self.refused if self.told_at + _TOLD_MS < r.answered_at <= until)
+        return sum(request.api not in _REJOINS for request in later)
+
+    @property
+    def has_member(self) -> bool:
+        """Whether it spoke as a member, or is known as one."""
+        return self.stay is not None or self.sent is not None or any(r.member_id for r in self.refused)
+
+    def shut_out_at(self, course: Course) -> float | None:
+        """When it was shut out: removed, or left behind by the change of generation."""
+        if self.was_gone and self.stay is not None:
+            return self.stay.ended_at
+        change = None if self.sent is None else course.change_after(self.sent, self.told_at)
+        return None if change is None else in_force_at(change)
+
+
+def senders_of(evidence: Evidence) -> list[Sender]:
+    """Return the senders of a burst, in the order in which they were first refused.
+
+    A client forgets its member id when it leaves, and some do when they are told that they are out (librdkafka): so a
+    request without one belongs to the client of that name, and the client to the member it was last. One client can be
+    shut out several times in a burst: then it is several senders.
+    """
+    stays = stays_of(evidence)
+    of_client: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    for stay in stays.values():
+        of_client[stay.client.client_id, stay.client.client_host].append(stay)
+    sent: dict[tuple[str | None, ...], list[Request]] = defaultdict(list)
+    of_sender: dict[tuple[str | None, ...], Stay | None] = {}
+    for request in evidence.refused:
+        named = of_client[request.client_id, request.client_host] if request.client_id is not None else []
+        mine = stays.get(request.member_id or "") or _last_of(named, request.answered_at)
+        key = _key_of(request, mine)
+        sent[key].append(request)
+        of_sender.setdefault(key, mine)
+    return [_sender(requests, of_sender[key], of_client) for key, requests in sent.items()]
+
+
+def _last_of(stays: list[Stay], moment: float) -> Stay | None:
+    """Return the stay of a client that ended last before a moment, else the one it was in."""
+    ended = [stay for stay in stays if stay.ended_at is not None and stay.ended_at <= moment]
+    if ended:
+        return max(ended, key=lambda stay: stay.ended_at or 0.0)
+    return next((stay for stay in reversed(stays) if stay.joined_at is None or stay.joined_at <= moment), None)
+
+
+def _key_of(request: Request, stay: Stay | None) -> tuple[str | None, ...]:
+    client = ("", request.member_id or None) if request.client_id is None else (request.client_id, request.client_host)
+    return (*client, stay.member_id if stay is not None else None)
+
+
+def _sender(sent: list[Request], stay: Stay | None, of_client: dict[tuple[str | None, ...], list[Stay]]) -> Sender:
+    first = sent[0]
+    client = Client(first.client_id, first.client_host, first.group_instance_id)
+    ended_at = None if stay is None else stay.ended_at
+    if stay is None or ended_at is None or ended_at > sent[-1].answered_at:
+        return Sender(client, sent, stay, False, None)
+    named = of_client[first.client_id, first.client_host] if first.client_id is not None else []
+    later = [s.joined_at for s in named if s.joined_at is not None and s.joined_at > ended_at]
+    if stay.after is not None and stay.after.joined_at is not None:
+        later.append(stay.after.joined_at)
+    return Sender(client, sent, stay, True, min(later, default=None))

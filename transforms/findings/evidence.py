@@ -1,0 +1,120 @@
+"""What findings are made of: rows of gold and the requests that matter, all of one group; moments are epoch ms."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from schemas.rows import AssignmentRow, CoordinatorRow, GenerationMemberRow, GenerationRow, MemberSessionRow
+
+T = TypeVar("T")
+
+
+class SentOffset(msgspec.Struct, kw_only=True, gc=False):
+    """A partition's offset in a commit that was refused."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Request(msgspec.Struct, kw_only=True, gc=False):
+    """A request to the group's coordinator, as far as findings ask: who it was, and what the answer did to it."""
+
+    answered_at: float
+    api: str
+    error: str
+    handled_at: float | None = None
+    member_id: str | None = None
+    answered_member_id: str | None = None
+    group_instance_id: str | None = None
+    generation: int | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    client_software: str | None = None
+    connection: str | None = None
+    reason: str | None = None
+    partition_errors: dict[int, int] | None = None
+    sent_offsets: list[SentOffset] | None = None
+
+
+class Commit(msgspec.Struct, kw_only=True, gc=False):
+    """A partition's offset as the coordinator stored it."""
+
+    topic: str
+    partition: int
+    recorded_at: float | None = None
+    committed_offset: int | None = None
+
+
+class Evidence(msgspec.Struct, kw_only=True):
+    """What is known of one group around a finding.
+
+    Attributes:
+        cluster: name of the cluster.
+        group_id: the group.
+        generations: of a storm, its rebalances in order; of a burst, those of the group until it was over.
+        members: members of these generations.
+        sessions: stays of members that lie in the time looked at, or reach into it.
+        assignments: of these generations, and of the one before them.
+        requests: joins and leaves, refusals, in order of their answers; none where no request log was read.
+        refused: of a burst, its requests.
+        commits: of a burst, what was committed to the partitions of its commits.
+        coordinators: who coordinated the group.
+        next_at: begin of the first rebalance that is not part of it; null = none followed.
+        seen_until: end of the data; null = not known.
+    """
+
+    cluster: str
+    group_id: str
+    generations: list[GenerationRow] = []
+    members: list[GenerationMemberRow] = []
+    sessions: list[MemberSessionRow] = []
+    assignments: list[AssignmentRow] = []
+    requests: list[Request] = []
+    refused: list[Request] = []
+    commits: list[Commit] = []
+    coordinators: list[CoordinatorRow] = []
+    next_at: float | None = None
+    seen_until: float | None = None
+
+    def has_request_log(self) -> bool:
+        """Whether a request log was read: without one, nothing follows from requests that are not there."""
+        return bool(self.requests) or any("request_log" in row.evidence for row in self.generations)
+
+    def in_order(self) -> Evidence:
+        """Put what has an order into it; rows come in none."""
+        self.generations.sort(key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
+        self.requests.sort(key=lambda row: row.answered_at)
+        self.refused.sort(key=lambda row: row.answered_at)
+        return self
+
+
+KINDS: dict[str, type[msgspec.Struct]] = {
+    "generations": GenerationRow,
+    "members": GenerationMemberRow,
+    "sessions": MemberSessionRow,
+    "assignments": AssignmentRow,
+    "requests": Request,
+    "refused": Request,
+    "commits": Commit,
+    "coordinators": CoordinatorRow,
+}
+"""The lists of `Evidence`, and what their rows are."""
+
+
+def began_at(row: GenerationRow) -> float | None:
+    """When the rebalance that led to a generation began, as far as known; null if it is none.
+
+    Dated by `preparing_at`, else `completing_at`, `stable_at`, `emptied_at`. A coordinator that merely took a group
+    over did not rebalance it.
+    """
+    if row.trigger == "coordinator_failover" and row.preparing_at is None:
+        return None
+    return first_known(row.preparing_at, row.completing_at, row.stable_at, row.emptied_at)
+
+
+def first_known(*values: T | None) -> T | None:
+    """Return the first value that is known."""
+    return next((value for value in values if value is not None), None)

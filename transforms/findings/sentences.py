@@ -1,0 +1,50 @@
+"""How findings put their advice into words: durations, settings, and who is meant."""
+
+from __future__ import annotations
+
+from math import ceil
+
+_ROOM = 1.25
+"""Advised timeouts are longer than the longest time seen by this factor: the next one may be a little longer."""
+
+
+def duration(ms: float) -> str:
+    """Return a duration as one reads it."""
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    if ms < 120_000:
+        return f"{ms / 1000:.1f} s"
+    return f"{ms / 60_000:.0f} min"
+
+
+def roomy_ms(seen_ms: float) -> int:
+    """Return a timeout that covers what was seen, in whole seconds."""
+    return ceil(seen_ms * _ROOM / 1000) * 1000
+
+
+def setting(name: str, value: int, now: int | None) -> str:
+    """Return a setting with the value advised, and the one it has."""
+    return f"{name}={value}" + (f" (now {now})" if now is not None else "")
+
+
+def times(count: int) -> str:
+    """Return how often."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Return how many, with the verb."""
+    return f"1 {one}" if count == 1 else f"{count} {many}"
+
+
+def who(client_id: str | None, host: str | None) -> str:
+    """Return a client with its host."""
+    if client_id is None:
+        return "a client that the data does not name"
+    return f"{client_id} on {host}" if host else client_id
+
+
+def listed(names: list[str], most: int = 3) -> str:
+    """Return some names, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,217 @@
+"""Who came and went around a storm: stays of members, tied to the stays that the same client had before.
+
+A client is known by its `group.instance.id`; without one by `client.id` and host. Where a session expired it may come
+back on another host, or as another of its kind ("etl-7f9c-x2b1" after "etl-7f9c-k8d4"): a container that is scheduled
+anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from schemas.rows import GenerationRow, MemberSessionRow
+from transforms.findings.evidence import Evidence, Request, began_at, first_known
+
+LEAVES = {
+    "member_left": "left",
+    "session_expired": "session_expired",
+    "poll_timeout": "poll_timeout",
+    "rebalance_timeout": "rebalance_timeout",
+    "sync_timeout": "sync_timeout",
+}
+"""Triggers that say how a member went, and the end cause that they stand for."""
+
+_LATE_MS = 100
+"""What is on its way when its sender leaves is refused within this time; later ones come from somebody who lives."""
+
+_NOT_A_TIMEOUT = ("unsubscribed", "closed")
+"""Words in the reason of a leave (KIP-800) by which a client that lives on says that it meant to go."""
+
+
+_SEPARATORS = re.compile(r"[-_.:@/#]")
+
+
+@dataclass(frozen=True)
+class Client:
+    """Who stands behind a member."""
+
+    client_id: str | None
+    client_host: str | None
+    group_instance_id: str | None = None
+
+    @property
+    def key(self) -> tuple[str | None, ...]:
+        """What tells two clients apart."""
+        return (self.group_instance_id,) if self.group_instance_id else (self.client_id, self.client_host)
+
+    @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """What clients have in common that stand in for each other: the client id, or what it begins with."""
+        if self.group_instance_id or not self.client_id:
+            return ()
+        words = _SEPARATORS.split(self.client_id)
+        while len(words) > 1 and any(letter.isdigit() for letter in words[-1]):
+            words.pop()
+        return ("same", self.client_id), ("alike", " ".join(words))
+
+
+@dataclass(eq=False)
+class Stay:
+    """One stay of a member.
+
+    Attributes:
+        member_id: the member.
+        client: who it was.
+        joined_at: when it came; null = before the data.
+        ended_at: when it went; null = still in.
+        end_cause: how it went.
+        before: the stay that this one is the return of.
+        after: the stay in which the client came back.
+        lived_on: the process lived on after the coordinator had removed it; null = not known.
+    """
+
+    member_id: str
+    client: Client
+    joined_at: float | None
+    ended_at: float | None
+    end_cause: str | None
+    before: Stay | None = field(default=None, repr=False)
+    after: Stay | None = field(default=None, repr=False)
+    lived_on: bool | None = None
+
+    @property
+    def origin(self) -> Client:
+        """The client of the first stay in the chain of returns that this one is part of."""
+        stay = self
+        while stay.before is not None:
+            stay = stay.before
+        return stay.client
+
+    @property
+    def away_ms(self) -> float | None:
+        """How long the client was out of the group until it came back."""
+        if self.after is None or self.ended_at is None or self.after.joined_at is None:
+            return None
+        return max(0.0, self.after.joined_at - self.ended_at)
+
+
+def stays_of(evidence: Evidence) -> dict[str, Stay]:
+    """Return the stays by member id, returns tied to what they are returns of.
+
+    Where sessions are not known, what triggered the rebalances takes their place.
+    """
+    stays = _of_sessions(evidence.sessions) if evidence.sessions else _of_triggers(evidence.generations)
+    in_order = sorted(stays, key=lambda stay: stay.joined_at if stay.joined_at is not None else float("-inf"))
+    session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0)
+    _tie_returns(in_order, session_ms)
+    _tell_who_lived_on(in_order, evidence)
+    return {stay.member_id: stay for stay in in_order}
+
+
+def _of_sessions(sessions: Iterable[MemberSessionRow]) -> list[Stay]:
+    return [
+        Stay(
+            row.member_id,
+            Client(row.client_id, row.client_host, row.group_instance_id),
+            row.joined_at,
+            row.ended_at,
+            row.end_cause,
+        )
+        for row in sessions
+        if row.end_cause is not None or row.joined_at is not None or row.ended_at is None
+    ]
+
+
+def _of_triggers(generations: Iterable[GenerationRow]) -> list[Stay]:
+    stays: dict[str, Stay] = {}
+    for number, row in enumerate(generations):
+        if row.trigger_client_id is None and row.trigger_member_id is None:
+            continue
+        client = Client(row.trigger_client_id, row.trigger_client_host)
+        member_id = row.trigger_member_id or f"{client.key}"
+        if row.trigger == "member_joined":
+            key = member_id if member_id not in stays else f"{member_id} {number}"
+            stays[key] = Stay(key, client, began_at(row), None, None)
+        elif row.trigger in LEAVES:
+            mine = [s for s in stays.values() if s.ended_at is None and s.client.key == client.key]
+            stay = stays.get(member_id) or (mine[-1] if mine else None)
+            if stay is None or stay.ended_at is not None:
+                stay = Stay(member_id if stay is None else f"{member_id} {number}", client, None, None, None)
+                stays[stay.member_id] = stay
+            stay.ended_at, stay.end_cause = began_at(row), LEAVES[row.trigger]
+    return list(stays.values())
+
+
+def _tie_returns(in_order: list[Stay], session_ms: int) -> None:
+    """Tie each stay to the latest one of its client that had ended by then, or whose client must have been dead."""
+    ended: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    for stay in in_order:
+        if stay.ended_at is not None and stay.end_cause not in (None, "group_ended"):
+            ended[_own(stay)].append(stay)
+            for kind in stay.client.kinds if stay.end_cause == "session_expired" else ():
+                ended[kind].append(stay)
+    known = {_own(stay) for stay in in_order}
+    for stay in in_order:
+        joined_at, own = stay.joined_at, _own(stay)
+        if joined_at is None:
+            continue
+        is_new = own in known
+        known.discard(own)
+        for key in (own, *(stay.client.kinds if is_new else ())):
+            gone = [s for s in ended[key] if s.after is None and s is not stay and _is_gone(s, joined_at, session_ms)]
+            if gone:
+                stay.before = max(gone, key=lambda s: s.ended_at or 0.0)
+                stay.before.after = stay
+                break
+
+
+def _own(stay: Stay) -> tuple[str | None, ...]:
+    """The key of a client itself, apart from those of clients of its kind."""
+    return ("", *stay.client.key)
+
+
+def _is_gone(stay: Stay, at: float, session_ms: int) -> bool:
+    """Whether a stay was over, or its client had fallen silent: the coordinator notices that a session later."""
+    silent_ms = session_ms if stay.end_cause == "session_expired" else 0
+    came_before = stay.joined_at is None or stay.joined_at < at
+    return stay.ended_at is not None and came_before and stay.ended_at - silent_ms <= at
+
+
+def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
+    """Tell processes that lived on from those that died: by their late requests, and by their connections."""
+    if not evidence.has_request_log():
+        return
+    by_member: dict[str, list[Request]] = defaultdict(list)
+    for request in evidence.requests:
+        for member_id in {request.member_id, request.answered_member_id} - {None, ""}:
+            by_member[str(member_id)].append(request)
+    for stay in stays:
+        if stay.ended_at is None:
+            continue
+        sent = by_member[stay.member_id]
+        late = [r for r in sent if r.answered_at > stay.ended_at + _LATE_MS and r.error != "NONE"]
+        if late:
+            stay.lived_on = True
+        elif stay.after is not None:
+            stay.lived_on = _is_same_connection(sent, by_member[stay.after.member_id])
+
+
+def _is_same_connection(sent: list[Request], sent_after: list[Request]) -> bool | None:
+    """Whether a client came back over the connection it had: then it is the same process. A leave may say otherwise."""
+    if any(word in (r.reason or "") for r in sent if r.api == "LeaveGroup" for word in _NOT_A_TIMEOUT):
+        return None
+    before = {request.connection for request in sent} - {None}
+    after = {request.connection for request in sent_after} - {None}
+    return bool(before & after) if before and after else None
+
+
+def client_of(row: GenerationRow, stays: dict[str, Stay]) -> Client | None:
+    """Return the client that triggered a rebalance, if one is known."""
+    stay = stays.get(row.trigger_member_id or "")
+    if stay is not None:
+        return stay.client
+    client_id = first_known(row.trigger_client_id)
+    return None if client_id is None else Client(client_id, row.trigger_client_host)

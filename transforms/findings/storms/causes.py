@@ -1,0 +1,173 @@
+"""Why a group rebalanced, one rebalance at a time: not what the last straw was, but what set it going.
+
+Where a member dies and comes back, its return is not why the group rebalances: its death is. So each rebalance is put
+down to what its member had gone by, or went by soon after; and each has a kind, of which patterns are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schemas.rows import GenerationRow
+from transforms.findings.evidence import Evidence, began_at
+from transforms.findings.stays import LEAVES, Client, Stay, client_of
+from transforms.findings.storms.kinds import Kind
+from transforms.findings.storms.subscriptions import Subscriptions
+
+_WORD_OF_END = {end: trigger for trigger, end in LEAVES.items()} | {
+    "fenced": "static_member_replaced",
+    "replaced": "static_member_replaced",
+    "group_over_capacity": "group_over_capacity",
+}
+_KIND_OF_END = {
+    "poll_timeout": Kind.SLOW,
+    "rebalance_timeout": Kind.SLOW,
+    "fenced": Kind.FENCED,
+    "replaced": Kind.FENCED,
+}
+
+_BROKERS_FAULT = ("coordinator_failover", "assignment_store_failed")
+_METADATA = ("topic_metadata_changed", "subscription_changed", "leader_rejoined")
+_AFTER_A_MOVE = ("session_expired", "member_joined", "leader_rejoined", "unknown", "rebalance_timeout", "sync_timeout")
+"""Triggers that a move of the coordinator brings about: clients find the new one late, join again, or are forgotten."""
+
+_MOVE_GRACE_MS = 10_000
+"""For so long after a move, and a session more, members suffer from it."""
+
+_DEFAULT_SESSION_MS = 45_000
+"""Kafka's default of session.timeout.ms."""
+
+_FIRST = 1
+"""Number of the first generation of a life: whoever comes in it founds the group."""
+
+_REVOKE = "need to revoke partitions"
+"""With it a cooperative member joins again, to give away what it has let go (KIP-429)."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What a rebalance is put down to.
+
+    Attributes:
+        kind: what it is part of.
+        trigger: the cause in the words of `schemas.words.TRIGGERS`.
+        client: whose doing it is; null = nobody's, or not known.
+        stay: the stay that it is about.
+    """
+
+    kind: Kind
+    trigger: str
+    client: Client | None = None
+    stay: Stay | None = None
+
+
+def causes_of(evidence: Evidence, stays: dict[str, Stay]) -> list[list[Cause]]:
+    """Return the causes of each rebalance of a storm, the main one first; none has none."""
+    subscriptions = Subscriptions(evidence)
+    moves = _moves(evidence)
+    session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or _DEFAULT_SESSION_MS
+    found: list[list[Cause]] = []
+    for number, row in enumerate(evidence.generations):
+        at = began_at(row) or 0.0
+        has_moved = any(move <= at <= move + session_ms + _MOVE_GRACE_MS for move in moves)
+        if row.trigger in _BROKERS_FAULT or (has_moved and row.trigger in _AFTER_A_MOVE):
+            found.append([Cause(Kind.COORDINATOR, _of_coordinator(row))])
+        elif _follows_up(row) and found:
+            found.append(found[-1])
+        else:
+            found.append(list(_of_members(row, stays, subscriptions.kind_of(number))))
+    return found
+
+
+def _moves(evidence: Evidence) -> list[float]:
+    """When the group's coordinator changed."""
+    brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
+    return [later.from_at for earlier, later in zip(brokers, brokers[1:], strict=False) if later.from_at is not None]
+
+
+def _of_coordinator(row: GenerationRow) -> str:
+    return row.trigger if row.trigger in _BROKERS_FAULT else "coordinator_failover"
+
+
+def _follows_up(row: GenerationRow) -> bool:
+    """Whether a rebalance is the second half of the one before, in which partitions are given to their new owners."""
+    if _REVOKE in (row.client_reason or ""):
+        return True
+    is_cooperative = "cooperative" in (row.protocol or "")
+    return is_cooperative and row.trigger in _METADATA[1:] and row.is_subscription_changed is False
+
+
+def _of_members(row: GenerationRow, stays: dict[str, Stay], of_subscription: Kind) -> Iterator[Cause]:
+    """What the members did in a rebalance: first the one that triggered it, then those that came and went in it."""
+    trigger, client = row.trigger, client_of(row, stays)
+    mine = stays.get(row.trigger_member_id or "") or _by_time(row, stays)
+    if trigger in LEAVES and mine is not None:
+        yield _of_end(mine)
+    elif trigger == "member_joined" and mine is not None:
+        yield of_return(mine, row)
+    elif trigger in _METADATA:
+        word = "topic_metadata_changed" if of_subscription is Kind.METADATA else trigger
+        yield Cause(of_subscription, word, None if of_subscription is Kind.METADATA else client)
+    elif trigger == "static_member_replaced":
+        yield Cause(Kind.FENCED, trigger, client, mine)
+    else:
+        yield Cause(Kind.OTHER, trigger, client)
+    for member_id in row.departed_member_ids or ():
+        if (stay := stays.get(member_id)) is not None and stay is not mine and _ended_in(stay, row):
+            yield _of_end(stay)
+    for member_id in row.joined_member_ids or ():
+        if (stay := stays.get(member_id)) is not None and stay is not mine:
+            yield of_return(stay, row)
+
+
+def _by_time(row: GenerationRow, stays: dict[str, Stay]) -> Stay | None:
+    """The stay that triggered a rebalance of which only the client is known."""
+    at, key = began_at(row), Client(row.trigger_client_id, row.trigger_client_host).key
+    if row.trigger_client_id is None:
+        return None
+    moments = ((stay, stay.joined_at if row.trigger == "member_joined" else stay.ended_at) for stay in stays.values())
+    return next((stay for stay, moment in moments if moment == at and stay.client.key == key), None)
+
+
+def _ended_in(stay: Stay, row: GenerationRow) -> bool:
+    """Whether a stay ended in this very rebalance: `departed_member_ids` counts from the last stable generation."""
+    since = began_at(row)
+    return stay.ended_at is not None and since is not None and stay.ended_at >= since
+
+
+def of_return(stay: Stay, row: GenerationRow) -> Cause:
+    """What a member's coming is put down to: what it had gone by; or, the first time, what it went by afterwards."""
+    if stay.before is not None:
+        return _of_end(stay.before)
+    if stay.ended_at is not None and stay.after is not None:
+        return Cause(_kind_of_end(stay), "member_joined", stay.client, stay)
+    kind = Kind.FOUNDING if row.generation == _FIRST else Kind.ARRIVAL
+    return Cause(kind, "member_joined", stay.client, stay)
+
+
+def _of_end(stay: Stay) -> Cause:
+    kind = _kind_of_end(stay)
+    word = _WORD_OF_END.get(stay.end_cause or "", "unknown")
+    if kind is Kind.SLOW and stay.end_cause == "left":
+        word = "poll_timeout"
+    return Cause(kind, word, stay.client, stay)
+
+
+def _kind_of_end(stay: Stay) -> Kind:
+    """What a member's going is part of.
+
+    A client that leaves, lives on and comes back had no time to poll: closing a consumer closes its connection. Clients
+    other than recent Java ones do not say why they leave.
+    """
+    if stay.end_cause in _KIND_OF_END:
+        return _KIND_OF_END[stay.end_cause]
+    if stay.end_cause == "session_expired":
+        if stay.lived_on:
+            return Kind.LOST
+        return Kind.CRASH if stay.after is not None else Kind.DEPARTURE
+    if stay.end_cause == "left":
+        if stay.lived_on:
+            return Kind.SLOW
+        return Kind.RESTART if stay.after is not None else Kind.DEPARTURE
+    return Kind.OTHER

@@ -1,0 +1,108 @@
+"""The door: the evidence of one storm in, its row out."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeVar
+
+from schemas.rows import RebalanceStormRow
+from schemas.words import EVIDENCE, SEVERITIES
+from transforms.findings.evidence import Evidence, began_at, first_known
+from transforms.findings.stays import Client, stays_of
+from transforms.findings.storms import costs
+from transforms.findings.storms.advice import advice_for
+from transforms.findings.storms.causes import Cause, causes_of
+from transforms.findings.storms.limits import StormLimits
+from transforms.findings.storms.patterns import HARMLESS, Pattern, clients_of, pattern_of
+
+T = TypeVar("T")
+
+_NOT_TOLD = "unknown/unknown"
+"""What the broker prints for a client whose ApiVersions request is older than version 3 (ClientInformation)."""
+
+
+def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
+    """Judge one storm.
+
+    `unstable_ms` is a lower bound (`transforms.findings.storms.costs.unstable_intervals`), null if no start is known.
+    The last rebalance may outlast `ended_at`, which is its start: the storm's length, of which `unstable_ratio` is the
+    share, is therefore measured to the end of the last rebalance. Of triggers and clients that are equally frequent the
+    one seen first is the main one.
+
+    Args:
+        evidence: of the storm; its generations are the storm's rebalances.
+        limits: thresholds for the group.
+    """
+    times = [at for row in evidence.generations if (at := began_at(row)) is not None]
+    first, last = times[0], times[-1]
+    intervals = costs.unstable_intervals(evidence.generations, evidence.next_at)
+    until = max([last, *(end for _, end in intervals)])
+    unstable_ms = costs.length_of_union(intervals) if intervals else None
+    ratio = None if unstable_ms is None or until <= first else unstable_ms / (until - first)
+    stays = stays_of(evidence)
+    causes = causes_of(evidence, stays)
+    pattern = pattern_of(evidence, causes)
+    client = most_frequent(client for clients in clients_of(pattern) for client in clients)
+    mean_gap_ms = (last - first) / (len(times) - 1) if len(times) > 1 else None
+    is_harmless = pattern.name in HARMLESS and not pattern.is_repeated
+    row = RebalanceStormRow(
+        cluster=evidence.cluster,
+        group_id=evidence.group_id,
+        started_at=first,
+        ended_at=last,
+        rebalance_count=len(times),
+        first_generation=evidence.generations[0].generation,
+        last_generation=evidence.generations[-1].generation,
+        peak_count=max(bisect_right(times, at + limits.window_ms) - place for place, at in enumerate(times)),
+        unstable_ms=None if unstable_ms is None else round(unstable_ms),
+        unstable_ratio=ratio,
+        triggers=dict(Counter(row.trigger for row in evidence.generations)),
+        main_trigger=most_frequent(_words(causes, pattern)) or "unknown",
+        main_client_id=client.client_id if client else None,
+        main_client_host=client.client_host if client else None,
+        main_client_software=_software(evidence, client) if client else None,
+        pattern=pattern.name,
+        pattern_share=pattern.share,
+        is_open=_is_open(times, evidence.seen_until, limits),
+        unowned_ms=costs.unowned_ms(evidence, first, until),
+        partitions_moved=costs.partitions_moved(evidence),
+        partitions_moved_back=costs.partitions_moved_back(evidence),
+        refused_commit_count=costs.refused_commit_count(evidence, first, until),
+        severity=SEVERITIES[0] if is_harmless else limits.severity(ratio, mean_gap_ms),
+        advice="",
+        evidence=[name for name in EVIDENCE if any(name in row.evidence for row in evidence.generations)],
+    )
+    row.advice = advice_for(row, evidence, pattern, causes)
+    return row
+
+
+def _words(causes: list[list[Cause]], pattern: Pattern) -> list[str]:
+    """What each rebalance is put down to: the cause that fits the storm's pattern before its main one."""
+    return [(of[0] if of else each[0]).trigger for each, of in zip(causes, pattern.fitting, strict=True)]
+
+
+def most_frequent(values: Iterable[T]) -> T | None:
+    """Return the most frequent value, of equally frequent ones the first; null if there is none."""
+    counts = Counter(values)
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def _software(evidence: Evidence, client: Client) -> str | None:
+    """What the client said it was, the last time."""
+    said = [
+        request.client_software
+        for request in evidence.requests
+        if (request.client_id, request.client_host) == (client.client_id, client.client_host)
+        and request.client_software != _NOT_TOLD
+    ]
+    return first_known(*reversed(said))
+
+
+def _is_open(times: list[float], seen_until: float | None, limits: StormLimits) -> bool:
+    """Whether one more rebalance at the end of the data would still belong to the storm."""
+    if seen_until is None:
+        return False
+    needed = max(limits.min_rebalances - 1, 1)
+    return len(times) >= needed and seen_until <= times[-needed] + limits.window_ms

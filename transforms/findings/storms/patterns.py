@@ -1,0 +1,181 @@
+"""What goes on in a storm: the one story that most of its rebalances are part of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from schemas.words import STORM_PATTERNS
+from transforms.findings.evidence import Evidence
+from transforms.findings.stays import Client, Stay
+from transforms.findings.storms.causes import Cause
+from transforms.findings.storms.kinds import Kind
+
+MAIN_SHARE = 0.5
+"""From this share of the rebalances on a pattern is the storm's."""
+
+_KINDS = {
+    "crash_loop": (Kind.CRASH,),
+    "lost_session": (Kind.LOST,),
+    "slow_poll_loop": (Kind.SLOW,),
+    "fencing_war": (Kind.FENCED,),
+    "subscription_conflict": (Kind.SUBSCRIPTION,),
+    "metadata_refresh": (Kind.METADATA,),
+    "coordinator_trouble": (Kind.COORDINATOR,),
+}
+"""Patterns that are told by the kinds of causes alone; the others depend on who comes and goes, and how often."""
+
+HARMLESS = ("rolling_restart", "scaling")
+"""Patterns that somebody meant to happen; they harm only if they go on and on."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What goes on.
+
+    Attributes:
+        name: one of `schemas.words.STORM_PATTERNS`.
+        share: part of the rebalances that fit it.
+        fitting: for each rebalance the causes of it that fit.
+        is_repeated: a restart or a scaling that was done more than once.
+    """
+
+    name: str
+    share: float
+    fitting: list[list[Cause]]
+    is_repeated: bool = False
+
+
+def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
+    """Find the pattern of a storm."""
+    comings = _Comings(evidence, causes)
+    fitting = {name: [[c for c in each if fits(c)] for each in causes] for name, fits in _tests(comings).items()}
+    counts = {name: sum(map(bool, of_rebalance)) for name, of_rebalance in fitting.items()}
+    main = max(counts, key=lambda name: (counts[name], -STORM_PATTERNS.index(name)))
+    if counts[main] >= MAIN_SHARE * len(causes):
+        is_repeated = (main == "rolling_restart" and comings.rounds > 1) or (main == "scaling" and comings.turns > 1)
+        return Pattern(main, counts[main] / len(causes), fitting[main], is_repeated)
+    known = [[c for name in fitting for c in fitting[name][number]] for number in range(len(causes))]
+    share = sum(map(bool, known)) / len(causes)
+    if share >= MAIN_SHARE:
+        return Pattern("mixed", share, known)
+    return Pattern("unknown", 1 - share, causes)
+
+
+def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
+    """By pattern: whether a cause is part of it."""
+
+    def test_of(kinds: tuple[Kind, ...]) -> Callable[[Cause], bool]:
+        return lambda cause: comings.kind_of(cause) in kinds and not (comings.is_rolling and comings.is_restart(cause))
+
+    return {name: test_of(kinds) for name, kinds in _KINDS.items()} | {
+        "rolling_restart": lambda cause: comings.is_rolling and comings.is_restart(cause),
+        "flapping_member": lambda cause: not comings.is_rolling and comings.is_flap(cause),
+        "scaling": lambda cause: (
+            comings.kind_of(cause) in (Kind.ARRIVAL, Kind.DEPARTURE)
+            or (not comings.is_rolling and cause.kind is Kind.RESTART and not comings.is_flap(cause))
+        ),
+    }
+
+
+class _Comings:
+    """Who came back in a storm, how often, and in what order.
+
+    A rolling restart takes one client after the other: at any time most of them are there, and none goes again before
+    the others had their turn. Deaths can be a rolling restart as well, by killing; but only once: again and again, they
+    are crashes that go round.
+
+    Attributes:
+        rounds: how often the client that went most often went.
+        turns: how often the group's size went over from growing to shrinking, or back.
+        is_rolling: the returns are a rolling restart.
+    """
+
+    def __init__(self, evidence: Evidence, causes: list[list[Cause]]) -> None:
+        in_all = [cause for each in causes for cause in each]
+        gone = {id(c.stay): c for c in in_all if self.is_restart(c)}
+        self._returned = sorted(gone.values(), key=lambda cause: _ended_at(cause.stay))
+        self._times: dict[object, list[int]] = defaultdict(list)
+        for number, cause in enumerate(self._returned):
+            if cause.stay is not None:
+                self._times[cause.stay.origin.key].append(number)
+        self.rounds = max(map(len, self._times.values()), default=0)
+        is_crash = any(cause.kind is Kind.CRASH for cause in in_all)
+        members = max((row.member_count or 0 for row in evidence.generations), default=0)
+        self.is_rolling = (
+            all(_is_same_client(cause.stay) for cause in self._returned)
+            and len(self._times) >= max(2, members / 2)
+            and min(map(len, self._times.values())) >= self.rounds - 1
+            and not (is_crash and self.rounds > 1)
+            and self._takes_turns()
+            and _away_at_once(cause.stay for cause in self._returned) <= max(1, len(self._times) // 2)
+        )
+        self.turns = _turns(in_all)
+        self._habits = {
+            (cause.stay.origin.key, cause.stay.end_cause): cause.kind
+            for cause in in_all
+            if cause.stay is not None and cause.kind in (Kind.CRASH, Kind.LOST, Kind.SLOW, Kind.RESTART)
+        }
+
+    def _takes_turns(self) -> bool:
+        others = len(self._times) - 1
+        gaps = [later - earlier - 1 for of in self._times.values() for earlier, later in zip(of, of[1:], strict=False)]
+        return all(gap >= others / 2 for gap in gaps)
+
+    def is_restart(self, cause: Cause) -> bool:
+        """Whether a cause is the return of a client that had gone, or its going."""
+        return cause.kind in (Kind.RESTART, Kind.CRASH) and cause.stay is not None and cause.stay.after is not None
+
+    def is_flap(self, cause: Cause) -> bool:
+        """Whether a cause is the coming and going of a client that did it more than once."""
+        returns = len(self._times.get(cause.stay.origin.key, ())) if cause.stay is not None else 0
+        return self.kind_of(cause) is Kind.RESTART and returns > 1
+
+    def kind_of(self, cause: Cause) -> Kind:
+        """Return what a cause is part of: a last going, for good, is part of the goings before."""
+        if cause.kind is not Kind.DEPARTURE or cause.stay is None:
+            return cause.kind
+        return self._habits.get((cause.stay.origin.key, cause.stay.end_cause), cause.kind)
+
+
+def _is_same_client(stay: Stay | None) -> bool:
+    return stay is not None and stay.after is not None and stay.after.client.key == stay.client.key
+
+
+def _ended_at(stay: Stay | None) -> float:
+    return 0.0 if stay is None or stay.ended_at is None else stay.ended_at
+
+
+def _away_at_once(stays: Iterable[Stay | None]) -> int:
+    """The most clients that were away at one time."""
+    steps: list[tuple[float, int]] = []
+    for stay in stays:
+        if stay is not None and stay.ended_at is not None and stay.away_ms:
+            steps += [(stay.ended_at, 1), (stay.ended_at + stay.away_ms, -1)]
+    most = now = 0
+    for _, step in sorted(steps):
+        now += step
+        most = max(most, now)
+    return most
+
+
+def _turns(causes: Iterable[Cause]) -> int:
+    steps: list[tuple[float, int]] = []
+    for stay in {id(c.stay): c.stay for c in causes if c.stay is not None}.values():
+        if stay.joined_at is not None and stay.before is None:
+            steps.append((stay.joined_at, 1))
+        if stay.ended_at is not None:
+            steps.append((stay.ended_at, -1))
+        if stay.after is not None and stay.after.joined_at is not None:
+            steps.append((stay.after.joined_at, 1))
+    directions = [step for _, step in sorted(steps)]
+    return sum(earlier != later for earlier, later in zip(directions, directions[1:], strict=False))
+
+
+def clients_of(pattern: Pattern) -> list[list[Client]]:
+    """Return the clients behind each rebalance, as far as its causes fit the pattern and they have a name."""
+    return [
+        list({c.client.key: c.client for c in each if c.client is not None and c.client.client_id is not None}.values())
+        for each in pattern.fitting
+    ]

@@ -1,0 +1,46 @@
+"""Whether members that come with another subscription disagree, or follow topics that come and go."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from transforms.findings.evidence import Evidence
+from transforms.findings.storms.kinds import Kind
+
+_AGREE_SHARE = 0.25
+"""Members that follow a pattern agree again once all of them have seen the change; those that disagree never do."""
+
+_REFUSED = "INCONSISTENT_GROUP_PROTOCOL"
+
+
+class Subscriptions:
+    """What the members of a storm's generations subscribed to.
+
+    Args:
+        evidence: of the storm.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._generations = evidence.generations
+        topics: dict[tuple[int, int], set[tuple[str, ...]]] = defaultdict(set)
+        counts: dict[tuple[int, int], int] = defaultdict(int)
+        for member in evidence.members:
+            if member.topics is not None:
+                topics[member.life, member.generation].add(tuple(sorted(member.topics)))
+                counts[member.life, member.generation] += 1
+        shared = [len(topics[key]) == 1 for key, count in counts.items() if count > 1]
+        agree = not shared or sum(shared) >= _AGREE_SHARE * len(shared)
+        is_refused = any(request.error == _REFUSED for request in evidence.requests)
+        self._is_conflict = is_refused or not agree or not counts
+
+    def kind_of(self, number: int) -> Kind:
+        """Return what a rebalance is part of that a changed subscription, or the leader, brought about."""
+        row = self._generations[number]
+        if row.trigger == "topic_metadata_changed":
+            return Kind.METADATA
+        if row.trigger == "subscription_changed" or row.is_subscription_changed:
+            return Kind.SUBSCRIPTION if self._is_conflict else Kind.METADATA
+        before = self._generations[number - 1] if number else None
+        totals = (before and before.partitions_total, row.partitions_total)
+        has_grown = None not in totals and totals[0] != totals[1]
+        return Kind.METADATA if has_grown else Kind.OTHER

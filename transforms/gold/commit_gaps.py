@@ -1,0 +1,120 @@
+"""Partitions that miss commits across a rebalance.
+
+silent: a member owns a partition for long without committing it, while the group commits others. A group that commits
+nothing at all is not told of: it keeps its offsets elsewhere, which is no fault.
+lost: the owner before wanted to commit it and was refused; what it did is done again.
+
+Each commit, assignment and refusal of a partition is put in one order of time, once, in place of joins by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS
+from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
+
+READ = (OFFSET_COMMITS, ASSIGNMENTS, GROUP_REQUESTS)
+"""Tables that gaps are found in."""
+
+_GROUP = ("cluster", "group_id")
+_PARTITION = (*_GROUP, "topic", "partition")
+_OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to")
+_KEY = (*_PARTITION, "life", "generation")
+
+
+def commit_gaps(tables: Mapping[TableSpec, DataFrame], silent_ms: int, seen_until: float | None) -> DataFrame:
+    """Find the partitions that miss commits.
+
+    Args:
+        tables: those of READ that there are; commits and assignments must be.
+        silent_ms: how long a partition may be owned without a commit.
+        seen_until: end of the data (epoch ms), to which an open assignment lasts; null = open ones are passed over.
+
+    Returns:
+        `gold.commit_gaps`. A partition that is both has lost a commit.
+    """
+    commits = tables[OFFSET_COMMITS].where(
+        "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
+    )
+    owned = _owned(tables[ASSIGNMENTS], commits, seen_until)
+    lost = _lost(owned, tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else owned.limit(0)
+    silent = _silent(owned, commits, silent_ms).join(lost.select(*_KEY), list(_KEY), "left_anti")
+    gaps = lost.withColumn("kind", F.lit("lost")).unionByName(silent.withColumn("kind", F.lit("silent")))
+    return gaps.select(*(F.col(field.name).cast(field.dataType) for field in struct_type(COMMIT_GAPS)))
+
+
+def _us(name: str) -> Column:
+    return F.unix_micros(F.col(name))
+
+
+def _owned(assignments: DataFrame, commits: DataFrame, seen_until: float | None) -> DataFrame:
+    """Assignments with the last commit before each and the first one in it, and how long it had none."""
+    held = assignments.select(*_PARTITION, _us("valid_from").alias("at_us"), F.struct(*_OWNED).alias("held"))
+    made = commits.select(*_PARTITION, _us("recorded_at").alias("at_us"), _us("recorded_at").alias("commit_us"))
+    forward = Window.partitionBy(*_PARTITION).orderBy(F.col("at_us"), F.col("held").isNotNull())
+    backward = Window.partitionBy(*_PARTITION).orderBy(F.col("at_us").desc(), F.col("held").isNull())
+    until_now = (Window.unboundedPreceding, 0)
+    end_us = F.coalesce(_us("valid_to"), F.lit(None if seen_until is None else round(seen_until * 1000)).cast("bigint"))
+    return (
+        held.where("at_us IS NOT NULL")
+        .unionByName(made, allowMissingColumns=True)
+        .withColumn("last_us", F.last("commit_us", ignorenulls=True).over(forward.rowsBetween(*until_now)))
+        .withColumn("next_us", F.last("commit_us", ignorenulls=True).over(backward.rowsBetween(*until_now)))
+        .where("held IS NOT NULL")
+        .select(*_PARTITION, "at_us", "last_us", "next_us", "held.*")
+        .withColumn("end_us", end_us)
+        .withColumn("first_us", F.when(F.col("next_us") <= F.coalesce("end_us", "next_us"), F.col("next_us")))
+        .withColumn("until_us", F.coalesce("first_us", "end_us"))
+        .withColumn("owned_ms", F.round((F.col("until_us") - F.col("at_us")) / 1000))
+        .withColumn("last_commit_at", F.timestamp_micros("last_us"))
+        .withColumn("first_commit_at", F.timestamp_micros("first_us"))
+        .drop("last_us", "next_us", "first_us", "end_us")
+    )
+
+
+def _silent(owned: DataFrame, commits: DataFrame, silent_ms: int) -> DataFrame:
+    """Assignments without a commit for long, in which the group committed something else."""
+    long = owned.where(F.col("owned_ms") >= silent_ms)
+    quiet = long.select(*_GROUP, "at_us", F.struct(*(n for n in long.columns if n not in _GROUP)).alias("quiet"))
+    moments = commits.select(*_GROUP, _us("recorded_at").alias("at_us"), _us("recorded_at").alias("commit_us"))
+    made = moments.join(quiet.select(*_GROUP).distinct(), list(_GROUP), "left_semi")
+    backward = Window.partitionBy(*_GROUP).orderBy(F.col("at_us").desc(), F.col("quiet").isNotNull())
+    until_now = backward.rowsBetween(Window.unboundedPreceding, 0)
+    return (
+        quiet.unionByName(made, allowMissingColumns=True)
+        .withColumn("other_us", F.last("commit_us", ignorenulls=True).over(until_now))
+        .where("quiet IS NOT NULL AND other_us < quiet.until_us")
+        .select(*_GROUP, "quiet.*")
+    )
+
+
+def _lost(owned: DataFrame, requests: DataFrame) -> DataFrame:
+    """Assignments before which, or in which, a commit of somebody else was refused."""
+    refused = requests.where("sent_offsets IS NOT NULL").select(
+        *_GROUP, _us("answered_at").alias("at_us"), "member_id", F.explode("sent_offsets").alias("sent")
+    )
+    tried = refused.select(
+        *_PARTITION[:2], "sent.topic", "sent.partition", "at_us", F.struct("member_id").alias("tried")
+    )
+    held = owned.withColumn("held", F.struct(*(F.col(name) for name in owned.columns if name not in _PARTITION)))
+    both = held.select(*_PARTITION, "at_us", "held").unionByName(tried, allowMissingColumns=True)
+    forward = Window.partitionBy(*_PARTITION).orderBy(F.col("at_us"), F.col("tried").isNotNull())
+    backward = Window.partitionBy(*_PARTITION).orderBy(F.col("at_us").desc(), F.col("tried").isNotNull())
+    until_now = (Window.unboundedPreceding, 0)
+    is_held = F.col("now").isNotNull() & (F.col("now.valid_to").isNull() | (_us("now.valid_to") > F.col("at_us")))
+    is_others = ~F.col("now.member_id").eqNullSafe(F.col("tried.member_id"))
+    return (
+        both.withColumn("now", F.last("held", ignorenulls=True).over(forward.rowsBetween(*until_now)))
+        .withColumn("next", F.last("held", ignorenulls=True).over(backward.rowsBetween(*until_now)))
+        .where("tried IS NOT NULL")
+        .withColumn("taker", F.when(is_held & is_others, F.col("now")).otherwise(F.col("next")))
+        .where("taker IS NOT NULL")
+        .select(*_PARTITION, "taker.*")
+        .dropDuplicates(list(_KEY))
+    )

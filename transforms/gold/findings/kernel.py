@@ -1,0 +1,120 @@
+"""From tables to findings: the rows around each finding as one piece of evidence, judged by a pure function.
+
+Grain of what is packed: one row of one table, given to one finding of one (cluster, group_id):
+
+    cluster STRING, group_id STRING, finding INT, kind STRING, row STRING
+
+`row` is the row as JSON, without its nulls, times as epoch ms; `kind` names a list of
+`transforms.findings.evidence.Evidence`, or is FRAME: what is known of the finding itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from schemas.tables.silver import GROUP_REQUESTS
+from transforms.findings.evidence import KINDS, Evidence, Request
+
+GROUP = ("cluster", "group_id")
+FINDING = (*GROUP, "finding")
+
+FRAME = "frame"
+
+REQUEST = tuple(name for name in Request.__struct_fields__ if name in GROUP_REQUESTS.columns)
+"""Columns that findings ask of a request."""
+
+_DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KINDS.items()}
+
+Judge = Callable[[Evidence, dict[str, Any]], list[Any]]
+"""Evidence, and what is known of the finding, to rows of the table of findings."""
+
+
+def packed(rows: DataFrame, kind: str) -> DataFrame:
+    """Pack rows that have `cluster`, `group_id` and `finding`."""
+    fields = [
+        (F.unix_micros(field.name) / F.lit(1000.0)).alias(field.name)
+        if isinstance(field.dataType, T.TimestampType)
+        else F.col(field.name)
+        for field in rows.schema
+        if field.name != "finding"
+    ]
+    return rows.select(*FINDING, F.lit(kind).alias("kind"), F.to_json(F.struct(*fields)).alias("row"))
+
+
+def around(rows: DataFrame, spans: DataFrame, begin: str, end: str) -> DataFrame:
+    """Give findings the rows that lie in their time, or reach into it; a row without a begin or an end reaches far.
+
+    Args:
+        rows: with `cluster`, `group_id`, and the two columns.
+        spans: `cluster`, `group_id`, `finding`, and from when to when it is looked at: `since_us`, `until_us`.
+        begin: column that has the begin.
+        end: column that has the end.
+    """
+    is_near = F.coalesce(F.unix_micros(begin) <= F.col("until_us"), F.lit(True))
+    is_near &= F.coalesce(F.unix_micros(end) >= F.col("since_us"), F.lit(True))
+    times = spans.select(*FINDING, "since_us", "until_us").distinct()
+    return rows.join(times, list(GROUP)).where(is_near).drop("since_us", "until_us")
+
+
+def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec) -> DataFrame:
+    """Judge every finding.
+
+    Args:
+        parts: packed rows.
+        judge: gives the rows of one finding; sent to the workers, so it must be a function of a module or bound to
+            plain values.
+        spec: table of the findings.
+
+    Returns:
+        Rows of that table.
+    """
+    schema = struct_type(spec)
+    nullable = T.StructType([T.StructField(field.name, field.dataType) for field in schema])
+
+    return reduce(DataFrame.unionByName, parts).groupBy(*FINDING).applyInArrow(_bound(judge, nullable), nullable)
+
+
+def _bound(judge: Judge, schema: T.StructType) -> Callable[[pa.Table], pa.Table]:
+    def of_finding(table: pa.Table) -> pa.Table:
+        return judge_one(table, judge, schema)
+
+    return of_finding
+
+
+def judge_one(table: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
+    """Judge one finding; a function of this module, so that workers import it and its decoders."""
+    rows: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+    frame: dict[str, Any] = {}
+    for kind, text in zip(table["kind"].to_pylist(), table["row"].to_pylist(), strict=True):
+        if kind == FRAME:
+            frame = msgspec.json.decode(text)
+        else:
+            rows[kind].append(_DECODERS[kind].decode(text))
+    cluster, group_id = (table[name][0].as_py() for name in GROUP)
+    evidence = msgspec.structs.replace(Evidence(cluster=cluster, group_id=group_id), **rows)
+    return as_table(judge(evidence, frame), schema)
+
+
+def as_table(rows: Sequence[Any], schema: T.StructType) -> pa.Table:
+    """Build the Arrow table of some rows; times come in milliseconds, and Arrow counts microseconds."""
+    fields = to_arrow_schema(schema)
+    columns = []
+    for field in fields:
+        values = [getattr(row, field.name) for row in rows]
+        if pa.types.is_timestamp(field.type):
+            moments = [None if value is None else round(value * 1000) for value in values]
+            columns.append(pa.array(moments, pa.int64()).cast(field.type))
+        else:
+            columns.append(pa.array([msgspec.to_builtins(value) for value in values], field.type))
+    return pa.Table.from_arrays(columns, schema=fields)
