@@ -61,7 +61,10 @@ def test_lost_tables_are_made_again_the_same(
 def test_what_comes_in_two_parts_ends_the_same(
     spark: Any, lake_rows: Any, capture_dir: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    """First one partition without logs, then another one and the logs, then the rest."""
+    """First one partition without logs, then another one and the logs, then the rest.
+
+    Only the snapshots differ: there is one more of each run.
+    """
     from jobs import detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
     from tests.support.lakes import arguments, rows_of
 
@@ -78,7 +81,7 @@ def test_what_comes_in_two_parts_ends_the_same(
     assert detect_findings.main(given) == 0
     rows = rows_of(spark, root)
     for spec in TABLES:
-        if spec.layer.value == "gold":
+        if spec.layer.value == "gold" and spec is not REPLAY_SNAPSHOTS:
             assert _comparable(rows[spec.name]) == _comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
 
 

@@ -13,6 +13,7 @@ from tests.support.drawn_table import Row
 from tests.support.frames import to_frame, to_rows
 from tests.unit.findings.golden import complete
 from transforms.gold.client_refusals import with_client_refusals
+from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 
 pytestmark = pytest.mark.spark
 
@@ -90,3 +91,19 @@ def test_a_client_whose_lines_name_no_group_is_in_the_group_of_its_sessions(spar
     assert told(spark, [], lines) == []
     assert [row["group_id"] for row in told(spark, [], lines, sessions)] == ["g"]
     assert told(spark, [], lines, elsewhere) == []
+
+
+def test_bursts_are_made_of_what_clients_logged_where_there_is_no_request_log(spark: SparkSession) -> None:
+    lines = [said(at, at * 100.0) for at in range(1, 5)]
+    requests = [request(at * 100.0, group_id="h") for at in range(1, 5)]
+    tables = {
+        GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, requests),
+        CLIENT_EVENTS: to_frame(spark, CLIENT_EVENTS, lines),
+    }
+    found = {row["group_id"]: row for row in to_rows(illegal_generation_bursts(tables, GAP_MS, 3))}
+    assert {group: (row["evidence"], row["error_count"]) for group, row in found.items()} == {
+        "g": ("client_log", 4),
+        "h": ("request_log", 4),
+    }
+    burst = found["g"]
+    assert (burst["apis"], burst["client_ids"], burst["stale_generation_max"]) == ({"Heartbeat": 4}, ["a"], 1)

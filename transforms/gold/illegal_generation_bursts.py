@@ -24,14 +24,15 @@ from schemas.tables.gold import (
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
 )
-from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
+from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from schemas.words import FENCING_ERRORS
 from transforms.findings.bursts.judge import burst_row
 from transforms.findings.evidence import Commit, Evidence
-from transforms.gold.findings.kernel import FINDING, GROUP, REQUEST, around, judged, packed
+from transforms.gold.client_refusals import with_client_refusals
+from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
 
-READ = (GROUP_REQUESTS, GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, COORDINATORS, OFFSET_COMMITS)
-"""Tables that bursts are found in. Without the requests there are none; the others tell what they are."""
+READ = (GROUP_REQUESTS, CLIENT_EVENTS, GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, COORDINATORS, OFFSET_COMMITS)
+"""Tables that bursts are found in. Without the first two there are none; the others tell what they are."""
 
 _BURST = (*GROUP, "error", "burst")
 
@@ -61,21 +62,29 @@ def illegal_generation_bursts(
     """
     if gap_ms < 0 or min_errors < 1:
         raise ValueError(f"gap_ms {gap_ms} must be 0 or more, min_errors {min_errors} 1 or more")
-    refused = _number_bursts(tables[GROUP_REQUESTS], gap_ms * 1000, min_errors)
+    requests = with_client_refusals(
+        tables[GROUP_REQUESTS], tables.get(CLIENT_EVENTS), gap_ms, tables.get(MEMBER_SESSIONS)
+    )
+    refused = _number_bursts(requests, gap_ms * 1000, min_errors)
     spans = refused.groupBy(*FINDING).agg(
         (F.min("at_us") - _BEFORE_US).alias("since_us"),
         (F.max("at_us") + _AFTER_US).alias("until_us"),
         F.min(F.when(F.col("generation") >= 0, F.col("generation"))).alias("oldest"),
     )
-    parts = [packed(refused.select(*FINDING, *REQUEST), "refused"), *_beside(tables, refused, spans)]
+    source = refused.groupBy(*FINDING).agg(F.max("evidence").alias("source"))  # request_log, if any of it is
+    parts = [
+        packed(source, FRAME),
+        packed(refused.select(*FINDING, *REQUEST), "refused"),
+        *_beside(tables, refused, spans),
+    ]
     return judged(parts, partial(_judge, gap_ms, seen_until), ILLEGAL_GENERATION_BURSTS)
 
 
 def _judge(
-    gap_ms: int, seen_until: float | None, evidence: Evidence, _frame: dict[str, Any]
+    gap_ms: int, seen_until: float | None, evidence: Evidence, frame: dict[str, Any]
 ) -> list[IllegalGenerationBurstRow]:
     evidence.seen_until = seen_until
-    return [burst_row(evidence.in_order(), gap_ms)]
+    return [burst_row(evidence.in_order(), gap_ms, frame["source"])]
 
 
 def _number_bursts(group_requests: DataFrame, gap_us: int, min_errors: int) -> DataFrame:
