@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.catalog import BY_NAME, TABLES
+from schemas.tables.gold import REPLAY_SNAPSHOTS
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
