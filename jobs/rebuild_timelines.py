@@ -14,7 +14,7 @@ import msgspec
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import staged
+from jobs.frame.keeping import at_hand, staged
 from jobs.timelines.clients import lay_clients
 from jobs.timelines.standing import STEP, Standing, newest_load, noted, standing
 from jobs.timelines.writing import MOST_LISTED, write
@@ -25,7 +25,7 @@ from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
 from transforms.gold.timelines import spoken
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
-from transforms.gold.timelines.gathering import Reach
+from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import Replay, replayed
 from transforms.gold.timelines.plan import INPUTS, Plan
 
@@ -51,35 +51,41 @@ def _replay(job: Job, before: Standing, reached: Standing) -> DataFrame | None:
     plan = Plan(
         silver, job.lake.read(REPLAY_SNAPSHOTS), job.lake.read(COORDINATORS), before.reach, reached.partition_count
     )
-    starting = staged(plan.starting())
-    groups = starting.select("group_id", "is_late").limit(MOST_LISTED + 1).collect()
-    if not groups:
+    run = _run_of(plan)
+    if run.listed == []:
         return None
     job.report.activity("replaying")
-    is_listed = len(groups) <= MOST_LISTED
-    late = [row.group_id for row in groups if row.is_late] if is_listed else _late(starting)
-    settings = job.settings
     how = Replay(
         -inf if reached.horizon is None else reached.horizon,
         reached.partition_count,
-        settings.audit.keep == "all",
+        job.settings.audit.keep == "all",
     )
-    evidence = plan.evidence(starting, [] if before.horizon is None else late)
-    given = staged(replayed(evidence, how, job.spark.sparkContext.defaultParallelism))
+    given = staged(replayed(plan.evidence(run), how, job.spark.sparkContext.defaultParallelism))
+    write(job, given, run.starting, _going_back(job, before, run))
+    return run.starting
+
+
+def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:
+    """Return the groups that may have settled rows to be replaced; None = too many to list, or all of them."""
     if before.horizon is None:
-        going_back = None
-    elif before.is_as_left(job):
-        going_back = late
-    else:
-        going_back = [row.group_id for row in groups] if is_listed else None
-    write(job, given, starting, going_back)
-    return starting
+        return None
+    return run.late if before.is_as_left(job) else run.listed
 
 
-def _late(starting: DataFrame) -> list[str] | None:
-    """Return the groups that go back, if they are few enough to be listed."""
-    late = starting.where("is_late").select("group_id").limit(MOST_LISTED + 1).collect()
-    return [row.group_id for row in late] if len(late) <= MOST_LISTED else None
+def _run_of(plan: Plan) -> Run:
+    """Find out which groups are replayed; if they are few, the frames about them are read from nowhere any more."""
+    starting, groups = at_hand(plan.starting(), MOST_LISTED)
+    homes, _ = at_hand(plan.homes(starting), MOST_LISTED * 2)
+    if groups is None:
+        late = starting.where("is_late").select("group_id").limit(MOST_LISTED + 1).collect()
+        return Run(starting, homes, None, [row.group_id for row in late] if len(late) <= MOST_LISTED else None)
+    return Run(
+        starting,
+        homes,
+        listed=[row["group_id"] for row in groups],
+        late=[row["group_id"] for row in groups if row["is_late"]],
+        has_new=any(row["since"] is None for row in groups),
+    )
 
 
 def _spoken(job: Job, before: Standing) -> Standing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -35,6 +36,19 @@ def staged(rows: DataFrame) -> DataFrame:
     which takes the driver longer than the query itself. Executors hold them; one that is lost ends the run.
     """
     return rows.localCheckpoint()
+
+
+def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]] | None]:
+    """Return rows as they are now; if they are few, as a list too, and in a frame that no query has to read.
+
+    Args:
+        rows: the rows.
+        most: number up to which they are few.
+    """
+    found = rows.limit(most + 1).toArrow()
+    if found.num_rows > most:
+        return staged(rows), None
+    return rows.sparkSession.createDataFrame(found, rows.schema), found.to_pylist()
 
 
 def with_rows(frames: Mapping[str, DataFrame]) -> set[str]:

@@ -24,7 +24,7 @@ Batches = list[list[Piece]]
 
 def in_turn(rows: list[Piece], dice: random.Random) -> Batches:
     """As they were written, cut anywhere."""
-    cuts = sorted(dice.randrange(len(rows)) for _ in range(3))
+    cuts = sorted(dice.randrange(len(rows)) for _ in range(2))
     return [rows[start:end] for start, end in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
 
 
@@ -39,7 +39,7 @@ def logs_last(rows: list[Piece], dice: random.Random) -> Batches:
     records = [piece for piece in rows if "record_offset" in piece[1]]
     lines = [piece for piece in rows if "record_offset" not in piece[1]]
     half = len(lines) // 2
-    return [records, lines[half:], lines[:half], lines[:half]]  # the last of them twice
+    return [records, lines[half:], [*lines[:half], *lines[half:]]]  # the last of them a second time
 
 
 CASES = {

@@ -15,7 +15,7 @@ from tests.support.drawn_history import PARTITION_COUNT
 from tests.support.frames import to_frame, to_rows
 from tests.unit.coordinator.golden import Case, cases, judged
 from transforms.gold.timelines.columns import table_of
-from transforms.gold.timelines.gathering import Reach
+from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import Replay, replayed
 from transforms.gold.timelines.plan import INPUTS, Plan
 
@@ -35,7 +35,8 @@ def gold(spark: SparkSession) -> dict[str, Tables]:
     frames = {spec: to_frame(spark, spec, silver[spec.name]) for spec in INPUTS}
     nothing = (to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS))
     plan = Plan(frames, *nothing, Reach(), PARTITION_COUNT)
-    evidence = plan.evidence(plan.starting(), late=[])
+    starting = plan.starting()
+    evidence = plan.evidence(Run(starting, plan.homes(starting)))
     found = replayed(evidence, Replay(inf, PARTITION_COUNT), partitions=2).cache()
     drawn = {table for case in cases() for table in case.expected.tables} | {"replay_audit"}
     tables: dict[str, Tables] = defaultdict(lambda: {spec.name: [] for spec in REPLAYED})

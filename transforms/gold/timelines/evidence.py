@@ -99,8 +99,8 @@ def given_to_groups(wide: DataFrame, homes: DataFrame) -> DataFrame:
 
     Args:
         wide: what `of_coordinators` gives.
-        homes: cluster, group_id and partition of the groups, and `since`: moment (epoch ms) from which on they want the
-            lines; null = all.
+        homes: cluster, group_id, partition and is_seen of the groups, and `since`: moment (epoch ms) from which on they
+            want the lines; null = all.
 
     Returns:
         The lines, with the group in `of_group`.
@@ -116,7 +116,7 @@ def given_to_groups(wide: DataFrame, homes: DataFrame) -> DataFrame:
     return (
         of_partition.join(wanted, ["cluster", "partition"])
         .where(is_wanted)
-        .drop("partition")
+        .drop("partition", "is_seen")
         .unionByName(of_broker.join(groups, "cluster").where(is_wanted))
         .drop("since", "line_at")
     )

@@ -40,34 +40,51 @@ class Reach:
         return F.lit(True) if loaded is None else F.col("loaded_at") > F.lit(loaded).cast("timestamp")
 
 
-def gathered(
-    silver: Mapping[TableSpec, DataFrame],
-    snapshots: DataFrame,
-    starting: DataFrame,
-    homes: DataFrame,
-    places: DataFrame,
-    reach: Reach,
-    late: Sequence[str] | None,
-) -> DataFrame:
+@dataclass(frozen=True)
+class Run:
+    """The groups of a run.
+
+    Attributes:
+        starting: from where they go on.
+        homes: where they live.
+        listed: their ids; None = there are too many to list.
+        late: ids of those that go back; None = likewise.
+        has_new: some of them were not replayed before.
+    """
+
+    starting: DataFrame
+    homes: DataFrame
+    listed: Sequence[str] | None = None
+    late: Sequence[str] | None = None
+    has_new: bool = True
+
+    def of_run(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of its groups; if these are listed, files without any of them are not read."""
+        if self.listed is not None:
+            return rows.where(F.col("group_id").isin(*self.listed))
+        return rows.join(self.starting.select(*GROUP), [*GROUP], "left_semi")
+
+
+def gathered(silver: Mapping[TableSpec, DataFrame], snapshots: DataFrame, run: Run, reach: Reach) -> DataFrame:
     """Return the evidence of the groups of a run.
 
     Args:
         silver: the tables `GROUP_METADATA`, `COORDINATOR_EVENTS` and `GROUP_REQUESTS`.
         snapshots: `gold.replay_snapshots`.
-        starting: from where the groups go on.
-        homes: where they live, with `since` and `is_late`.
-        places: where new records of theirs were seen.
+        run: the groups.
         reach: how far the last run came.
-        late: ids of those that are late; None = there are too many to list.
     """
-    parts = [packing.packed_states(states(starting, snapshots)), packing.packed_places(places)]
+    is_first = reach.horizon is None
+    parts = [packing.packed_places(run.homes.where("is_seen"))]
+    if not is_first:
+        parts.append(packing.packed_states(states(run.starting, snapshots)))
     for kind, (spec, _, _) in KINDS.items():
         named = packing.of_groups(silver[spec])
         fresh = _fresh(spec, kind, reach)
-        parts.append(packing.packed(named.where(fresh).join(starting.select(*GROUP), [*GROUP], "left_semi"), kind))
-        if late != [] and reach.horizon is not None:
-            parts.append(packing.packed(_of_late(named.where(~fresh), kind, starting, late), kind))
-    parts.append(packing.packed(_wide(silver[COORDINATOR_EVENTS], homes, reach), LINE))
+        parts.append(packing.packed(run.of_run(named.where(fresh)), kind))
+        if run.late != [] and not is_first:
+            parts.append(packing.packed(_of_late(named.where(~fresh), kind, run), kind))
+    parts.append(packing.packed(_wide(silver[COORDINATOR_EVENTS], run, reach), LINE))
     return reduce(DataFrame.unionByName, parts)
 
 
@@ -79,25 +96,27 @@ def _fresh(spec: TableSpec, kind: str, reach: Reach) -> Column:
     return F.coalesce(is_after, F.lit(False)) | reach.is_new(spec)
 
 
-def _of_late(rows: DataFrame, kind: str, starting: DataFrame, late: Sequence[str] | None) -> DataFrame:
+def _of_late(rows: DataFrame, kind: str, run: Run) -> DataFrame:
     """Return what groups need beside that go back; files that have nothing of them are not read, if they are few."""
-    groups = starting.where("is_late").select(*GROUP, (F.coalesce("since", F.lit(0.0)) - REORDER_MS).alias("from_at"))
-    sought = rows if late is None else rows.where(F.col("group_id").isin(*late))
+    from_at = F.coalesce("since", F.lit(0.0)) - F.lit(REORDER_MS)
+    groups = run.starting.where("is_late").select(*GROUP, from_at.alias("from_at"))
+    sought = rows if run.late is None else rows.where(F.col("group_id").isin(*run.late))
     is_wanted = packing.written_since(kind, F.col("from_at"))
     return sought.join(F.broadcast(groups), [*GROUP]).where(is_wanted).drop("from_at")
 
 
-def _wide(events: DataFrame, homes: DataFrame, reach: Reach) -> DataFrame:
+def _wide(events: DataFrame, run: Run, reach: Reach) -> DataFrame:
     """Return the lines about coordinators and brokers, given to the groups: of new and late ones, older lines too."""
     wide = packing.of_coordinators(events)
-    wanted = homes.withColumn("since", F.col("since") - REORDER_MS)
+    wanted = run.homes.withColumn("since", F.col("since") - REORDER_MS)
     fresh = _fresh(COORDINATOR_EVENTS, LINE, reach)
     if reach.horizon is None:
         return packing.given_to_groups(wide, wanted.drop("is_late"))
+    told = packing.given_to_groups(wide.where(fresh), wanted.drop("is_late"))
+    if run.late == [] and not run.has_new:
+        return told
     going_back = wanted.where("is_late OR since IS NULL")
-    return packing.given_to_groups(wide.where(fresh), wanted.drop("is_late")).unionByName(
-        packing.given_to_groups(wide.where(~fresh), going_back.drop("is_late"))
-    )
+    return told.unionByName(packing.given_to_groups(wide.where(~fresh), going_back.drop("is_late")))
 
 
 SILVER = (GROUP_METADATA, COORDINATOR_EVENTS, GROUP_REQUESTS)

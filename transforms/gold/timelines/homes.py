@@ -46,12 +46,16 @@ def homes(groups: DataFrame, seen: DataFrame, known_homes: DataFrame, partition_
         seen: cluster, group_id, partition: where there are new records.
         known_homes: what `known` gives.
         partition_count: partitions of the topic; None = Kafka's default.
+
+    Returns:
+        The columns of `groups`, partition and is_seen: it holds records of the group.
     """
     count = F.lit(partition_count or DEFAULT_PARTITION_COUNT)
     new = groups.select(*GROUP).join(known_homes, [*GROUP], "left_anti")
-    computed = new.withColumn("partition", _partition_of(F.col("group_id"), count))
-    places = computed.unionByName(seen).unionByName(known_homes.select(*HOME)).distinct()
-    return places.where("partition IS NOT NULL").join(groups, [*GROUP])
+    computed = new.withColumn("partition", _partition_of(F.col("group_id"), count)).withColumn("is_seen", F.lit(False))
+    places = computed.unionByName(seen.withColumn("is_seen", F.lit(True))).unionByName(known_homes)
+    each_once = places.where("partition IS NOT NULL").groupBy(*HOME).agg(F.max("is_seen").alias("is_seen"))
+    return each_once.join(groups, [*GROUP])
 
 
 @pandas_udf(T.IntegerType())  # type: ignore[untyped-decorator, call-overload]

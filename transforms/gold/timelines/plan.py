@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -12,7 +12,7 @@ from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
 from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines import homes, news
 from transforms.gold.timelines.evidence import GROUP, KINDS, RECORD
-from transforms.gold.timelines.gathering import SILVER, Reach, gathered
+from transforms.gold.timelines.gathering import SILVER, Reach, Run, gathered
 from transforms.gold.timelines.starting_points import from_the_beginning, starting_points
 
 INPUTS = (*SILVER, OFFSET_COMMITS)
@@ -51,19 +51,14 @@ class Plan:
         touched += [news.of_coordinators(wide, self._known()), news.unfinished(self.snapshots)]
         return starting_points(news.together(touched), self.snapshots)
 
-    def evidence(self, starting: DataFrame, late: Sequence[str] | None) -> DataFrame:
-        """Return the evidence that the groups go on with.
-
-        Args:
-            starting: what `starting` gives.
-            late: ids of the groups that are late; None = there are too many to list.
-        """
+    def homes(self, starting: DataFrame) -> DataFrame:
+        """Return where the groups live: what `homes.homes` gives, with since and is_late."""
         groups = starting.select(*GROUP, "since", "is_late")
-        known, seen = self._known(), self._seen()
-        at_home = homes.homes(groups, seen, known, self.partition_count)
-        places = seen.unionByName(known.where("is_seen").drop("is_seen")).distinct()
-        of_run = places.join(starting.select(*GROUP), [*GROUP], "left_semi")
-        return gathered(self.silver, self.snapshots, starting, at_home, of_run, self.reach, late)
+        return homes.homes(groups, self._seen(), self._known(), self.partition_count)
+
+    def evidence(self, run: Run) -> DataFrame:
+        """Return the evidence that the groups of a run go on with."""
+        return gathered(self.silver, self.snapshots, run, self.reach)
 
     def _new(self, spec: TableSpec) -> DataFrame:
         return self.silver[spec].where(self.reach.is_new(spec))
