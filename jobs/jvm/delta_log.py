@@ -26,6 +26,19 @@ class TableState:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How a table is laid out.
+
+    Attributes:
+        columns: their names.
+        partitions: columns that it is partitioned by.
+    """
+
+    columns: tuple[str, ...]
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Commit:
     """A commit, as it tells of itself.
 
@@ -60,10 +73,28 @@ class DeltaLog:
         version = int(snapshot.version())
         return TableState(str(snapshot.metadata().id()), version) if version >= 0 else None
 
+    def layout(self) -> Layout:
+        """Return how the table is laid out now."""
+        metadata = self._snapshot().metadata()
+        partitions = metadata.partitionColumns()
+        return Layout(
+            tuple(metadata.schema().fieldNames()), tuple(partitions.apply(at) for at in range(partitions.size()))
+        )
+
     def is_begun(self) -> bool:
         """Tell whether there is a log, be it one without any commit yet."""
         path = self._log().logPath()
         return bool(path.getFileSystem(hadoop_configuration(self._spark)).exists(path))
+
+    def move(self, to: str) -> None:
+        """Move the whole table to another place, which is not taken yet."""
+        java = packages(self._spark)
+        here, there = (java.org.apache.hadoop.fs.Path(path) for path in (self._path, to))
+        system = here.getFileSystem(hadoop_configuration(self._spark))
+        system.mkdirs(there.getParent())
+        if not system.rename(here, there):
+            raise OSError(f"{self._path} cannot be moved to {to}")
+        java.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
     def transaction(self, application: str) -> int | None:
         """Return the number of the last write of an application, as the writer gave it; None before the first."""

@@ -6,6 +6,7 @@ asking them in `contents`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.jvm.storage import Storage
+from jobs.lake.contents import NAME as CONTENTS
 from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
 from jobs.lake.notes import Notes
@@ -24,9 +26,11 @@ from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles
 from jobs.lake.tables import Tables
-from schemas.table import TableSpec
+from schemas.table import Layer, TableSpec
 from transforms.errors import LakeError
 from transforms.sql import literal, quoted
+
+log = logging.getLogger(__name__)
 
 _TABLES_AT_ONCE = 4
 _TABLE_WAIT_S = 3600
@@ -64,6 +68,8 @@ class Lake:
         self.progress = Progress(notes, self._table_id)
         self.retired = Retired(notes, self._table_id)
         self.contents = Contents(self._tables, notes, cluster)
+        self._is_of_first_release = notes.get(CONTENTS) is None
+        self._fitting: set[TableSpec] = set()
 
     def open(self) -> None:
         """Make sure that the root is there and can be written.
@@ -237,6 +243,24 @@ class Lake:
         if content is None:
             self._tables.create(spec)
             content = self.contents.created(spec)
+        elif spec not in self._fitting and not self._tables.is_fitting(spec):
+            content = self._fitted(spec)
+        self._fitting.add(spec)
+        return content
+
+    def _fitted(self, spec: TableSpec) -> Content:
+        """Bring a table of an earlier release into today's layout.
+
+        What is derived is derived anew: gold always, and silver where the cluster has no notes, as those of release
+        0.1.0, which never let go of anything in bronze either. Else rows stay, and have nothing in the new columns.
+        """
+        if spec.layer is Layer.GOLD or (spec.layer is Layer.SILVER and self._is_of_first_release):
+            aside = self._tables.make_anew(spec)
+            log.warning("%s is of an earlier release: it is derived anew, and was moved to %s", spec.full_name, aside)
+            return self.contents.created(spec)
+        self._tables.add_columns(spec)
+        content = self.contents.of(spec)
+        assert content is not None, "it has just been changed"
         return content
 
     def _table_id(self, spec: TableSpec) -> str | None:

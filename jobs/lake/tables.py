@@ -75,6 +75,40 @@ class Tables:
             return False
         return self.written(spec, lambda: self._create(spec))
 
+    def is_fitting(self, spec: TableSpec) -> bool:
+        """Tell whether a table has all declared columns, and lies in the declared partitions."""
+        layout = self.log(spec).layout()
+        return layout.partitions == spec.partitions and set(spec.columns) <= set(layout.columns)
+
+    def add_columns(self, spec: TableSpec) -> None:
+        """Add the declared columns that a table of an earlier release lacks; they are null in the rows it has."""
+
+        def alter() -> None:
+            there = self.log(spec).layout().columns
+            new = [field for field in struct_type(spec) if field.name not in there]
+            added = [
+                f"{quoted(field.name)} {field.dataType.simpleString()} "
+                f"COMMENT {literal(spec.column(field.name).meaning)}"
+                for field in new
+            ]
+            if added:
+                self._spark.sql(f"ALTER TABLE delta.{quoted(self.path(spec))} ADD COLUMNS ({', '.join(added)})")
+
+        self.written(spec, alter)
+
+    def make_anew(self, spec: TableSpec) -> str:
+        """Put an empty table as it is declared in the place of one of an earlier release; return where that is now."""
+
+        def replace() -> str:
+            log = self.log(spec)
+            state = log.state()
+            aside = f"{self._root}/_earlier/{spec.layer.value}/{spec.name}-{state.table_id if state else 'none'}"
+            log.move(aside)
+            self._create(spec)
+            return aside
+
+        return self.written(spec, replace)
+
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         if self.log(spec).state() is None:
