@@ -1,0 +1,53 @@
+"""Gold: what happened to each group, what the replay is worth, and what was found."""
+
+from __future__ import annotations
+
+from schemas.tables.gold.audit import AUDIT_COUNTS, REPLAY_AUDIT
+from schemas.tables.gold.findings import COMMIT_GAPS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
+from schemas.tables.gold.timelines import (
+    ASSIGNMENTS,
+    CLIENT_TIMELINE,
+    COORDINATORS,
+    GENERATION_MEMBERS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+    REPLAY_SNAPSHOTS,
+    TRANSITIONS,
+)
+
+__all__ = [
+    "ASSIGNMENTS",
+    "AUDIT_COUNTS",
+    "CLIENT_TIMELINE",
+    "COMMIT_GAPS",
+    "COORDINATORS",
+    "FINDINGS",
+    "GENERATIONS",
+    "GENERATION_MEMBERS",
+    "ILLEGAL_GENERATION_BURSTS",
+    "MEMBER_SESSIONS",
+    "OFFSET_REWINDS",
+    "REBALANCE_STORMS",
+    "REPLAYED",
+    "REPLAY_AUDIT",
+    "REPLAY_SNAPSHOTS",
+    "TABLES",
+    "TRANSITIONS",
+]
+
+REPLAYED = (
+    GENERATIONS,
+    GENERATION_MEMBERS,
+    ASSIGNMENTS,
+    TRANSITIONS,
+    MEMBER_SESSIONS,
+    REPLAY_AUDIT,
+    AUDIT_COUNTS,
+    COORDINATORS,
+    CLIENT_TIMELINE,
+)
+"""Tables that one replay of a group's evidence yields."""
+
+FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, COMMIT_GAPS)
+
+TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS)

@@ -1,0 +1,217 @@
+"""What happened to each group: generations, members, assignments, states and coordinators, and what clients saw."""
+
+from __future__ import annotations
+
+from schemas.columns import Entry
+from schemas.table import Layer, TableSpec
+from schemas.tables.gold.settled import SETTLED
+from schemas.types import BINARY
+
+_GENERATION_KEY = ("cluster", "group_id", "life", "generation")
+
+GENERATIONS = TableSpec(
+    Layer.GOLD,
+    "generations",
+    grain="one generation of one life of a classic group",
+    key=_GENERATION_KEY,
+    columns=(
+        *_GENERATION_KEY,
+        "protocol_type",
+        "protocol",
+        "leader_member_id",
+        "preparing_at",
+        "completing_at",
+        "stable_at",
+        "emptied_at",
+        "ended_at",
+        "outcome",
+        "rebalance_ms",
+        "trigger",
+        "trigger_member_id",
+        "trigger_client_id",
+        "trigger_client_host",
+        "reason",
+        "client_reason",
+        "is_subscription_changed",
+        "member_count",
+        "joined_member_ids",
+        "departed_member_ids",
+        "partitions_total",
+        "partitions_moved",
+        "assignor",
+        "evidence",
+        "is_inferred",
+        "missing_before",
+        *SETTLED,
+    ),
+    required=("trigger", "evidence", "is_inferred", "missing_before", "is_settled"),
+    notes={"ended_at": "when it left Stable or CompletingRebalance, or, if empty, Empty; null while open"},
+)
+
+GENERATION_MEMBERS = TableSpec(
+    Layer.GOLD,
+    "generation_members",
+    grain="one member of one generation",
+    key=(*_GENERATION_KEY, "member_id"),
+    columns=(
+        *_GENERATION_KEY,
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "is_leader",
+        "topics",
+        "session_timeout_ms",
+        "rebalance_timeout_ms",
+        "partitions_assigned",
+        "joined_at",
+        "told_at",
+        "replaces_member_id",
+        *SETTLED,
+    ),
+    required=("is_leader", "is_settled"),
+)
+
+ASSIGNMENTS = TableSpec(
+    Layer.GOLD,
+    "assignments",
+    grain="one partition assigned to one member in one generation",
+    key=(*_GENERATION_KEY, "member_id", "topic", "partition"),
+    columns=(
+        *_GENERATION_KEY,
+        "member_id",
+        "topic",
+        "partition",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "valid_from",
+        "valid_to",
+        *SETTLED,
+    ),
+    required=("is_settled",),
+)
+
+TRANSITIONS = TableSpec(
+    Layer.GOLD,
+    "transitions",
+    grain="one change of state of a group",
+    key=("cluster", "group_id", "life", "seq"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "seq",
+        "at",
+        "from_state",
+        "to_state",
+        "event",
+        "generation",
+        "member_id",
+        "source",
+        "is_inferred",
+        *SETTLED,
+    ),
+    required=("to_state", "event", "is_inferred", "is_settled"),
+    notes={
+        "generation": "generation of the group after the change",
+        "member_id": "member whose request or timer caused it",
+        "source": "evidence that shows it: offsets, broker_log, request_log, or timer",
+    },
+)
+
+MEMBER_SESSIONS = TableSpec(
+    Layer.GOLD,
+    "member_sessions",
+    grain="one stay of a member in a group",
+    key=("cluster", "group_id", "life", "member_id"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "joined_at",
+        "ended_at",
+        "end_cause",
+        "first_generation",
+        "last_generation",
+        "previous_member_id",
+        *SETTLED,
+    ),
+    required=("is_settled",),
+)
+
+COORDINATORS = TableSpec(
+    Layer.GOLD,
+    "coordinators",
+    grain="one stretch of time in which one broker coordinated one group from one partition",
+    key=(),
+    columns=(
+        "cluster",
+        "group_id",
+        "observed_partition",
+        "computed_partition",
+        "agrees",
+        "broker",
+        "epoch",
+        "from_at",
+        "to_at",
+        *SETTLED,
+    ),
+    required=("cluster", "group_id", "computed_partition", "is_settled"),
+    notes={
+        "agrees": "observed and computed partition are the same; false = the offsets topic was expanded: what the "
+        "group committed there its coordinator does not see"
+    },
+)
+
+CLIENT_TIMELINE = TableSpec(
+    Layer.GOLD,
+    "client_timeline",
+    grain="one fact in a consumer's own log, beside what the coordinator knows of the generation and member it names",
+    key=("cluster", "source_file", "line_number"),
+    columns=(
+        "cluster",
+        "source_file",
+        "line_number",
+        "host",
+        "logged_at",
+        "client_id",
+        "group_id",
+        "group_instance_id",
+        "life",
+        "generation",
+        "member_id",
+        "event",
+        "client_state",
+        "reason",
+        "partitions",
+        "broker_state",
+        "told_at",
+        "end_cause",
+    ),
+    required=("group_id", "event"),
+    notes={
+        "logged_at": "time printed in the line: the client's clock, never compared with the broker's",
+        "life": "life that has the generation and member; null where the line names neither, or several lives fit",
+        "generation": "generation that the line names; null where it names none",
+        "member_id": "member that the line names; null where it names none",
+        "reason": "reason as the client logged it",
+        "told_at": "when the broker first answered the member's SyncGroup of the generation, by the broker's clock",
+        "end_cause": "why the coordinator ended the member's stay; null = still in, or not known",
+    },
+)
+
+REPLAY_SNAPSHOTS = TableSpec(
+    Layer.GOLD,
+    "replay_snapshots",
+    grain="the replay of one group as it stood at one moment, to go on from",
+    key=("cluster", "group_id", "at"),
+    columns=("cluster", "group_id", "at", "version", "state", "size_bytes", "taken_until", "seen_until"),
+    required=("version", "state", "size_bytes"),
+    notes={"at": "moment up to which all evidence is in the state"},
+    own={"state": Entry(BINARY, "the state, as `transforms.coordinator.state` writes it")},
+)
