@@ -82,7 +82,9 @@ def _group(name: str) -> Group:
     epoch, assignment_epoch = epochs.get(name, (3, 3))
     metadata_hash = _topics(name).hash_of(["foo"])
     validated = -1 if name == NOT_READY else 0
-    group = Group(epoch, metadata_hash, validated, CONFIGS, assignment_epoch, topology=READS_FOO)
+    group = Group(
+        epoch, metadata_hash, assignment_epoch, validated_epoch=validated, configs=CONFIGS, topology=READS_FOO
+    )
     for member_id, standing, target in members[name]:
         process = f"p-{member_id}"
         metadata = MemberMetadata(None, None, CALLER.client_id, CALLER.client_host, REBALANCE_MS, 0, process)

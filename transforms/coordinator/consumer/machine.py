@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from transforms.coordinator.consumer import classic_protocol, offsets
 from transforms.coordinator.consumer.bumps import resolve_regexes
 from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicBefore, upgrade
-from transforms.coordinator.consumer.group import LEFT, LEFT_FOR_A_WHILE, Group, Member, apply, subscriptions
+from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member, subscriptions
 from transforms.coordinator.consumer.heartbeat import answer_of, heartbeat
 from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
@@ -42,6 +42,7 @@ from transforms.coordinator.modern.elsewhere import (
     answer_of_share,
     answer_of_share_or_streams,
 )
+from transforms.coordinator.modern.group import LEFT, apply
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import (
     Answer,
@@ -98,7 +99,7 @@ class Machine(Struct, array_like=True):
             if record.type_id == CLASSIC_GROUP:
                 continue
             was_there = self.present is not None
-            self.present = apply(self.present, record)
+            self.present = apply(self.present, record, Group, 0.0)
             if self.present is None and was_there:
                 self.memory = Memory()
 

@@ -37,6 +37,24 @@ class Record(Struct, Generic[Value], frozen=True, gc=False):
     value: Value | None = None
 
 
+class Types(Struct, frozen=True, gc=False):
+    """Numbers of the record types that every modern protocol has, each its own.
+
+    Attributes:
+        epoch: of the group's epoch; its tombstone deletes the group.
+        member: of who a member is.
+        target_epoch: of the targets' epoch.
+        target: of what a member is to have.
+        current: of where a member stands.
+    """
+
+    epoch: int
+    member: int
+    target_epoch: int
+    target: int
+    current: int
+
+
 class GroupEpoch(Struct, frozen=True, gc=False, rename="camel"):
     """Types 3 and 11: the group's epoch, and the hash of the topics that it subscribes to."""
 

@@ -27,10 +27,11 @@ from transforms.coordinator.modern.elsewhere import (
     answer_of_share,
     answer_of_share_or_streams,
 )
+from transforms.coordinator.modern.group import LEFT, apply
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest
 from transforms.coordinator.modern.world import Refused, World
-from transforms.coordinator.share.group import LEFT, Group, Member, apply
+from transforms.coordinator.share.group import Group, Member
 from transforms.coordinator.share.heartbeat import answer_of, fence, forget_group, heartbeat
 from transforms.coordinator.share.initialising import initialised, not_initialised
 from transforms.coordinator.share.records import ShareRecord
@@ -67,7 +68,7 @@ class Machine(Struct, array_like=True):
         """Take records, written at a moment (epoch ms), to the group."""
         for record in records:
             was_there = self.present is not None
-            self.present = apply(self.present, record, at)
+            self.present = apply(self.present, record, Group, at)
             if self.present is None and was_there:
                 self.memory = Memory()
 

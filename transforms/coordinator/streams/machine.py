@@ -24,10 +24,11 @@ from msgspec import Struct, field
 
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.elsewhere import GroupType, answer_of_none, answer_of_share_or_streams
+from transforms.coordinator.modern.group import LEFT, apply
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest, JoinRequest
 from transforms.coordinator.modern.world import Refused, World
-from transforms.coordinator.streams.group import LEFT, Group, Member, apply
+from transforms.coordinator.streams.group import Group, Member
 from transforms.coordinator.streams.heartbeat import answer_of, fence, forget_group, heartbeat
 from transforms.coordinator.streams.offsets import check_commit, check_fetch
 from transforms.coordinator.streams.records import StreamsRecord
@@ -74,7 +75,7 @@ class Machine(Struct, array_like=True):
             if record.type_id == CLASSIC_GROUP:
                 continue
             was_there = self.present is not None
-            self.present = apply(self.present, record)
+            self.present = apply(self.present, record, Group, 0.0)
             if was_there and self.present is None:
                 self.memory = Memory()
             elif not was_there and self.present is not None:
