@@ -14,16 +14,17 @@ from typing import Any
 
 import msgspec
 
-from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicAfter, ClassicBefore, ClassicMemberBefore
+from transforms.coordinator.consumer.conversion import ClassicAfter, ClassicBefore, ClassicMemberBefore
 from transforms.coordinator.consumer.group import Group
-from transforms.coordinator.consumer.machine import Elsewhere, Machine, Outcome
+from transforms.coordinator.consumer.machine import Elsewhere, Machine
 from transforms.coordinator.consumer.records import ClassicMember, ClassicProtocol, ConsumerRecord, read
 from transforms.coordinator.consumer.requests import HeartbeatRequest
 from transforms.coordinator.consumer.turn import TimerKind
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_hashing import map_order
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.records import Record, partitions_of
+from transforms.coordinator.modern.machine import Outcome
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, partitions_of
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -193,7 +194,7 @@ class History:
         self.classic = ClassicTracker()
         self.topics = Topics()
 
-    def foresee(self, step: Step) -> Outcome | None:
+    def foresee(self, step: Step) -> Outcome[Answer] | None:
         """Return what the machine makes of a step before it sees what came of it; None where it is not asked."""
         op, world = step["op"], World(self.topics, now=step["t"])
         if op["kind"] == "request":
@@ -213,7 +214,7 @@ class History:
         asked = self._asked(step)
         return asked and self.machine.observe(asked[0], records_of(step), World(now=step["t"]), *asked[1:])
 
-    def _ask(self, world: World, step: Step) -> Outcome | None:
+    def _ask(self, world: World, step: Step) -> Outcome[Answer] | None:
         asked = self._asked(step)
         return asked and self.machine.handle(asked[0], world, *asked[1:])
 
@@ -318,7 +319,7 @@ class _Partitions(msgspec.Struct, rename="camel"):
     partitions: list[int]
 
 
-def foreseen_records(outcome: Outcome, topics: Topics) -> list[Any]:
+def foreseen_records(outcome: Outcome[Answer], topics: Topics) -> list[Any]:
     """Return the records of an outcome as values that compare."""
     return [_plain(record, topics) for record in outcome.records]
 

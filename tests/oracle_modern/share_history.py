@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.partitions import of_numbers
 from transforms.coordinator.modern.records import TopicPartitions, partitions_of
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.share.group import Group
-from transforms.coordinator.share.machine import Machine, Outcome
+from transforms.coordinator.share.machine import Machine
 from transforms.coordinator.share.records import ShareRecord, read
 from transforms.coordinator.share.requests import HeartbeatRequest
 
@@ -76,7 +77,7 @@ class History:
         self.state: Step = {"type": "absent"}
         self.topics = Topics()
 
-    def foresee(self, step: Step) -> Outcome | None:
+    def foresee(self, step: Step) -> Outcome[Answer] | None:
         """Return what the machine makes of a step before it sees what came of it; None where nothing can."""
         op, world = step["op"], World(self.topics, now=step["t"])
         if op["kind"] == "request":

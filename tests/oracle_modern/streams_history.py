@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import ModernSettings, World
 from transforms.coordinator.streams.group import Group
-from transforms.coordinator.streams.machine import Machine, Outcome
+from transforms.coordinator.streams.machine import Machine
 from transforms.coordinator.streams.records import StreamsRecord, TaskIds, read
 from transforms.coordinator.streams.requests import HeartbeatAnswer, HeartbeatRequest
 from transforms.coordinator.streams.tasks import tasks_of
@@ -96,7 +97,7 @@ class History:
         codes = [each["statusCode"] for each in first["response"]["status"]] if first else []
         self.settings = ModernSettings(initial_delay_ms=3_000 if Status.ASSIGNMENT_DELAYED in codes else 0)
 
-    def foresee(self, step: Step) -> Outcome | None:
+    def foresee(self, step: Step) -> Outcome[HeartbeatAnswer | Answer] | None:
         """Return what the machine makes of a step before it sees what came of it; None where nothing can."""
         op, world = step["op"], World(self.topics, self.settings, step["t"])
         if op["kind"] == "request":

@@ -7,6 +7,7 @@ import pytest
 
 from tests.oracle_modern.cells import Cell, cells
 from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.requests import (
     Answer,
@@ -22,7 +23,7 @@ from transforms.coordinator.modern.requests import (
 from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import ModernSettings, World
 from transforms.coordinator.share.group import Group, Member, ShareState, Standing
-from transforms.coordinator.share.machine import Machine, Outcome
+from transforms.coordinator.share.machine import Machine
 from transforms.coordinator.share.records import MemberMetadata, ShareRecord
 from transforms.coordinator.share.requests import HeartbeatRequest, Request
 
@@ -154,7 +155,7 @@ def test_a_request_to_a_share_group_is_answered_and_writes_as_in_kafka(cell: Cel
     _assert_written(outcome, group, cell)
 
 
-def _assert_written(outcome: Outcome, group: Machine, cell: Cell) -> None:
+def _assert_written(outcome: Outcome[Answer], group: Machine, cell: Cell) -> None:
     assert [_token(record) for record in outcome.records] == list(cell.records)
     if cell.after is not None:
         assert _state(group.present) == cell.after.strip()

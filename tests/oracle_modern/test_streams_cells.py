@@ -8,6 +8,7 @@ import pytest
 from tests.oracle_modern.cells import Cell, cells
 from transforms.coordinator.kafka.states import TaskState
 from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -22,7 +23,7 @@ from transforms.coordinator.modern.requests import (
 from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import ModernSettings, World
 from transforms.coordinator.streams.group import Group, Member
-from transforms.coordinator.streams.machine import Elsewhere, Machine, Outcome
+from transforms.coordinator.streams.machine import Elsewhere, Machine
 from transforms.coordinator.streams.reconcile import Standing
 from transforms.coordinator.streams.records import (
     KeyValue,
@@ -226,7 +227,7 @@ def test_a_request_to_a_streams_group_is_answered_and_writes_as_in_kafka(cell: C
     _assert_written(outcome, group, cell)
 
 
-def _assert_written(outcome: Outcome, group: Machine, cell: Cell) -> None:
+def _assert_written(outcome: Outcome[HeartbeatAnswer | Answer], group: Machine, cell: Cell) -> None:
     assert [_token(record) for record in outcome.records] == [each for each in cell.records if each not in ("1", "1=X")]
     if cell.after is not None:
         assert _state(group.present) == cell.after.strip()

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from transforms.coordinator.consumer import classic_protocol, offsets
 from transforms.coordinator.consumer.bumps import resolve_regexes
-from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicBefore, upgrade
+from transforms.coordinator.consumer.conversion import ClassicBefore, upgrade
 from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member, subscriptions
 from transforms.coordinator.consumer.heartbeat import answer_of, heartbeat
 from transforms.coordinator.consumer.joining import check_fields
@@ -42,8 +42,9 @@ from transforms.coordinator.modern.elsewhere import (
     answer_of_share,
     answer_of_share_or_streams,
 )
-from transforms.coordinator.modern.group import LEFT, apply
-from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.group import LEFT
+from transforms.coordinator.modern.machine import ModernMachine, Outcome
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -70,38 +71,19 @@ class Elsewhere(Struct, frozen=True, gc=False):
     classic: ClassicBefore | None = None
 
 
-class Outcome(Struct, frozen=True, gc=False):
-    """What comes of a request.
-
-    Attributes:
-        answer: what it is answered; None = it is another coordinator's to answer.
-        records: what it writes, in order.
-    """
-
-    answer: Answer | None = None
-    records: list[ConsumerRecord] = []
-
-
-class Machine(Struct, array_like=True):
-    """One group id as a consumer group; a plain value that can be written down between two requests.
-
-    Attributes:
-        present: the group; None where the id is no consumer group.
-        memory: what the coordinator knows beside the records.
-    """
+class Machine(ModernMachine[Group, Turn], array_like=True):
+    """One group id as a consumer group."""
 
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
 
-    def take(self, records: Iterable[ConsumerRecord]) -> None:
-        """Take records to the group."""
-        for record in records:
-            if record.type_id == CLASSIC_GROUP:
-                continue
-            was_there = self.present is not None
-            self.present = apply(self.present, record, Group, 0.0)
-            if self.present is None and was_there:
-                self.memory = Memory()
+    def new_group(self) -> Group:
+        """Return a group without a record."""
+        return Group()
+
+    def turn(self, world: World) -> Turn:
+        """Return a turn at the group, or at a new one."""
+        return Turn(self.present or Group(), world, self.memory)
 
     def topics_changed(self, names: Iterable[str]) -> None:
         """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
@@ -118,7 +100,7 @@ class Machine(Struct, array_like=True):
         caller: Caller = Caller(),  # noqa: B008 (frozen)
         elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
         given_id: str = "",
-    ) -> Outcome:
+    ) -> Outcome[Answer]:
         """Handle a request.
 
         Args:
@@ -128,13 +110,12 @@ class Machine(Struct, array_like=True):
             elsewhere: what the group id is, where it is no consumer group.
             given_id: the id that the broker makes up for a joiner without one; random, so it is foreseen by nobody.
         """
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere, given_id)
         except Refused as refused:
             return Outcome(Answer(refused.error))
-        self.take(turn.records)
-        return Outcome(answer, turn.records)
+        return self.take_turn(turn, answer)
 
     def observe(
         self,
@@ -158,7 +139,7 @@ class Machine(Struct, array_like=True):
             elsewhere: what the group id is, where it is no consumer group.
             given_id: the id that the broker made up for a joiner without one.
         """
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere, given_id)
         except Refused as refused:
@@ -216,17 +197,6 @@ class Machine(Struct, array_like=True):
         turn.forget_group()
         return None
 
-    def delete(self, world: World) -> Outcome:
-        """Handle a DeleteGroups, or the group's expiry."""
-        if self.present is None:
-            return Outcome(Answer(Error.GROUP_ID_NOT_FOUND))
-        if self.present.members:
-            return Outcome(Answer(Error.NON_EMPTY_GROUP))
-        turn = Turn(self.present, world, self.memory)
-        turn.forget_group()
-        self.take(turn.records)
-        return Outcome(Answer(), turn.records)
-
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether offsets of a topic may not be deleted, as somebody subscribes to it."""
         present = self.present
@@ -234,24 +204,22 @@ class Machine(Struct, array_like=True):
 
     # --- what happens by itself --------------------------------------------------------------------------------
 
-    def run_out(self, kind: TimerKind, member_id: str, world: World) -> Outcome:
+    def run_out(self, kind: TimerKind, member_id: str, world: World) -> Outcome[Answer]:
         """Let a member's timer run out."""
         if self.present is None:
             return Outcome()
         deadline = self.memory.deadlines.pop((kind, member_id), None)
-        turn = Turn(self.present, world, self.memory)
+        turn = self.turn(world)
         time_out(turn, kind, member_id, deadline)
-        self.take(turn.records)
-        return Outcome(None, turn.records)
+        return self.take_turn(turn)
 
-    def resolve(self, world: World) -> Outcome:
+    def resolve(self, world: World) -> Outcome[Answer]:
         """Let the regular expressions be resolved that wait for it."""
         if self.present is None:
             return Outcome()
-        turn = Turn(self.present, world, self.memory)
+        turn = self.turn(world)
         resolve_regexes(turn)
-        self.take(turn.records)
-        return Outcome(None, turn.records)
+        return self.take_turn(turn)
 
 
 def _answer_elsewhere(request: Request, caller: Caller, elsewhere: Elsewhere) -> Answer | None:

@@ -6,12 +6,15 @@ Fields go by Kafka's own names in JSON, as the silver table has them. Each proto
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
+
+CLASSIC_GROUP: Final = 2
+"""Type of the record of a classic group, which a group of another protocol deletes or writes when it is converted."""
 
 Value = TypeVar("Value", bound=Struct)
 
