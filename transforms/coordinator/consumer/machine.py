@@ -21,6 +21,7 @@ Source: GroupMetadataManager (4.2), KIP-848.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -74,16 +75,11 @@ class Elsewhere(Struct, frozen=True, gc=False):
 class Machine(ModernMachine[Group, Turn], array_like=True):
     """One group id as a consumer group."""
 
+    GROUP: ClassVar = Group
+    TURN: ClassVar = Turn
+
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
-
-    def new_group(self) -> Group:
-        """Return a group without a record."""
-        return Group()
-
-    def turn(self, world: World) -> Turn:
-        """Return a turn at the group, or at a new one."""
-        return Turn(self.present or Group(), world, self.memory)
 
     def topics_changed(self, names: Iterable[str]) -> None:
         """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""

@@ -6,7 +6,7 @@ Each protocol's `Machine` says what a request is answered.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -38,20 +38,22 @@ class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
     """One group id as a group of one protocol; a plain value that can be written down between two requests.
 
     Attributes:
+        GROUP: the group of that protocol.
+        TURN: its turn.
         present: the group; None where the id is no group of that protocol.
         memory: what the coordinator knows beside the records.
     """
 
+    GROUP: ClassVar[type[Any]]
+    TURN: ClassVar[type[Any]]
+
     present: Group | None
     memory: ModernMemory
 
-    def new_group(self) -> Group:
-        """Return a group without a record."""
-        raise NotImplementedError
-
     def turn(self, world: World) -> Turn:
         """Return a turn at the group, or at a new one."""
-        raise NotImplementedError
+        turn: Turn = self.TURN(self.present or self.GROUP(), world, self.memory)
+        return turn
 
     def take(self, records: Iterable[Record[Struct]], at: float = 0.0) -> None:
         """Take records, written at a moment (epoch ms), to the group."""
@@ -59,7 +61,7 @@ class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
             if record.type_id == CLASSIC_GROUP:
                 continue
             was_there = self.present is not None
-            self.present = apply(self.present, record, self.new_group, at)
+            self.present = apply(self.present, record, self.GROUP, at)
             if self.present is None and was_there:
                 self.memory = type(self.memory)()
 

@@ -17,6 +17,7 @@ Source: GroupMetadataManager.shareGroupHeartbeat, ShareGroupAssignmentBuilder (4
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from msgspec import field
 
@@ -45,16 +46,11 @@ _LONGEST_ID = 36
 class Machine(ModernMachine[Group, Turn], array_like=True):
     """One group id as a share group."""
 
+    GROUP: ClassVar = Group
+    TURN: ClassVar = Turn
+
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
-
-    def new_group(self) -> Group:
-        """Return a group without a record."""
-        return Group()
-
-    def turn(self, world: World) -> Turn:
-        """Return a turn at the group, or at a new one."""
-        return Turn(self.present or Group(), world, self.memory)
 
     def topics_changed(self, names: Iterable[str]) -> None:
         """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""

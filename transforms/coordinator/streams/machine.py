@@ -18,6 +18,7 @@ Source: GroupMetadataManager.streamsGroupHeartbeat (4.2), KIP-1071.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from msgspec import Struct, field
 
@@ -47,16 +48,11 @@ class Elsewhere(Struct, frozen=True, gc=False):
 class Machine(ModernMachine[Group, Turn], array_like=True):
     """One group id as a streams group."""
 
+    GROUP: ClassVar = Group
+    TURN: ClassVar = Turn
+
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
-
-    def new_group(self) -> Group:
-        """Return a group without a record."""
-        return Group()
-
-    def turn(self, world: World) -> Turn:
-        """Return a turn at the group, or at a new one."""
-        return Turn(self.present or Group(), world, self.memory)
 
     def take(self, records: Iterable[StreamsRecord], at: float = 0.0) -> None:
         """Take records to the group; of a new one nothing is known beside them."""
