@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from tests.oracle_modern.cells import Cell, cells
+from tests.oracle_modern.cells import Cell, cells, token
 from transforms.coordinator.kafka.states import TaskState
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.machine import Outcome
@@ -28,7 +28,6 @@ from transforms.coordinator.streams.reconcile import Standing
 from transforms.coordinator.streams.records import (
     KeyValue,
     MemberMetadata,
-    StreamsRecord,
     Subtopology,
     TaskIds,
     Topology,
@@ -220,15 +219,15 @@ def test_a_request_to_a_streams_group_is_answered_and_writes_as_in_kafka(cell: C
         if cell.situation in STREAMS_SITUATIONS:
             assert (cell.situation, cell.error) == ("EMPTY", "PARKED")
             deleted = [each for each in cell.records if each.endswith("=X")]
-            assert [_token(record) for record in outcome.records] == deleted
+            assert [token(record) for record in outcome.records] == deleted
         return
     kafka_error = "NONE" if cell.error == "NONE/NONE" else cell.error
-    assert (outcome.answer.error.name, _told(outcome.answer)) == (kafka_error, _kafka_told(cell))
+    assert (outcome.answer.error.name, _told(outcome.answer)) == (kafka_error, cell.told)
     _assert_written(outcome, group, cell)
 
 
 def _assert_written(outcome: Outcome[HeartbeatAnswer | Answer], group: Machine, cell: Cell) -> None:
-    assert [_token(record) for record in outcome.records] == [each for each in cell.records if each not in ("1", "1=X")]
+    assert [token(record) for record in outcome.records] == [each for each in cell.records if each not in ("1", "1=X")]
     if cell.after is not None:
         assert _state(group.present) == cell.after.strip()
 
@@ -245,14 +244,6 @@ def _told(answer: HeartbeatAnswer | Answer) -> str:
 
 def _parts(tasks: dict[str, tuple[int, ...]]) -> str:
     return "[" + " ".join(f"{part}[{','.join(map(str, of))}]" for part, of in tasks.items()) + "]"
-
-
-def _kafka_told(cell: Cell) -> str:
-    return cell.answer if cell.answer.startswith("epoch") else ""
-
-
-def _token(record: StreamsRecord) -> str:
-    return f"{record.type_id}=X" if record.value is None else str(record.type_id)
 
 
 def _state(group: Group | None) -> str:
