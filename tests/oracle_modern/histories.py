@@ -80,7 +80,7 @@ def walk(steps: Iterable[Step], new: Callable[[list[Step]], History]) -> Iterato
 
 def put_down_and_taken_up(machine: Machine) -> Machine:
     """Return a machine as it is after it was written as bytes and read again, which shows that it is a plain value."""
-    copy = msgspec.msgpack.decode(msgspec.msgpack.encode(machine), type=type(machine))
+    copy: Machine = msgspec.msgpack.decode(msgspec.msgpack.encode(machine), type=type(machine))
     assert copy == machine
     return copy
 

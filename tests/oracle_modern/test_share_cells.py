@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 import pytest
 
 from tests.oracle_modern.cells import Cell, cells, token
+from tests.oracle_modern.histories import put_down_and_taken_up
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.partitions import Partitions
@@ -216,5 +216,4 @@ def test_a_share_group_is_described_as_by_kafka(cell: Cell):
 
 def test_a_share_group_is_a_plain_value():
     for name in SHARE_SITUATIONS:
-        group = Machine(_group(name))
-        assert msgspec.msgpack.decode(msgspec.msgpack.encode(group), type=Machine) == group
+        put_down_and_taken_up(Machine(_group(name)))

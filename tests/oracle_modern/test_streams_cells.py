@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from tests.oracle_modern.cells import Cell, cells, token
+from tests.oracle_modern.histories import put_down_and_taken_up
 from transforms.coordinator.kafka.states import TaskState
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.machine import Outcome
@@ -281,5 +282,4 @@ def test_offsets_of_a_topic_that_the_topology_reads_are_kept(cell: Cell):
 
 def test_a_streams_group_is_a_plain_value():
     for name in STREAMS_SITUATIONS:
-        group = Machine(_group(name))
-        assert msgspec.msgpack.decode(msgspec.msgpack.encode(group), type=Machine) == group
+        put_down_and_taken_up(Machine(_group(name)))

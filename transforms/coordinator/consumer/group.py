@@ -7,7 +7,7 @@ All that a coordinator knows of a consumer group after a load stands in its reco
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import ClassVar
 
 from msgspec import Struct, field
@@ -96,6 +96,10 @@ class Group(ModernGroup[Member, Partitions], array_like=True):
         if all(is_reconciled(member.standing, self.assignment_epoch) for member in self.members.values()):
             return ModernState.STABLE
         return ModernState.RECONCILING
+
+    def needed_topics(self) -> Collection[str]:
+        """Return the names of the topics that somebody subscribes to."""
+        return subscriptions(self.members.values(), self.regexes)
 
     def static_member(self, instance_id: str | None) -> Member | None:
         """Return the member that an instance is."""

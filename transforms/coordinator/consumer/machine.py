@@ -20,7 +20,7 @@ Source: GroupMetadataManager (4.2), KIP-848.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from msgspec import Struct, field
@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from transforms.coordinator.consumer import classic_protocol, offsets
 from transforms.coordinator.consumer.bumps import resolve_regexes
 from transforms.coordinator.consumer.conversion import ClassicBefore, upgrade
-from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member, subscriptions
+from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member
 from transforms.coordinator.consumer.heartbeat import answer_of, heartbeat
 from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
@@ -80,12 +80,6 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
 
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
-
-    def topics_changed(self, names: Iterable[str]) -> None:
-        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
-        if self.present is not None:
-            subscribed = subscriptions(self.present.members.values(), self.present.regexes)
-            self.memory.must_refresh |= any(name in subscribed for name in names)
 
     # --- requests ----------------------------------------------------------------------------------------------
 
@@ -195,8 +189,7 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether offsets of a topic may not be deleted, as somebody subscribes to it."""
-        present = self.present
-        return present is not None and topic in subscriptions(present.members.values(), present.regexes)
+        return self.present is not None and topic in self.present.needed_topics()
 
     # --- what happens by itself --------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ Each protocol's `Group` adds what is its own. Source: ModernGroup, StreamsGroup,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from msgspec import Struct, field
@@ -50,6 +50,10 @@ class ModernGroup(Struct, Generic[Member, Target], array_like=True):
     members: dict[str, Member] = field(default_factory=dict)
     slots: int = TIMELINE_MIN_SLOTS
     targets: dict[str, Target] = field(default_factory=dict)
+
+    def needed_topics(self) -> Collection[str]:
+        """Return the names of the topics that the group depends on; each protocol finds them in its own way."""
+        raise NotImplementedError
 
     def in_order(self) -> list[str]:
         """Return the member ids in the order in which Kafka goes through them."""

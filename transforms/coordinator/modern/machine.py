@@ -65,6 +65,12 @@ class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
             if self.present is None and was_there:
                 self.memory = type(self.memory)()
 
+    def topics_changed(self, names: Iterable[str]) -> None:
+        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
+        if self.present is not None:
+            needed = self.present.needed_topics()
+            self.memory.must_refresh |= any(name in needed for name in names)
+
     def take_turn(self, turn: Turn, answer: Said | None = None) -> Outcome[Said]:
         """Take what a turn writes to the group, and return what comes of it."""
         self.take(turn.records, turn.world.now)

@@ -6,7 +6,7 @@ Source: ShareGroup, GroupMetadataManager.replay (4.2), KIP-932.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import ClassVar
 
 from msgspec import Struct
@@ -85,8 +85,8 @@ class Group(ModernGroup[Member, Partitions], array_like=True):
         """The group's state: who is behind its target does not count, as nobody waits for anybody."""
         return ModernState.STABLE if self.members else ModernState.EMPTY
 
-    def subscribed(self) -> Counter[str]:
-        """Return how many members subscribe to each topic."""
+    def needed_topics(self) -> Collection[str]:
+        """Return the names of the topics that somebody subscribes to."""
         return subscriptions(self.members.values())
 
     def awaits_targets(self) -> bool:
@@ -97,7 +97,7 @@ class Group(ModernGroup[Member, Partitions], array_like=True):
         for target in self.targets.values():
             for topic, numbers in target.items():
                 wanted.setdefault(topic, set()).update(numbers)
-        subscribed, state = self.subscribed(), self.share_state
+        subscribed, state = self.needed_topics(), self.share_state
         return any(
             wanted.get(topic) != set(numbers)
             for topic, numbers in state.initialized.items()

@@ -92,7 +92,8 @@ def _look_at_topics(turn: Turn, member: Member, updated: Member, bumps: bool) ->
     Returns:
         The epoch; how many members subscribe to each topic; whether all subscribe alike; whether it was bumped.
     """
-    group, subscribed, size = turn.group, turn.group.subscribed(), len(turn.group.members)
+    group = turn.group
+    subscribed, size = subscriptions(group.members.values()), len(group.members)
     if not bumps and not turn.memory.must_refresh:
         return group.epoch, subscribed, all(count == size for count in subscribed.values()), False
     subscribed.subtract(set(member.topics))

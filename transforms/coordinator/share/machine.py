@@ -52,12 +52,6 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
 
-    def topics_changed(self, names: Iterable[str]) -> None:
-        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
-        if self.present is not None:
-            subscribed = self.present.subscribed()
-            self.memory.must_refresh |= any(name in subscribed for name in names)
-
     # --- requests ----------------------------------------------------------------------------------------------
 
     def handle(

@@ -5,6 +5,7 @@ Source: StreamsGroup, GroupMetadataManager.replay (4.2), KIP-1071.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
 from msgspec import Struct
@@ -82,6 +83,10 @@ class Group(ModernGroup[Member, Tasks], array_like=True):
         if self.validated_epoch is None:
             return not self.targets or any(self.targets.values())
         return self.topology.epoch == self.validated_epoch
+
+    def needed_topics(self) -> Collection[str]:
+        """Return the names of the topics that its topology needs."""
+        return set() if self.topology is None else self.topology.required_topics()
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether offsets of a topic may not be deleted, as it is read."""

@@ -63,12 +63,6 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
                 self.memory.must_refresh, self.memory.configured = True, None
                 self.memory.endpoint_epoch = 0
 
-    def topics_changed(self, names: Iterable[str]) -> None:
-        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
-        if self.present is not None and self.present.topology is not None:
-            required = self.present.topology.required_topics()
-            self.memory.must_refresh |= any(name in required for name in names)
-
     # --- requests ----------------------------------------------------------------------------------------------
 
     def handle(
