@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tests.oracle_modern.histories import ModernRecord
 from tests.oracle_modern.kept import ORACLE
 
 _LINE = re.compile(
@@ -36,6 +37,11 @@ class Cell:
     answer: str
     records: tuple[str, ...]
     after: str | None
+
+    @property
+    def told(self) -> str:
+        """What a heartbeat was told; "" where it was refused, or the request was another."""
+        return self.answer if self.answer.startswith("epoch") else ""
 
     def __str__(self) -> str:
         return f"{self.request} | {self.situation}"
@@ -66,6 +72,11 @@ def cells(name: str) -> Iterator[Cell]:
                         tuple(_tokens(found["records"] or "")),
                         found["after"],
                     )
+
+
+def token(record: ModernRecord) -> str:
+    """Return a record as texts that tell no values have it."""
+    return f"{record.type_id}=X" if record.value is None else str(record.type_id)
 
 
 def _tokens(records: str) -> Iterator[str]:

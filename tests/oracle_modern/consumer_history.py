@@ -7,23 +7,24 @@ but what it knew of the group when a consumer member joined is needed: `ClassicT
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicAfter, ClassicBefore, ClassicMemberBefore
+from tests.oracle_modern.histories import ModernHistory, Step, lists, read_all
+from transforms.coordinator.consumer.conversion import ClassicAfter, ClassicBefore, ClassicMemberBefore
 from transforms.coordinator.consumer.group import Group
-from transforms.coordinator.consumer.machine import Elsewhere, Machine, Outcome
+from transforms.coordinator.consumer.machine import Elsewhere, Machine
 from transforms.coordinator.consumer.records import ClassicMember, ClassicProtocol, ConsumerRecord, read
 from transforms.coordinator.consumer.requests import HeartbeatRequest
 from transforms.coordinator.consumer.turn import TimerKind
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_hashing import map_order
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.records import Record, partitions_of
+from transforms.coordinator.modern.machine import Outcome
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, partitions_of
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -33,11 +34,9 @@ from transforms.coordinator.modern.requests import (
     LeaveRequest,
     SyncRequest,
 )
-from transforms.coordinator.modern.topics import Topic, Topics
+from transforms.coordinator.modern.topics import Topics
 from transforms.coordinator.modern.world import World
 from transforms.wire.consumer_protocol import read_assignment
-
-Step = dict[str, Any]
 
 _REQUESTS: dict[str, type[msgspec.Struct]] = {
     "CONSUMER_GROUP_HEARTBEAT": HeartbeatRequest,
@@ -56,21 +55,13 @@ _CLASSIC_HOST = "localhost/127.0.0.1"
 
 def records_of(step: Step) -> list[ConsumerRecord]:
     """Return a step's records as the product reads them; offset commits are left out."""
-    return [
-        read(each["type"], _name(each["key"]), None if each["value"] is None else json.dumps(each["value"]))
-        for each in step["records"]
-        if each["type"] >= 3
-    ]
+    return read_all((each for each in step["records"] if each["type"] >= 3), read)
 
 
 def all_records_of(step: Step) -> list[ConsumerRecord]:
     """Return the same with those of the classic group before or after, whose values are not read."""
     classic = [Record(CLASSIC_GROUP) for each in step["records"] if each["type"] == CLASSIC_GROUP]
     return [*classic, *records_of(step)]
-
-
-def _name(key: dict[str, str]) -> str:
-    return key.get("memberId") or key.get("regularExpression") or ""
 
 
 def drawn(group: Group) -> Step:
@@ -87,9 +78,9 @@ def drawn(group: Group) -> Step:
                 "epoch": member.epoch,
                 "previousEpoch": member.standing.previous_epoch,
                 "state": member.standing.state.name,
-                "assigned": _lists(member.standing.assigned),
-                "pendingRevocation": _lists(member.standing.revoking),
-                "target": _lists(group.targets.get(member.member_id, {})),
+                "assigned": lists(member.standing.assigned),
+                "pendingRevocation": lists(member.standing.revoking),
+                "target": lists(group.targets.get(member.member_id, {})),
             }
             for member in group.members.values()
         },
@@ -102,15 +93,11 @@ def printed(group: Step) -> Step:
     parts = ("assigned", "pendingRevocation", "target")
     plain = ("epoch", "previousEpoch", "state")
     members = {
-        name: {key: member[key] for key in plain} | {key: _lists(member[key]) for key in parts}
+        name: {key: member[key] for key in plain} | {key: lists(member[key]) for key in parts}
         for name, member in group["members"].items()
     }
     regexes = {name: sorted(regex) for name, regex in group["regexes"].items()}
     return {**group, "members": members, "regexes": regexes}
-
-
-def _lists(partitions: dict[str, Iterable[int]]) -> dict[str, list[int]]:
-    return {topic: sorted(numbers) for topic, numbers in partitions.items() if numbers}
 
 
 @dataclass
@@ -180,20 +167,14 @@ def _of_record(fields: Step, protocol: str) -> ClassicMemberBefore:
     )
 
 
-class History:
-    """One history: the group as its records make it, and what the machine foresees of each step.
+class History(ModernHistory[Machine]):
+    """One history of a consumer group."""
 
-    Before each step the machine has the group as Kafka's records made it, so that one step that is not foreseen
-    does not hide the next.
-    """
-
-    def __init__(self) -> None:
-        self.machine = Machine()
-        self.state: Step = {"type": "absent"}
+    def __init__(self, _: Iterable[Step] = ()) -> None:
+        super().__init__(Machine(), records_of)
         self.classic = ClassicTracker()
-        self.topics = Topics()
 
-    def foresee(self, step: Step) -> Outcome | None:
+    def foresee(self, step: Step) -> Outcome[Answer] | None:
         """Return what the machine makes of a step before it sees what came of it; None where it is not asked."""
         op, world = step["op"], World(self.topics, now=step["t"])
         if op["kind"] == "request":
@@ -213,7 +194,7 @@ class History:
         asked = self._asked(step)
         return asked and self.machine.observe(asked[0], records_of(step), World(now=step["t"]), *asked[1:])
 
-    def _ask(self, world: World, step: Step) -> Outcome | None:
+    def _ask(self, world: World, step: Step) -> Outcome[Answer] | None:
         asked = self._asked(step)
         return asked and self.machine.handle(asked[0], world, *asked[1:])
 
@@ -233,35 +214,15 @@ class History:
         return request, Caller(op["version"], client, host), elsewhere, given_id
 
     def follow(self, step: Step, machine: Machine) -> None:
-        """Go to where Kafka was after a step.
-
-        Args:
-            step: the step.
-            machine: the machine as it was before `foresee`.
-        """
-        foreseen, self.machine = self.machine, machine
-        self.machine.take(records_of(step))
-        self.machine.memory = foreseen.memory
-        before, op = self.state, step["op"]
-        if step["group"] != "same":
-            self.state = step["group"]
+        """Go to where Kafka was after a step."""
+        before = self.state
+        super().follow(step, machine)
         if self.state["type"] == "absent":
             self.machine.present = None
         if self.state["type"] == "classic":
             self.classic.follow(step, before, self.state)
         else:
             self.classic = ClassicTracker()
-        if op["kind"] == "metadata":
-            self._see_topics(op)
-
-    def _see_topics(self, op: Step) -> None:
-        before = self.topics.by_name
-        topics = [Topic(name, each["id"], each["partitions"]) for name, each in op["topics"].items()]
-        is_created = any(topic.topic_id not in self.topics.by_id for topic in topics)
-        version = op["imageVersion"]
-        self.topics = Topics(topics, version, version if is_created else self.topics.created_version)
-        names = set(before) | set(self.topics.by_name)
-        self.machine.topics_changed(name for name in names if before.get(name) != self.topics.by_name.get(name))
 
 
 def _timer(key: str) -> tuple[TimerKind, str] | None:
@@ -318,7 +279,7 @@ class _Partitions(msgspec.Struct, rename="camel"):
     partitions: list[int]
 
 
-def foreseen_records(outcome: Outcome, topics: Topics) -> list[Any]:
+def foreseen_records(outcome: Outcome[Answer], topics: Topics) -> list[Any]:
     """Return the records of an outcome as values that compare."""
     return [_plain(record, topics) for record in outcome.records]
 
@@ -340,7 +301,7 @@ def _classic(each: Step) -> Any:
     assigned = {}
     for member in value["members"]:
         entries = read_assignment(base64.b64decode(member["assignment"])).assigned or []
-        assigned[member["memberId"]] = _lists({entry["topic"]: entry["partitions"] for entry in entries})
+        assigned[member["memberId"]] = lists({entry["topic"]: entry["partitions"] for entry in entries})
     return CLASSIC_GROUP, "", (value["generation"], value["protocol"], assigned)
 
 
@@ -351,7 +312,7 @@ def _plain(record: ConsumerRecord, topics: Topics) -> Any:
         return record.type_id, record.name, None
     if isinstance(value, ClassicAfter):
         named = {
-            member: _lists(
+            member: lists(
                 {topics.by_id[topic].name: numbers for topic, numbers in parts.items() if topic in topics.by_id}
             )
             for member, parts in value.assigned.items()

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicAfter, ClassicBefore, ClassicMemberBefore
+from transforms.coordinator.consumer.conversion import ClassicAfter, ClassicBefore, ClassicMemberBefore
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.machine import Elsewhere, Machine
 from transforms.coordinator.consumer.reconcile import Standing
@@ -22,7 +22,7 @@ from transforms.coordinator.consumer.records import (
 from transforms.coordinator.kafka.states import MemberState
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.partitions import Partitions
-from transforms.coordinator.modern.records import GroupEpoch, MemberTarget, TargetEpoch, partitions_of
+from transforms.coordinator.modern.records import CLASSIC_GROUP, GroupEpoch, MemberTarget, TargetEpoch, partitions_of
 from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import ModernSettings, World
 

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
+from tests.oracle_modern.histories import ModernHistory, Step, lists, read_all
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.partitions import of_numbers
 from transforms.coordinator.modern.records import TopicPartitions, partitions_of
 from transforms.coordinator.modern.requests import Answer, Caller
-from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.share.group import Group
-from transforms.coordinator.share.machine import Machine, Outcome
+from transforms.coordinator.share.machine import Machine
 from transforms.coordinator.share.records import ShareRecord, read
 from transforms.coordinator.share.requests import HeartbeatRequest
 
-Step = dict[str, Any]
 CALLER = Caller(1, "client", "localhost/127.0.0.1")
 _SESSION = "session-timeout-g-"
 
 
 def records_of(step: Step) -> list[ShareRecord]:
     """Return a step's records as the product reads them."""
-    return [
-        read(
-            each["type"], each["key"].get("memberId", ""), None if each["value"] is None else json.dumps(each["value"])
-        )
-        for each in step["records"]
-    ]
+    return read_all(step["records"], read)
 
 
 def drawn(group: Group) -> Step:
@@ -40,8 +33,8 @@ def drawn(group: Group) -> Step:
             "epoch": member.epoch,
             "previousEpoch": member.standing.previous_epoch,
             "state": "STABLE",
-            "assigned": _lists(member.standing.assigned),
-            "target": _lists(group.targets.get(member.member_id, {})),
+            "assigned": lists(member.standing.assigned),
+            "target": lists(group.targets.get(member.member_id, {})),
         }
         for member in group.members.values()
     }
@@ -58,25 +51,19 @@ def drawn(group: Group) -> Step:
 def printed(group: Step) -> Step:
     """Return a group of the oracle in the same way: topics without partitions left out."""
     members = {
-        name: {**member, "assigned": _lists(member["assigned"]), "target": _lists(member["target"])}
+        name: {**member, "assigned": lists(member["assigned"]), "target": lists(member["target"])}
         for name, member in group["members"].items()
     }
     return {**group, "members": members}
 
 
-def _lists(partitions: dict[str, Iterable[int]]) -> dict[str, list[int]]:
-    return {topic: sorted(numbers) for topic, numbers in partitions.items() if numbers}
+class History(ModernHistory[Machine]):
+    """One history of a share group."""
 
+    def __init__(self, _: Iterable[Step] = ()) -> None:
+        super().__init__(Machine(), records_of)
 
-class History:
-    """One history: before each step the machine has the group as Kafka's records made it."""
-
-    def __init__(self) -> None:
-        self.machine = Machine()
-        self.state: Step = {"type": "absent"}
-        self.topics = Topics()
-
-    def foresee(self, step: Step) -> Outcome | None:
+    def foresee(self, step: Step) -> Outcome[Answer] | None:
         """Return what the machine makes of a step before it sees what came of it; None where nothing can."""
         op, world = step["op"], World(self.topics, now=step["t"])
         if op["kind"] == "request":
@@ -96,20 +83,6 @@ class History:
         request = msgspec.convert(step["op"]["request"], HeartbeatRequest)
         return self.machine.observe(request, records_of(step), World(now=step["t"]), CALLER)
 
-    def follow(self, step: Step, machine: Machine) -> None:
-        """Go to where Kafka was after a step, from where the machine was before it."""
-        foreseen, self.machine = self.machine, machine
-        self.machine.take(records_of(step), step["t"])
-        self.machine.memory = foreseen.memory
-        if step["group"] != "same":
-            self.state = step["group"]
-        if step["op"]["kind"] == "metadata":
-            before = self.topics.by_name
-            topics = [Topic(name, each["id"], each["partitions"]) for name, each in step["op"]["topics"].items()]
-            self.topics = Topics(topics)
-            names = set(before) | set(self.topics.by_name)
-            self.machine.topics_changed(name for name in names if before.get(name) != self.topics.by_name.get(name))
-
 
 def same_answer(answer: Answer, step: Step) -> bool:
     """Whether a request was answered as foreseen."""
@@ -125,16 +98,3 @@ def same_answer(answer: Answer, step: Step) -> bool:
         answer.epoch,
         None if answer.assignment is None else of_numbers(answer.assignment),
     )
-
-
-def comparable(records: Iterable[ShareRecord]) -> list[Any]:
-    """Return records with their partitions in no order."""
-    return [(each.type_id, each.name, _sorted(msgspec.to_builtins(each.value))) for each in records]
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return sorted((_sorted(each) for each in value), key=str)
-    return value

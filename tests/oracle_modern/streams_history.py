@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from tests.oracle_modern.histories import ModernHistory, Step, lists, read_all
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.requests import Answer, Caller
-from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import ModernSettings, World
 from transforms.coordinator.streams.group import Group
-from transforms.coordinator.streams.machine import Machine, Outcome
+from transforms.coordinator.streams.machine import Machine
 from transforms.coordinator.streams.records import StreamsRecord, TaskIds, read
 from transforms.coordinator.streams.requests import HeartbeatAnswer, HeartbeatRequest
 from transforms.coordinator.streams.tasks import tasks_of
 from transforms.coordinator.streams.topology import Status
 
-Step = dict[str, Any]
 CALLER = Caller(0, "client", "localhost/127.0.0.1")
 _SESSION, _REVOCATION = "session-timeout-g-", "rebalance-timeout-g-"
 
 
 def records_of(step: Step) -> list[StreamsRecord]:
     """Return a step's records as the product reads them."""
-    return [
-        read(
-            each["type"], each["key"].get("memberId", ""), None if each["value"] is None else json.dumps(each["value"])
-        )
-        for each in step["records"]
-    ]
+    return read_all(step["records"], read)
 
 
 def drawn(group: Group) -> Step:
@@ -53,50 +47,44 @@ def _drawn_member(group: Group, name: str) -> Step:
         "previousEpoch": standing.previous_epoch,
         "state": standing.state.name,
         "active": _epochs(standing.assigned.active),
-        "standby": _lists(standing.assigned.standby),
+        "standby": lists(standing.assigned.standby),
         "activePendingRevocation": _epochs(standing.revoking.active),
-        "standbyPendingRevocation": _lists(standing.revoking.standby),
-        "targetActive": _lists({} if target is None else target.active),
-        "targetStandby": _lists({} if target is None else target.standby),
+        "standbyPendingRevocation": lists(standing.revoking.standby),
+        "targetActive": lists({} if target is None else target.active),
+        "targetStandby": lists({} if target is None else target.standby),
     }
 
 
 def printed(group: Step) -> Step:
     """Return a group of the oracle in the same way."""
     epochs = ("active", "activePendingRevocation")
-    lists = ("standby", "standbyPendingRevocation", "targetActive", "targetStandby")
+    numbers = ("standby", "standbyPendingRevocation", "targetActive", "targetStandby")
     members = {
-        name: member | {key: _epochs(member[key]) for key in epochs} | {key: _lists(member[key]) for key in lists}
+        name: member | {key: _epochs(member[key]) for key in epochs} | {key: lists(member[key]) for key in numbers}
         for name, member in group["members"].items()
     }
     return {**group, "members": members}
-
-
-def _lists(tasks: Mapping[str, Iterable[int]]) -> dict[str, list[int]]:
-    return {part: sorted(numbers) for part, numbers in tasks.items() if numbers}
 
 
 def _epochs(tasks: Mapping[str, Mapping[Any, int]]) -> dict[str, dict[int, int]]:
     return {part: {int(number): epoch for number, epoch in of.items()} for part, of in tasks.items() if of}
 
 
-class History:
-    """One history: before each step the machine has the group as Kafka's records made it.
+class History(ModernHistory[Machine]):
+    """One history of a streams group.
 
     Args:
         steps: the steps of the history.
     """
 
     def __init__(self, steps: Iterable[Step] = ()) -> None:
-        self.machine = Machine()
-        self.state: Step = {"type": "absent"}
-        self.topics = Topics()
+        super().__init__(Machine(), records_of)
         # The oracle's driver set no delay in some histories; that it had one shows in the first answer.
         first = next((step for step in steps if step["op"]["kind"] == "request"), None)
         codes = [each["statusCode"] for each in first["response"]["status"]] if first else []
         self.settings = ModernSettings(initial_delay_ms=3_000 if Status.ASSIGNMENT_DELAYED in codes else 0)
 
-    def foresee(self, step: Step) -> Outcome | None:
+    def foresee(self, step: Step) -> Outcome[HeartbeatAnswer | Answer] | None:
         """Return what the machine makes of a step before it sees what came of it; None where nothing can."""
         op, world = step["op"], World(self.topics, self.settings, step["t"])
         if op["kind"] == "request":
@@ -118,22 +106,11 @@ class History:
 
     def follow(self, step: Step, machine: Machine) -> None:
         """Go to where Kafka was after a step, from where the machine was before it."""
-        foreseen, self.machine = self.machine, machine
-        self.machine.take(records_of(step))
-        self.machine.memory = foreseen.memory
-        op = step["op"]
-        if step["group"] != "same":
-            self.state = step["group"]
-        if op["kind"] == "groupConfig":
+        super().follow(step, machine)
+        if step["op"]["kind"] == "groupConfig":
             # A group that has settings of its own has Kafka's defaults, and not the broker's, in all the others.
-            count = int(op["num.standby.replicas"])
+            count = int(step["op"]["num.standby.replicas"])
             self.settings = msgspec.structs.replace(self.settings, standby_count=count, initial_delay_ms=3_000)
-        if op["kind"] == "metadata":
-            before = self.topics.by_name
-            topics = [Topic(name, each["id"], each["partitions"]) for name, each in op["topics"].items()]
-            self.topics = Topics(topics)
-            names = set(before) | set(self.topics.by_name)
-            self.machine.topics_changed(name for name in names if before.get(name) != self.topics.by_name.get(name))
 
 
 def same_answer(answer: HeartbeatAnswer | Answer, step: Step, with_statuses: bool = True) -> bool:
@@ -155,19 +132,3 @@ def same_answer(answer: HeartbeatAnswer | Answer, step: Step, with_statuses: boo
 def _says_the_same(answer: HeartbeatAnswer, response: Step) -> bool:
     codes = [each["statusCode"] for each in response["status"] or []]
     return codes == list(answer.statuses) and response["endpointInformationEpoch"] == answer.endpoint_epoch
-
-
-def comparable(records: Iterable[StreamsRecord]) -> list[Any]:
-    """Return records with their tasks in no order."""
-    return [(each.type_id, each.name, _sorted(msgspec.to_builtins(each.value))) for each in records]
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "assignmentEpochs" in value:
-            value = {**value, "partitions": dict(zip(value["partitions"], value["assignmentEpochs"], strict=True))}
-            del value["assignmentEpochs"]
-        return {key: _sorted(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return sorted((_sorted(each) for each in value), key=str)
-    return value

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tests.oracle_modern import consumer_history, share_history, streams_history
+from tests.oracle_modern.histories import ModernRecord, Step, walk
 from tests.oracle_modern.kept import kept
 from transforms.coordinator.consumer.causes import cause_of as cause_in_consumer_group
-from transforms.coordinator.modern.causes import Trigger
+from transforms.coordinator.modern.causes import Cause, Trigger
 from transforms.coordinator.share.causes import cause_of as cause_in_share_group
 from transforms.coordinator.streams.causes import cause_of as cause_in_streams_group
 
@@ -47,18 +49,25 @@ def _check(cause: Any, step: dict[str, Any], state: dict[str, Any]) -> None:
         assert state["type"] == "classic", where
 
 
-def test_the_cause_of_each_bump_of_a_consumer_group_is_the_one_behind_it():
+def _causes(
+    steps: Iterable[Step],
+    new: Callable[[list[Step]], Any],
+    records_of: Callable[[Step], list[ModernRecord]],
+    cause_of: Callable[[Any, Sequence[ModernRecord]], Cause | None],
+) -> Counter[Trigger]:
+    """Go through histories; return how often each cause was found, having checked it."""
     found: Counter[Trigger] = Counter()
-    history, number = consumer_history.History(), -1
-    for step in MODERN:
-        if step["history"] != number:
-            history, number = consumer_history.History(), step["history"]
-        batch = consumer_history.all_records_of(step)
-        cause = cause_in_consumer_group(history.machine.present, batch)
+    for history, step in walk(steps, new):
+        cause = cause_of(history.machine.present, records_of(step))
         if cause is not None:
             _check(cause, step, history.state)
             found[cause.trigger] += 1
         history.follow(step, history.machine)
+    return found
+
+
+def test_the_cause_of_each_bump_of_a_consumer_group_is_the_one_behind_it():
+    found = _causes(MODERN, consumer_history.History, consumer_history.all_records_of, cause_in_consumer_group)
     assert sum(found.values()) > 1_100
     assert set(found) == {
         Trigger.CONVERTED,
@@ -71,31 +80,15 @@ def test_the_cause_of_each_bump_of_a_consumer_group_is_the_one_behind_it():
 
 
 def test_the_cause_of_each_bump_of_a_share_group_is_the_one_behind_it():
-    found: Counter[Trigger] = Counter()
-    history, number = share_history.History(), -1
-    for step in (each for each in OTHERS if each["kind"] == "share"):
-        if step["history"] != number:
-            history, number = share_history.History(), step["history"]
-        cause = cause_in_share_group(history.machine.present, share_history.records_of(step))
-        if cause is not None:
-            _check(cause, step, history.state)
-            found[cause.trigger] += 1
-        history.follow(step, history.machine)
+    steps = [step for step in OTHERS if step["kind"] == "share"]
+    found = _causes(steps, share_history.History, share_history.records_of, cause_in_share_group)
     assert found[Trigger.PARTITIONS_INITIALISED] > 0
     assert found[Trigger.MEMBER_JOINED] > 0
     assert found[Trigger.TOPIC_METADATA_CHANGED] > 0
 
 
 def test_the_cause_of_each_bump_of_a_streams_group_is_the_one_behind_it():
-    found: Counter[Trigger] = Counter()
-    history, number = streams_history.History(), -1
-    for step in (each for each in OTHERS if each["kind"] == "streams"):
-        if step["history"] != number:
-            history, number = streams_history.History(), step["history"]
-        cause = cause_in_streams_group(history.machine.present, streams_history.records_of(step))
-        if cause is not None:
-            _check(cause, step, history.state)
-            found[cause.trigger] += 1
-        history.follow(step, history.machine)
+    steps = [step for step in OTHERS if step["kind"] == "streams"]
+    found = _causes(steps, streams_history.History, streams_history.records_of, cause_in_streams_group)
     assert found[Trigger.TOPIC_METADATA_CHANGED] > 0
     assert found[Trigger.MEMBER_JOINED] > 0

@@ -19,8 +19,9 @@ from tests.oracle_modern.consumer_situations import (
     token,
     world,
 )
-from transforms.coordinator.consumer.machine import Machine, Outcome
+from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.requests import Answer, Caller
 
 ALL = list(cells("state_x_request_modern"))
@@ -29,7 +30,7 @@ OF_OTHERS = {"ShareGroupDescribe", "StreamsGroupDescribe", "DescribeGroups v6"}
 """Requests that a consumer group's coordinator does not answer."""
 
 
-def _outcome(cell: Cell, group: Machine) -> Outcome:
+def _outcome(cell: Cell, group: Machine) -> Outcome[Answer]:
     asked, version = request(cell.request, group.present)
     caller = Caller(version, CLIENT, HOST)
     return group.handle(asked, world(cell.situation), caller, elsewhere(cell.situation), MADE_UP)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.oracle_modern import consumer_history, share_history, streams_history
+from tests.oracle_modern.histories import put_down_and_taken_up, walk
 from tests.oracle_modern.kept import kept
 from transforms.coordinator.consumer.bumps import matching
 from transforms.coordinator.consumer.machine import Machine
@@ -34,12 +34,10 @@ def test_a_group_with_gaps_in_its_records_still_takes_and_answers_everything(kin
     """Requests are foreseen with the topics known, so that targets are computed out of what is there."""
     module, steps = CASES[kind]
     random = Random(f"{kind} {kept_share}")
-    history, number, answers = module.History(), -1, 0
-    for step in steps:
-        if step["history"] != number:
-            history, number = module.History(), step["history"]
+    answers = 0
+    for history, step in walk(steps, module.History):
         left = [record for record in step["records"] if random.random() < kept_share]
-        before = msgspec.msgpack.decode(msgspec.msgpack.encode(history.machine), type=type(history.machine))
+        before = put_down_and_taken_up(history.machine)
         outcome = history.foresee(step)
         answers += outcome is not None and outcome.answer is not None
         history.follow({**step, "records": left}, before)

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 import pytest
 
-from tests.oracle_modern.cells import Cell, cells
+from tests.oracle_modern.cells import Cell, cells, token
+from tests.oracle_modern.histories import put_down_and_taken_up
 from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.requests import (
     Answer,
@@ -22,8 +23,8 @@ from transforms.coordinator.modern.requests import (
 from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import ModernSettings, World
 from transforms.coordinator.share.group import Group, Member, ShareState, Standing
-from transforms.coordinator.share.machine import Machine, Outcome
-from transforms.coordinator.share.records import MemberMetadata, ShareRecord
+from transforms.coordinator.share.machine import Machine
+from transforms.coordinator.share.records import MemberMetadata
 from transforms.coordinator.share.requests import HeartbeatRequest, Request
 
 FOO, BAR = "AAAAAAAADwAAAAAAAAAAAQ", "AAAAAAAAC6IAAAAAAAAAAg"
@@ -150,12 +151,12 @@ def test_a_request_to_a_share_group_is_answered_and_writes_as_in_kafka(cell: Cel
     if outcome.answer is None:
         assert cell.situation not in SHARE_SITUATIONS
         return
-    assert (outcome.answer.error.name, _told(outcome.answer)) == (cell.error, _kafka_told(cell))
+    assert (outcome.answer.error.name, _told(outcome.answer)) == (cell.error, cell.told)
     _assert_written(outcome, group, cell)
 
 
-def _assert_written(outcome: Outcome, group: Machine, cell: Cell) -> None:
-    assert [_token(record) for record in outcome.records] == list(cell.records)
+def _assert_written(outcome: Outcome[Answer], group: Machine, cell: Cell) -> None:
+    assert [token(record) for record in outcome.records] == list(cell.records)
     if cell.after is not None:
         assert _state(group.present) == cell.after.strip()
 
@@ -165,14 +166,6 @@ def _told(answer: Answer) -> str:
         return ""
     told = "null" if answer.assignment is None else "{" + _parts(answer.assignment) + "}"
     return f"epoch={answer.epoch},assignment={told}"
-
-
-def _kafka_told(cell: Cell) -> str:
-    return cell.answer if cell.answer.startswith("epoch") else ""
-
-
-def _token(record: ShareRecord) -> str:
-    return f"{record.type_id}=X" if record.value is None else str(record.type_id)
 
 
 def _parts(partitions: Partitions) -> str:
@@ -196,7 +189,7 @@ def test_the_share_state_of_partitions_becomes_ready(cell: Cell):
     if cell.situation in SHARE_SITUATIONS:
         group = _machine(cell)
         outcome = group.share_state_made({FOO: (0, 1, 2, 3, 4, 5)}, _world(cell))
-        assert [_token(record) for record in outcome.records] == list(cell.records)
+        assert [token(record) for record in outcome.records] == list(cell.records)
         assert group.present is not None
         assert group.present.share_state is not None
         assert group.present.share_state.initialized == {FOO: (0, 1, 2, 3, 4, 5)}
@@ -223,5 +216,4 @@ def test_a_share_group_is_described_as_by_kafka(cell: Cell):
 
 def test_a_share_group_is_a_plain_value():
     for name in SHARE_SITUATIONS:
-        group = Machine(_group(name))
-        assert msgspec.msgpack.decode(msgspec.msgpack.encode(group), type=Machine) == group
+        put_down_and_taken_up(Machine(_group(name)))

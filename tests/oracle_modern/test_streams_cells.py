@@ -5,9 +5,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from tests.oracle_modern.cells import Cell, cells
+from tests.oracle_modern.cells import Cell, cells, token
+from tests.oracle_modern.histories import put_down_and_taken_up
 from transforms.coordinator.kafka.states import TaskState
 from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.machine import Outcome
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -22,12 +24,11 @@ from transforms.coordinator.modern.requests import (
 from transforms.coordinator.modern.topics import Topic, Topics
 from transforms.coordinator.modern.world import ModernSettings, World
 from transforms.coordinator.streams.group import Group, Member
-from transforms.coordinator.streams.machine import Elsewhere, Machine, Outcome
+from transforms.coordinator.streams.machine import Elsewhere, Machine
 from transforms.coordinator.streams.reconcile import Standing
 from transforms.coordinator.streams.records import (
     KeyValue,
     MemberMetadata,
-    StreamsRecord,
     Subtopology,
     TaskIds,
     Topology,
@@ -82,7 +83,9 @@ def _group(name: str) -> Group:
     epoch, assignment_epoch = epochs.get(name, (3, 3))
     metadata_hash = _topics(name).hash_of(["foo"])
     validated = -1 if name == NOT_READY else 0
-    group = Group(epoch, metadata_hash, validated, CONFIGS, assignment_epoch, topology=READS_FOO)
+    group = Group(
+        epoch, metadata_hash, assignment_epoch, validated_epoch=validated, configs=CONFIGS, topology=READS_FOO
+    )
     for member_id, standing, target in members[name]:
         process = f"p-{member_id}"
         metadata = MemberMetadata(None, None, CALLER.client_id, CALLER.client_host, REBALANCE_MS, 0, process)
@@ -217,15 +220,15 @@ def test_a_request_to_a_streams_group_is_answered_and_writes_as_in_kafka(cell: C
         if cell.situation in STREAMS_SITUATIONS:
             assert (cell.situation, cell.error) == ("EMPTY", "PARKED")
             deleted = [each for each in cell.records if each.endswith("=X")]
-            assert [_token(record) for record in outcome.records] == deleted
+            assert [token(record) for record in outcome.records] == deleted
         return
     kafka_error = "NONE" if cell.error == "NONE/NONE" else cell.error
-    assert (outcome.answer.error.name, _told(outcome.answer)) == (kafka_error, _kafka_told(cell))
+    assert (outcome.answer.error.name, _told(outcome.answer)) == (kafka_error, cell.told)
     _assert_written(outcome, group, cell)
 
 
-def _assert_written(outcome: Outcome, group: Machine, cell: Cell) -> None:
-    assert [_token(record) for record in outcome.records] == [each for each in cell.records if each not in ("1", "1=X")]
+def _assert_written(outcome: Outcome[HeartbeatAnswer | Answer], group: Machine, cell: Cell) -> None:
+    assert [token(record) for record in outcome.records] == [each for each in cell.records if each not in ("1", "1=X")]
     if cell.after is not None:
         assert _state(group.present) == cell.after.strip()
 
@@ -242,14 +245,6 @@ def _told(answer: HeartbeatAnswer | Answer) -> str:
 
 def _parts(tasks: dict[str, tuple[int, ...]]) -> str:
     return "[" + " ".join(f"{part}[{','.join(map(str, of))}]" for part, of in tasks.items()) + "]"
-
-
-def _kafka_told(cell: Cell) -> str:
-    return cell.answer if cell.answer.startswith("epoch") else ""
-
-
-def _token(record: StreamsRecord) -> str:
-    return f"{record.type_id}=X" if record.value is None else str(record.type_id)
 
 
 def _state(group: Group | None) -> str:
@@ -287,5 +282,4 @@ def test_offsets_of_a_topic_that_the_topology_reads_are_kept(cell: Cell):
 
 def test_a_streams_group_is_a_plain_value():
     for name in STREAMS_SITUATIONS:
-        group = Machine(_group(name))
-        assert msgspec.msgpack.decode(msgspec.msgpack.encode(group), type=Machine) == group
+        put_down_and_taken_up(Machine(_group(name)))

@@ -14,12 +14,13 @@ from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.heartbeat import lead_on, next_target
 from transforms.coordinator.consumer.joining import check_size, joiner, known_member
 from transforms.coordinator.consumer.records import ClassicMember, ClassicProtocol
-from transforms.coordinator.consumer.turn import Deadline, TimerKind, Turn
+from transforms.coordinator.consumer.turn import TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.states import MemberState
 from transforms.coordinator.modern.partitions import Partitions, each, of_numbers
 from transforms.coordinator.modern.requests import Answer, Caller, ClassicHeartbeatRequest, JoinRequest, SyncRequest
 from transforms.coordinator.modern.topics import Topics
+from transforms.coordinator.modern.turn import Deadline
 from transforms.coordinator.modern.world import Refused
 from transforms.wire.consumer_protocol import Subscription, read_subscription
 

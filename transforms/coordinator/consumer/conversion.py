@@ -16,16 +16,16 @@ from msgspec.structs import replace
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.reconcile import Standing
 from transforms.coordinator.consumer.records import ClassicMember, MemberMetadata
-from transforms.coordinator.consumer.turn import Deadline, TimerKind, Turn
+from transforms.coordinator.consumer.turn import TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_hashing import map_order, vote_order
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
-from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
 from transforms.coordinator.modern.topics import Topics
+from transforms.coordinator.modern.turn import Deadline
 from transforms.coordinator.modern.world import Refused
 from transforms.wire.consumer_protocol import read_assignment, read_subscription
 
-CLASSIC_GROUP: Final = 2
 CONSUMER_PROTOCOL: Final = "consumer"
 
 

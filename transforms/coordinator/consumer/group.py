@@ -7,7 +7,8 @@ All that a coordinator knows of a consumer group after a load stands in its reco
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -15,23 +16,19 @@ from msgspec.structs import replace
 from transforms.coordinator.consumer.reconcile import Standing, is_reconciled
 from transforms.coordinator.consumer.records import (
     CURRENT,
-    EPOCH,
-    MEMBER,
     REGEX,
-    TARGET,
-    TARGET_EPOCH,
     TOPIC_METADATA,
+    TYPES,
     ConsumerRecord,
     CurrentAssignment,
     MemberMetadata,
     ResolvedRegex,
 )
-from transforms.coordinator.kafka.java_collections import TIMELINE_MIN_SLOTS, slots_for, timeline_order
 from transforms.coordinator.kafka.states import MemberState, ModernState
+from transforms.coordinator.modern.group import LEFT, ModernGroup
 from transforms.coordinator.modern.partitions import Partitions
-from transforms.coordinator.modern.records import GroupEpoch, MemberTarget, TargetEpoch, partitions_of
+from transforms.coordinator.modern.records import MemberTarget, partitions_of
 
-LEFT = -1
 LEFT_FOR_A_WHILE = -2
 
 
@@ -68,30 +65,20 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
         return self.metadata.subscribed_topic_regex or ""
 
 
-class Group(Struct, array_like=True):
+class Group(ModernGroup[Member, Partitions], array_like=True):
     """A consumer group.
 
     Attributes:
-        epoch: the group's epoch.
-        metadata_hash: hash of the topics that it subscribes to.
-        assignment_epoch: epoch of the targets; -1 = they were deleted.
-        members: by id, in the order in which they came.
-        slots: slots of the map in which Kafka keeps them, which decide its order.
         instances: member id by instance id.
-        targets: what each member is to have.
         regexes: resolved regular expressions.
         is_homogeneous: all members had one subscription when that was looked at last.
         has_topic_metadata: there is a record of type 4, as brokers up to 4.0 wrote it.
         has_new_regexes: a regular expression was resolved since `is_homogeneous` was looked at.
     """
 
-    epoch: int = 0
-    metadata_hash: int = 0
-    assignment_epoch: int = 0
-    members: dict[str, Member] = field(default_factory=dict)
-    slots: int = TIMELINE_MIN_SLOTS
+    TYPES: ClassVar = TYPES
+
     instances: dict[str, str] = field(default_factory=dict)
-    targets: dict[str, Partitions] = field(default_factory=dict)
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     is_homogeneous: bool = True
     has_topic_metadata: bool = False
@@ -110,9 +97,9 @@ class Group(Struct, array_like=True):
             return ModernState.STABLE
         return ModernState.RECONCILING
 
-    def in_order(self) -> list[str]:
-        """Return the member ids in the order in which Kafka goes through them."""
-        return timeline_order(self.members, self.slots)
+    def needed_topics(self) -> Collection[str]:
+        """Return the names of the topics that somebody subscribes to."""
+        return subscriptions(self.members.values(), self.regexes)
 
     def static_member(self, instance_id: str | None) -> Member | None:
         """Return the member that an instance is."""
@@ -135,8 +122,7 @@ class Group(Struct, array_like=True):
     def put(self, member: Member) -> None:
         """Add a member or replace what is known of it."""
         known = self.members.get(member.member_id)
-        self.slots = slots_for(len(self.members), self.slots)
-        self.members[member.member_id] = member
+        super().put(member)
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.member_id
         if known is None or known.metadata is not member.metadata or self.has_new_regexes:
@@ -144,46 +130,45 @@ class Group(Struct, array_like=True):
 
     def remove(self, member_id: str) -> None:
         """Forget a member."""
-        member = self.members.pop(member_id, None)
+        member = self.members.get(member_id)
+        super().remove(member_id)
         if member is not None and member.instance_id is not None:
             self.instances.pop(member.instance_id, None)
         self._look_at_subscriptions()
+
+    def take(self, record: ConsumerRecord, at: float) -> None:
+        """Take a record of the types 3 to 8 and 16 with a value."""
+        value, name = record.value, record.name
+        if isinstance(value, MemberTarget):
+            self.targets[name] = partitions_of(value.topic_partitions)
+        elif isinstance(value, MemberMetadata):
+            self.put(replace(self.members.get(name) or Member(name), metadata=value))
+        elif isinstance(value, CurrentAssignment):
+            self.put(replace(self.members.get(name) or Member(name), standing=standing_of(value)))
+        elif isinstance(value, ResolvedRegex):
+            self.regexes[name], self.has_new_regexes = value, True
+        elif record.type_id == TOPIC_METADATA:
+            self.has_topic_metadata = True
+        else:
+            super().take(record, at)
+
+    def forget(self, record: ConsumerRecord) -> None:
+        """Take a tombstone of anything but the group itself."""
+        if record.type_id == CURRENT and record.name in self.members:
+            member = self.members[record.name]
+            self.put(replace(member, standing=Standing(LEFT, LEFT, member.standing.state)))
+        elif record.type_id == REGEX:
+            self.regexes.pop(record.name, None)
+            self.has_new_regexes = True
+        elif record.type_id == TOPIC_METADATA:
+            self.has_topic_metadata = False
+        else:
+            super().forget(record)
 
     def _look_at_subscriptions(self) -> None:
         members = list(self.members.values())
         self.has_new_regexes = False
         self.is_homogeneous = is_homogeneous(subscriptions(members, self.regexes), regexes(members), len(members))
-
-
-def apply(group: Group | None, record: ConsumerRecord) -> Group | None:
-    """Take a record to a group.
-
-    Args:
-        group: the group before, which is used up; None = there is none.
-        record: a record of the types 3 to 8 and 16.
-
-    Returns:
-        The group after it; None if the record deleted it, or is a tombstone for a group that is not there.
-    """
-    if record.value is None:
-        return group and _delete(group, record)
-    group = Group() if group is None else group
-    value, name = record.value, record.name
-    if isinstance(value, GroupEpoch):
-        group.epoch, group.metadata_hash = value.epoch, value.metadata_hash
-    elif isinstance(value, TargetEpoch):
-        group.assignment_epoch = value.assignment_epoch
-    elif isinstance(value, MemberTarget):
-        group.targets[name] = partitions_of(value.topic_partitions)
-    elif isinstance(value, MemberMetadata):
-        group.put(replace(group.members.get(name) or Member(name), metadata=value))
-    elif isinstance(value, CurrentAssignment):
-        group.put(replace(group.members.get(name) or Member(name), standing=standing_of(value)))
-    elif isinstance(value, ResolvedRegex):
-        group.regexes[name], group.has_new_regexes = value, True
-    else:
-        group.has_topic_metadata = True
-    return group
 
 
 def standing_of(value: CurrentAssignment) -> Standing:
@@ -195,27 +180,6 @@ def standing_of(value: CurrentAssignment) -> Standing:
         partitions_of(value.assigned_partitions),
         partitions_of(value.partitions_pending_revocation),
     )
-
-
-def _delete(group: Group, record: ConsumerRecord) -> Group | None:
-    name = record.name
-    if record.type_id == EPOCH:
-        return None
-    if record.type_id == TARGET_EPOCH:
-        group.assignment_epoch = LEFT
-    elif record.type_id == TARGET:
-        group.targets.pop(name, None)
-    elif record.type_id == MEMBER:
-        group.remove(name)
-    elif record.type_id == CURRENT and name in group.members:
-        member = group.members[name]
-        group.put(replace(member, standing=Standing(LEFT, LEFT, member.standing.state)))
-    elif record.type_id == REGEX:
-        group.regexes.pop(name, None)
-        group.has_new_regexes = True
-    elif record.type_id == TOPIC_METADATA:
-        group.has_topic_metadata = False
-    return group
 
 
 # --- subscriptions ---------------------------------------------------------------------------------------------

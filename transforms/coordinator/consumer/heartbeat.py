@@ -13,12 +13,13 @@ from transforms.coordinator.consumer.joining import check_size, speaker
 from transforms.coordinator.consumer.reconcile import Goal, is_reconciled, reconcile
 from transforms.coordinator.consumer.requests import JOIN, HeartbeatRequest
 from transforms.coordinator.consumer.targets import update_targets
-from transforms.coordinator.consumer.turn import Deadline, TimerKind, Turn
+from transforms.coordinator.consumer.turn import TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.states import MemberState
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.topics import Topics
+from transforms.coordinator.modern.turn import Deadline
 from transforms.coordinator.modern.world import Refused
 
 

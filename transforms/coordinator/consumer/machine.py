@@ -20,15 +20,16 @@ Source: GroupMetadataManager (4.2), KIP-848.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from transforms.coordinator.consumer import classic_protocol, offsets
 from transforms.coordinator.consumer.bumps import resolve_regexes
-from transforms.coordinator.consumer.conversion import CLASSIC_GROUP, ClassicBefore, upgrade
-from transforms.coordinator.consumer.group import LEFT, LEFT_FOR_A_WHILE, Group, Member, apply, subscriptions
+from transforms.coordinator.consumer.conversion import ClassicBefore, upgrade
+from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member
 from transforms.coordinator.consumer.heartbeat import answer_of, heartbeat
 from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
@@ -42,7 +43,9 @@ from transforms.coordinator.modern.elsewhere import (
     answer_of_share,
     answer_of_share_or_streams,
 )
-from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.group import LEFT
+from transforms.coordinator.modern.machine import ModernMachine, Outcome
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -69,44 +72,14 @@ class Elsewhere(Struct, frozen=True, gc=False):
     classic: ClassicBefore | None = None
 
 
-class Outcome(Struct, frozen=True, gc=False):
-    """What comes of a request.
+class Machine(ModernMachine[Group, Turn], array_like=True):
+    """One group id as a consumer group."""
 
-    Attributes:
-        answer: what it is answered; None = it is another coordinator's to answer.
-        records: what it writes, in order.
-    """
-
-    answer: Answer | None = None
-    records: list[ConsumerRecord] = []
-
-
-class Machine(Struct, array_like=True):
-    """One group id as a consumer group; a plain value that can be written down between two requests.
-
-    Attributes:
-        present: the group; None where the id is no consumer group.
-        memory: what the coordinator knows beside the records.
-    """
+    GROUP: ClassVar = Group
+    TURN: ClassVar = Turn
 
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
-
-    def take(self, records: Iterable[ConsumerRecord]) -> None:
-        """Take records to the group."""
-        for record in records:
-            if record.type_id == CLASSIC_GROUP:
-                continue
-            was_there = self.present is not None
-            self.present = apply(self.present, record)
-            if self.present is None and was_there:
-                self.memory = Memory()
-
-    def topics_changed(self, names: Iterable[str]) -> None:
-        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
-        if self.present is not None:
-            subscribed = subscriptions(self.present.members.values(), self.present.regexes)
-            self.memory.must_refresh |= any(name in subscribed for name in names)
 
     # --- requests ----------------------------------------------------------------------------------------------
 
@@ -117,7 +90,7 @@ class Machine(Struct, array_like=True):
         caller: Caller = Caller(),  # noqa: B008 (frozen)
         elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
         given_id: str = "",
-    ) -> Outcome:
+    ) -> Outcome[Answer]:
         """Handle a request.
 
         Args:
@@ -127,13 +100,12 @@ class Machine(Struct, array_like=True):
             elsewhere: what the group id is, where it is no consumer group.
             given_id: the id that the broker makes up for a joiner without one; random, so it is foreseen by nobody.
         """
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere, given_id)
         except Refused as refused:
             return Outcome(Answer(refused.error))
-        self.take(turn.records)
-        return Outcome(answer, turn.records)
+        return self.take_turn(turn, answer)
 
     def observe(
         self,
@@ -157,7 +129,7 @@ class Machine(Struct, array_like=True):
             elsewhere: what the group id is, where it is no consumer group.
             given_id: the id that the broker made up for a joiner without one.
         """
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere, given_id)
         except Refused as refused:
@@ -215,42 +187,28 @@ class Machine(Struct, array_like=True):
         turn.forget_group()
         return None
 
-    def delete(self, world: World) -> Outcome:
-        """Handle a DeleteGroups, or the group's expiry."""
-        if self.present is None:
-            return Outcome(Answer(Error.GROUP_ID_NOT_FOUND))
-        if self.present.members:
-            return Outcome(Answer(Error.NON_EMPTY_GROUP))
-        turn = Turn(self.present, world, self.memory)
-        turn.forget_group()
-        self.take(turn.records)
-        return Outcome(Answer(), turn.records)
-
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether offsets of a topic may not be deleted, as somebody subscribes to it."""
-        present = self.present
-        return present is not None and topic in subscriptions(present.members.values(), present.regexes)
+        return self.present is not None and topic in self.present.needed_topics()
 
     # --- what happens by itself --------------------------------------------------------------------------------
 
-    def run_out(self, kind: TimerKind, member_id: str, world: World) -> Outcome:
+    def run_out(self, kind: TimerKind, member_id: str, world: World) -> Outcome[Answer]:
         """Let a member's timer run out."""
         if self.present is None:
             return Outcome()
         deadline = self.memory.deadlines.pop((kind, member_id), None)
-        turn = Turn(self.present, world, self.memory)
+        turn = self.turn(world)
         time_out(turn, kind, member_id, deadline)
-        self.take(turn.records)
-        return Outcome(None, turn.records)
+        return self.take_turn(turn)
 
-    def resolve(self, world: World) -> Outcome:
+    def resolve(self, world: World) -> Outcome[Answer]:
         """Let the regular expressions be resolved that wait for it."""
         if self.present is None:
             return Outcome()
-        turn = Turn(self.present, world, self.memory)
+        turn = self.turn(world)
         resolve_regexes(turn)
-        self.take(turn.records)
-        return Outcome(None, turn.records)
+        return self.take_turn(turn)
 
 
 def _answer_elsewhere(request: Request, caller: Caller, elsewhere: Elsewhere) -> Answer | None:

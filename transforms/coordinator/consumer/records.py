@@ -12,6 +12,7 @@ from transforms.coordinator.modern.records import (
     Record,
     TargetEpoch,
     TopicPartitions,
+    Types,
     decoder,
 )
 
@@ -22,6 +23,7 @@ TARGET_EPOCH: Final = 6
 TARGET: Final = 7
 CURRENT: Final = 8
 REGEX: Final = 16
+TYPES: Final = Types(EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT)
 
 
 class ClassicProtocol(Struct, frozen=True, gc=False, array_like=False):

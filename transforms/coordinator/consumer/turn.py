@@ -1,14 +1,10 @@
-"""One request's turn at a consumer group: the group as it is, and the records that the request is about to write.
-
-A coordinator looks at the group as it was before the request until all its records are there, and only then takes
-them to the group. So the functions that work on a turn read `group` and write `records`, and never change the group.
-"""
+"""One request's turn at a consumer group: the group as it is, and the records that the request is about to write."""
 
 from __future__ import annotations
 
 from enum import Enum
 
-from msgspec import Struct, field
+from msgspec import field
 
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.reconcile import Standing
@@ -20,13 +16,12 @@ from transforms.coordinator.consumer.records import (
     TARGET,
     TARGET_EPOCH,
     TOPIC_METADATA,
-    ConsumerRecord,
     CurrentAssignment,
     ResolvedRegex,
 )
 from transforms.coordinator.modern.partitions import Partitions
-from transforms.coordinator.modern.records import GroupEpoch, MemberTarget, Record, TargetEpoch, listed
-from transforms.coordinator.modern.world import World
+from transforms.coordinator.modern.records import GroupEpoch, MemberTarget, Record, listed
+from transforms.coordinator.modern.turn import Deadline, ModernMemory, ModernTurn
 
 
 class TimerKind(str, Enum):
@@ -40,23 +35,14 @@ class TimerKind(str, Enum):
     __hash__ = str.__hash__
 
 
-class Deadline(Struct, frozen=True, gc=False, array_like=True):
-    """When a member is fenced, unless something happens before; and the epoch that it had then."""
-
-    at: float
-    epoch: int = 0
-
-
-class Memory(Struct, array_like=True):
-    """What a coordinator knows of a group beside its records, and forgets when it goes.
+class Memory(ModernMemory, array_like=True):
+    """What a coordinator knows of a consumer group beside its records.
 
     Attributes:
-        must_refresh: topics of the group may have changed: the next heartbeat looks.
         resolving: regular expressions that are being resolved; None = none are.
         deadlines: by kind and member id.
     """
 
-    must_refresh: bool = True
     resolving: tuple[str, ...] | None = None
     deadlines: dict[tuple[TimerKind, str], Deadline] = field(default_factory=dict)
 
@@ -74,18 +60,8 @@ class Memory(Struct, array_like=True):
             self.deadlines.pop((kind, member_id), None)
 
 
-class Turn(Struct, gc=False):
-    """One request's turn.
-
-    Attributes:
-        group: the group before; a new one, without a record yet, has epoch 0.
-        records: what is to be written, in order.
-    """
-
-    group: Group
-    world: World
-    memory: Memory
-    records: list[ConsumerRecord] = field(default_factory=list)
+class Turn(ModernTurn[Group, Memory], gc=False):
+    """One request's turn."""
 
     def write_member(self, member: Member) -> None:
         """Write who a member is."""
@@ -98,10 +74,6 @@ class Turn(Struct, gc=False):
     def write_target(self, member_id: str, target: Partitions) -> None:
         """Write what a member is to have."""
         self.records.append(Record(TARGET, member_id, MemberTarget(listed(target))))
-
-    def write_target_epoch(self, epoch: int) -> None:
-        """Write the epoch of the targets."""
-        self.records.append(Record(TARGET_EPOCH, value=TargetEpoch(epoch)))
 
     def write_standing(self, member_id: str, standing: Standing) -> None:
         """Write where a member stands."""
@@ -117,10 +89,6 @@ class Turn(Struct, gc=False):
     def write_regex(self, regex: str, resolved: ResolvedRegex) -> None:
         """Write what a regular expression matches."""
         self.records.append(Record(REGEX, regex, resolved))
-
-    def forget_member(self, member_id: str) -> None:
-        """Delete what is written of a member."""
-        self.records += [Record(CURRENT, member_id), Record(TARGET, member_id), Record(MEMBER, member_id)]
 
     def forget_regex(self, regex: str) -> None:
         """Delete what a regular expression matches."""

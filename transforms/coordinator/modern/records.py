@@ -6,12 +6,15 @@ Fields go by Kafka's own names in JSON, as the silver table has them. Each proto
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
+
+CLASSIC_GROUP: Final = 2
+"""Type of the record of a classic group, which a group of another protocol deletes or writes when it is converted."""
 
 Value = TypeVar("Value", bound=Struct)
 
@@ -35,6 +38,24 @@ class Record(Struct, Generic[Value], frozen=True, gc=False):
     type_id: int
     name: str = ""
     value: Value | None = None
+
+
+class Types(Struct, frozen=True, gc=False):
+    """Numbers of the record types that every modern protocol has, each its own.
+
+    Attributes:
+        epoch: of the group's epoch; its tombstone deletes the group.
+        member: of who a member is.
+        target_epoch: of the targets' epoch.
+        target: of what a member is to have.
+        current: of where a member stands.
+    """
+
+    epoch: int
+    member: int
+    target_epoch: int
+    target: int
+    current: int
 
 
 class GroupEpoch(Struct, frozen=True, gc=False, rename="camel"):

@@ -12,7 +12,7 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_collections import string_set_order
 from transforms.coordinator.modern.orders import as_loaded, assignor_order, ids_of
 from transforms.coordinator.modern.partitions import Partitions, of_topics
-from transforms.coordinator.modern.records import GroupEpoch, MemberTarget, Record, TargetEpoch, listed
+from transforms.coordinator.modern.records import GroupEpoch, MemberTarget, Record, listed
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.world import Refused
 from transforms.coordinator.share.group import Group, Member, Standing, subscriptions
@@ -21,9 +21,7 @@ from transforms.coordinator.share.records import (
     CURRENT,
     EPOCH,
     MEMBER,
-    STATE_PARTITIONS,
     TARGET,
-    TARGET_EPOCH,
     CurrentAssignment,
 )
 from transforms.coordinator.share.requests import JOIN, HeartbeatRequest
@@ -94,7 +92,8 @@ def _look_at_topics(turn: Turn, member: Member, updated: Member, bumps: bool) ->
     Returns:
         The epoch; how many members subscribe to each topic; whether all subscribe alike; whether it was bumped.
     """
-    group, subscribed, size = turn.group, turn.group.subscribed(), len(turn.group.members)
+    group = turn.group
+    subscribed, size = subscriptions(group.members.values()), len(group.members)
     if not bumps and not turn.memory.must_refresh:
         return group.epoch, subscribed, all(count == size for count in subscribed.values()), False
     subscribed.subtract(set(member.topics))
@@ -129,7 +128,7 @@ def _update_targets(turn: Turn, epoch: int, updated: Member, homogeneous: bool) 
     for each, target in targets.items():
         if group.targets.get(each) != target:
             turn.records.append(Record(TARGET, each, MemberTarget(listed(target))))
-    turn.records.append(Record(TARGET_EPOCH, value=TargetEpoch(epoch)))
+    turn.write_target_epoch(epoch)
     return targets[updated.member_id]
 
 
@@ -153,12 +152,7 @@ def fence(turn: Turn, member_id: str) -> None:
     if member_id not in group.members:
         raise Refused(Error.UNKNOWN_MEMBER_ID)
     left = [member for member in group.members.values() if member.member_id != member_id]
-    turn.records += [Record(CURRENT, member_id), Record(TARGET, member_id), Record(MEMBER, member_id)]
+    turn.forget_member(member_id)
     metadata_hash = turn.world.topics.hash_of(subscriptions(left))
     turn.records.append(Record(EPOCH, value=GroupEpoch(group.epoch + 1, metadata_hash)))
     turn.memory.deadlines.pop(member_id, None)
-
-
-def forget_group(turn: Turn) -> None:
-    """Delete all that is written of an empty group."""
-    turn.records += [Record(TARGET_EPOCH), Record(STATE_PARTITIONS), Record(EPOCH)]

@@ -17,8 +17,9 @@ Source: GroupMetadataManager.shareGroupHeartbeat, ShareGroupAssignmentBuilder (4
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
-from msgspec import Struct, field
+from msgspec import field
 
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.elsewhere import (
@@ -27,11 +28,13 @@ from transforms.coordinator.modern.elsewhere import (
     answer_of_share,
     answer_of_share_or_streams,
 )
+from transforms.coordinator.modern.group import LEFT
+from transforms.coordinator.modern.machine import ModernMachine, Outcome
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest
 from transforms.coordinator.modern.world import Refused, World
-from transforms.coordinator.share.group import LEFT, Group, Member, apply
-from transforms.coordinator.share.heartbeat import answer_of, fence, forget_group, heartbeat
+from transforms.coordinator.share.group import Group, Member
+from transforms.coordinator.share.heartbeat import answer_of, fence, heartbeat
 from transforms.coordinator.share.initialising import initialised, not_initialised
 from transforms.coordinator.share.records import ShareRecord
 from transforms.coordinator.share.requests import JOIN, HeartbeatRequest, Request
@@ -40,42 +43,14 @@ from transforms.coordinator.share.turn import Memory, Turn
 _LONGEST_ID = 36
 
 
-class Outcome(Struct, frozen=True, gc=False):
-    """What comes of a request.
+class Machine(ModernMachine[Group, Turn], array_like=True):
+    """One group id as a share group."""
 
-    Attributes:
-        answer: what it is answered; None = it is another coordinator's to answer.
-        records: what it writes, in order.
-    """
-
-    answer: Answer | None = None
-    records: list[ShareRecord] = []
-
-
-class Machine(Struct, array_like=True):
-    """One group id as a share group; a plain value that can be written down between two requests.
-
-    Attributes:
-        present: the group; None where the id is no share group.
-        memory: what the coordinator knows beside the records.
-    """
+    GROUP: ClassVar = Group
+    TURN: ClassVar = Turn
 
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
-
-    def take(self, records: Iterable[ShareRecord], at: float = 0.0) -> None:
-        """Take records, written at a moment (epoch ms), to the group."""
-        for record in records:
-            was_there = self.present is not None
-            self.present = apply(self.present, record, at)
-            if self.present is None and was_there:
-                self.memory = Memory()
-
-    def topics_changed(self, names: Iterable[str]) -> None:
-        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
-        if self.present is not None:
-            subscribed = self.present.subscribed()
-            self.memory.must_refresh |= any(name in subscribed for name in names)
 
     # --- requests ----------------------------------------------------------------------------------------------
 
@@ -85,7 +60,7 @@ class Machine(Struct, array_like=True):
         world: World,
         caller: Caller = Caller(),  # noqa: B008 (frozen)
         elsewhere: GroupType = GroupType.ABSENT,
-    ) -> Outcome:
+    ) -> Outcome[Answer]:
         """Handle a request.
 
         Args:
@@ -94,13 +69,12 @@ class Machine(Struct, array_like=True):
             caller: who sent it.
             elsewhere: what the group id is, where it is no share group.
         """
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere)
         except Refused as refused:
             return Outcome(Answer(refused.error))
-        self.take(turn.records, world.now)
-        return Outcome(answer, turn.records)
+        return self.take_turn(turn, answer)
 
     def observe(
         self,
@@ -111,7 +85,7 @@ class Machine(Struct, array_like=True):
         elsewhere: GroupType = GroupType.ABSENT,
     ) -> Answer | None:
         """Take a request together with the records that it wrote, and return what it must have been answered."""
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere)
         except Refused as refused:
@@ -150,38 +124,26 @@ class Machine(Struct, array_like=True):
             return Answer(Error.NONE, request.member_id, LEFT)
         return heartbeat(turn, request, caller)
 
-    def delete(self, world: World) -> Outcome:
-        """Handle what DeleteGroups does to the group itself, once its share state is gone."""
-        if self.present is None:
-            return Outcome(Answer(Error.GROUP_ID_NOT_FOUND))
-        if self.present.members:
-            return Outcome(Answer(Error.NON_EMPTY_GROUP))
-        turn = Turn(self.present, world, self.memory)
-        forget_group(turn)
-        self.take(turn.records, world.now)
-        return Outcome(Answer(), turn.records)
-
     # --- what happens by itself --------------------------------------------------------------------------------
 
-    def run_out(self, member_id: str, world: World) -> Outcome:
+    def run_out(self, member_id: str, world: World) -> Outcome[Answer]:
         """Let a member's session run out."""
         self.memory.deadlines.pop(member_id, None)
         if self.present is None or member_id not in self.present.members:
             return Outcome()
-        turn = Turn(self.present, world, self.memory)
+        turn = self.turn(world)
         fence(turn, member_id)
-        self.take(turn.records, world.now)
-        return Outcome(None, turn.records)
+        return self.take_turn(turn)
 
-    def share_state_made(self, partitions: Partitions, world: World) -> Outcome:
+    def share_state_made(self, partitions: Partitions, world: World) -> Outcome[Answer]:
         """Take note that the share state of partitions is ready."""
         return self._write(initialised(self.present, partitions, world), world)
 
-    def share_state_failed(self, partitions: Partitions, world: World) -> Outcome:
+    def share_state_failed(self, partitions: Partitions, world: World) -> Outcome[Answer]:
         """Take note that the share state of partitions could not be made ready; a later heartbeat tries again."""
         return self._write(not_initialised(self.present, partitions), world)
 
-    def _write(self, record: ShareRecord | None, world: World) -> Outcome:
+    def _write(self, record: ShareRecord | None, world: World) -> Outcome[Answer]:
         records = [] if record is None else [record]
         self.take(records, world.now)
         return Outcome(None, records)

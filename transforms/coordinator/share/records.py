@@ -12,6 +12,7 @@ from transforms.coordinator.modern.records import (
     Record,
     TargetEpoch,
     TopicPartitions,
+    Types,
     decoder,
 )
 
@@ -21,6 +22,7 @@ TARGET_EPOCH: Final = 12
 TARGET: Final = 13
 CURRENT: Final = 14
 STATE_PARTITIONS: Final = 15
+TYPES: Final = Types(EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT)
 
 
 class MemberMetadata(Struct, frozen=True, gc=False, rename="camel"):

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
-from transforms.coordinator.modern.world import World
+from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.turn import ModernMemory, ModernTurn
 from transforms.coordinator.share.group import Group
-from transforms.coordinator.share.records import ShareRecord
+from transforms.coordinator.share.records import EPOCH, STATE_PARTITIONS, TARGET_EPOCH
 
 
-class Memory(Struct, array_like=True):
-    """What a coordinator knows of a group beside its records, and forgets when it goes.
+class Memory(ModernMemory, array_like=True):
+    """What a coordinator knows of a share group beside its records.
 
     Attributes:
-        must_refresh: topics of the group may have changed: the next heartbeat looks.
         deadlines: when a member's session ends (epoch ms), by member id.
     """
 
-    must_refresh: bool = True
     deadlines: dict[str, float] = field(default_factory=dict)
 
 
-class Turn(Struct, gc=False):
-    """One request's turn.
+class Turn(ModernTurn[Group, Memory], gc=False):
+    """One request's turn; a member that joins is in the group from the beginning."""
 
-    Attributes:
-        group: the group before, and a member that joins; a new group, without a record yet, has epoch 0.
-        records: what is to be written, in order.
-    """
-
-    group: Group
-    world: World
-    memory: Memory
-    records: list[ShareRecord] = field(default_factory=list)
+    def forget_group(self) -> None:
+        """Delete all that is written of an empty group."""
+        self.records += [Record(TARGET_EPOCH), Record(STATE_PARTITIONS), Record(EPOCH)]

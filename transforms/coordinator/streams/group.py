@@ -5,20 +5,19 @@ Source: StreamsGroup, GroupMetadataManager.replay (4.2), KIP-1071.
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from collections.abc import Collection
+from typing import ClassVar
+
+from msgspec import Struct
 from msgspec.structs import replace
 
-from transforms.coordinator.kafka.java_collections import TIMELINE_MIN_SLOTS, slots_for, timeline_order
 from transforms.coordinator.kafka.states import ModernState, TaskState
-from transforms.coordinator.modern.records import TargetEpoch
+from transforms.coordinator.modern.group import LEFT, ModernGroup
 from transforms.coordinator.streams.reconcile import Standing, is_reconciled
 from transforms.coordinator.streams.records import (
     CURRENT,
-    EPOCH,
-    MEMBER,
-    TARGET,
-    TARGET_EPOCH,
     TOPOLOGY,
+    TYPES,
     CurrentAssignment,
     GroupMetadata,
     KeyValue,
@@ -28,8 +27,6 @@ from transforms.coordinator.streams.records import (
     Topology,
 )
 from transforms.coordinator.streams.tasks import Tasks, held_of, tasks_of
-
-LEFT = -1
 
 
 class Member(Struct, frozen=True, gc=False, array_like=True):
@@ -51,29 +48,19 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
         ).get(part, ())
 
 
-class Group(Struct, array_like=True):
+class Group(ModernGroup[Member, Tasks], array_like=True):
     """A streams group.
 
     Attributes:
-        epoch: the group's epoch.
-        metadata_hash: hash of the topics that its topology needs.
         validated_epoch: epoch of the topology that could be run; -1 = it cannot; None = the record does not say (4.1).
         configs: settings of the group that targets were computed for last.
-        assignment_epoch: epoch of the targets.
-        members: by id, in the order in which they came.
-        slots: slots of the map in which Kafka keeps them, which decide its order.
-        targets: what each member is to have.
         topology: what is run; None = nobody has said.
     """
 
-    epoch: int = 0
-    metadata_hash: int = 0
+    TYPES: ClassVar = TYPES
+
     validated_epoch: int | None = 0
     configs: tuple[KeyValue, ...] = ()
-    assignment_epoch: int = 0
-    members: dict[str, Member] = field(default_factory=dict)
-    slots: int = TIMELINE_MIN_SLOTS
-    targets: dict[str, Tasks] = field(default_factory=dict)
     topology: Topology | None = None
 
     @property
@@ -97,51 +84,42 @@ class Group(Struct, array_like=True):
             return not self.targets or any(self.targets.values())
         return self.topology.epoch == self.validated_epoch
 
-    def in_order(self) -> list[str]:
-        """Return the member ids in the order in which Kafka goes through them."""
-        return timeline_order(self.members, self.slots)
-
-    def put(self, member: Member) -> None:
-        """Add a member or replace what is known of it."""
-        self.slots = slots_for(len(self.members), self.slots)
-        self.members[member.member_id] = member
+    def needed_topics(self) -> Collection[str]:
+        """Return the names of the topics that its topology needs."""
+        return set() if self.topology is None else self.topology.required_topics()
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether offsets of a topic may not be deleted, as it is read."""
         parts = self.topology.subtopologies if self.topology is not None and self.members else ()
         return any(topic in part.sources for part in parts)
 
+    def take(self, record: StreamsRecord, at: float) -> None:
+        """Take a record of the types 17 and 19 to 23 with a value."""
+        value, name = record.value, record.name
+        if isinstance(value, GroupMetadata):
+            self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+            is_said = value.last_assignment_configs is not None
+            self.validated_epoch = value.validated_topology_epoch if is_said else None
+            self.configs = value.last_assignment_configs or ()
+        elif isinstance(value, MemberTarget):
+            self.targets[name] = tasks_of(value.active_tasks, value.standby_tasks, value.warmup_tasks)
+        elif isinstance(value, MemberMetadata):
+            self.put(replace(self.members.get(name) or Member(name), metadata=value))
+        elif isinstance(value, CurrentAssignment):
+            self.put(replace(self.members.get(name) or Member(name), standing=_standing(value)))
+        elif isinstance(value, Topology):
+            self.topology = value
+        else:
+            super().take(record, at)
 
-def apply(group: Group | None, record: StreamsRecord) -> Group | None:
-    """Take a record to a group.
-
-    Args:
-        group: the group before, which is used up; None = there is none.
-        record: a record of the types 17 and 19 to 23.
-
-    Returns:
-        The group after it; None if the record deleted it, or is a tombstone for a group that is not there.
-    """
-    if record.value is None:
-        return group and _delete(group, record)
-    group = Group() if group is None else group
-    value, name = record.value, record.name
-    if isinstance(value, GroupMetadata):
-        group.epoch, group.metadata_hash = value.epoch, value.metadata_hash
-        is_said = value.last_assignment_configs is not None
-        group.validated_epoch = value.validated_topology_epoch if is_said else None
-        group.configs = value.last_assignment_configs or ()
-    elif isinstance(value, TargetEpoch):
-        group.assignment_epoch = value.assignment_epoch
-    elif isinstance(value, MemberTarget):
-        group.targets[name] = tasks_of(value.active_tasks, value.standby_tasks, value.warmup_tasks)
-    elif isinstance(value, MemberMetadata):
-        group.put(replace(group.members.get(name) or Member(name), metadata=value))
-    elif isinstance(value, CurrentAssignment):
-        group.put(replace(group.members.get(name) or Member(name), standing=_standing(value)))
-    elif isinstance(value, Topology):
-        group.topology = value
-    return group
+    def forget(self, record: StreamsRecord) -> None:
+        """Take a tombstone of anything but the group itself."""
+        if record.type_id == CURRENT and record.name in self.members:
+            self.put(replace(self.members[record.name], standing=Standing(LEFT, LEFT)))
+        elif record.type_id == TOPOLOGY:
+            self.topology = None
+        else:
+            super().forget(record)
 
 
 def _standing(value: CurrentAssignment) -> Standing:
@@ -157,20 +135,3 @@ def _standing(value: CurrentAssignment) -> Standing:
             value.member_epoch,
         ),
     )
-
-
-def _delete(group: Group, record: StreamsRecord) -> Group | None:
-    name = record.name
-    if record.type_id == EPOCH:
-        return None
-    if record.type_id == TARGET_EPOCH:
-        group.assignment_epoch = LEFT
-    elif record.type_id == TARGET:
-        group.targets.pop(name, None)
-    elif record.type_id == MEMBER:
-        group.members.pop(name, None)
-    elif record.type_id == CURRENT and name in group.members:
-        group.put(replace(group.members[name], standing=Standing(LEFT, LEFT)))
-    elif record.type_id == TOPOLOGY:
-        group.topology = None
-    return group

@@ -8,6 +8,7 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.states import TaskState
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Caller
+from transforms.coordinator.modern.turn import Deadline
 from transforms.coordinator.modern.world import Refused
 from transforms.coordinator.streams.group import Group, Member
 from transforms.coordinator.streams.reconcile import Goal, is_reconciled, reconcile
@@ -15,8 +16,6 @@ from transforms.coordinator.streams.records import (
     CURRENT,
     EPOCH,
     MEMBER,
-    TARGET,
-    TARGET_EPOCH,
     TOPOLOGY,
     CurrentAssignment,
     GroupMetadata,
@@ -26,7 +25,7 @@ from transforms.coordinator.streams.requests import JOIN, HeartbeatAnswer, Heart
 from transforms.coordinator.streams.targets import update_targets
 from transforms.coordinator.streams.tasks import Tasks, listed, listed_epochs
 from transforms.coordinator.streams.topology import Configured, Status, configure
-from transforms.coordinator.streams.turn import Deadline, Turn
+from transforms.coordinator.streams.turn import Turn
 
 FIRST_EPOCH = 2
 """Epoch of a new group; members that wait for its first targets have epoch 1 (4.2)."""
@@ -250,7 +249,7 @@ def fence(turn: Turn, member_id: str) -> None:
     group = turn.group
     if member_id not in group.members:
         raise Refused(Error.UNKNOWN_MEMBER_ID)
-    turn.records += [Record(CURRENT, member_id), Record(TARGET, member_id), Record(MEMBER, member_id)]
+    turn.forget_member(member_id)
     validated = -1 if group.validated_epoch is None else group.validated_epoch
     value = GroupMetadata(group.epoch + 1, group.metadata_hash, validated, group.configs)
     turn.records.append(Record(EPOCH, value=value))
@@ -258,8 +257,3 @@ def fence(turn: Turn, member_id: str) -> None:
     turn.memory.revocations.pop(member_id, None)
     if len(group.members) == 1:
         turn.memory.shutdown_by = None
-
-
-def forget_group(turn: Turn) -> None:
-    """Delete all that is written of an empty group."""
-    turn.records += [Record(TARGET_EPOCH), Record(EPOCH), Record(TOPOLOGY)]

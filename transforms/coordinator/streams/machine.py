@@ -18,24 +18,24 @@ Source: GroupMetadataManager.streamsGroupHeartbeat (4.2), KIP-1071.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar
 
 from msgspec import Struct, field
 
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.elsewhere import GroupType, answer_of_none, answer_of_share_or_streams
-from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.group import LEFT
+from transforms.coordinator.modern.machine import ModernMachine, Outcome
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
 from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest, JoinRequest
 from transforms.coordinator.modern.world import Refused, World
-from transforms.coordinator.streams.group import LEFT, Group, Member, apply
-from transforms.coordinator.streams.heartbeat import answer_of, fence, forget_group, heartbeat
+from transforms.coordinator.streams.group import Group, Member
+from transforms.coordinator.streams.heartbeat import answer_of, fence, heartbeat
 from transforms.coordinator.streams.offsets import check_commit, check_fetch
 from transforms.coordinator.streams.records import StreamsRecord
 from transforms.coordinator.streams.requests import JOIN, HeartbeatAnswer, HeartbeatRequest, Request
 from transforms.coordinator.streams.targets import update_targets
 from transforms.coordinator.streams.turn import Memory, Turn
-
-CLASSIC_GROUP: Final = 2
 
 
 class Elsewhere(Struct, frozen=True, gc=False):
@@ -45,47 +45,23 @@ class Elsewhere(Struct, frozen=True, gc=False):
     is_empty: bool = True
 
 
-class Outcome(Struct, frozen=True, gc=False):
-    """What comes of a request.
+class Machine(ModernMachine[Group, Turn], array_like=True):
+    """One group id as a streams group."""
 
-    Attributes:
-        answer: what it is answered; None = it is another coordinator's to answer.
-        records: what it writes, in order.
-    """
-
-    answer: HeartbeatAnswer | Answer | None = None
-    records: list[StreamsRecord] = []
-
-
-class Machine(Struct, array_like=True):
-    """One group id as a streams group; a plain value that can be written down between two requests.
-
-    Attributes:
-        present: the group; None where the id is no streams group.
-        memory: what the coordinator knows beside the records.
-    """
+    GROUP: ClassVar = Group
+    TURN: ClassVar = Turn
 
     present: Group | None = None
     memory: Memory = field(default_factory=Memory)
 
-    def take(self, records: Iterable[StreamsRecord]) -> None:
-        """Take records to the group."""
+    def take(self, records: Iterable[StreamsRecord], at: float = 0.0) -> None:
+        """Take records to the group; of a new one nothing is known beside them."""
         for record in records:
-            if record.type_id == CLASSIC_GROUP:
-                continue
             was_there = self.present is not None
-            self.present = apply(self.present, record)
-            if was_there and self.present is None:
-                self.memory = Memory()
-            elif not was_there and self.present is not None:
+            super().take((record,), at)
+            if not was_there and self.present is not None:
                 self.memory.must_refresh, self.memory.configured = True, None
                 self.memory.endpoint_epoch = 0
-
-    def topics_changed(self, names: Iterable[str]) -> None:
-        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
-        if self.present is not None and self.present.topology is not None:
-            required = self.present.topology.required_topics()
-            self.memory.must_refresh |= any(name in required for name in names)
 
     # --- requests ----------------------------------------------------------------------------------------------
 
@@ -96,7 +72,7 @@ class Machine(Struct, array_like=True):
         caller: Caller = Caller(),  # noqa: B008 (frozen)
         elsewhere: Elsewhere = Elsewhere(),  # noqa: B008 (frozen)
         partitions: Iterable[tuple[str, int]] = (),
-    ) -> Outcome:
+    ) -> Outcome[HeartbeatAnswer | Answer]:
         """Handle a request.
 
         Args:
@@ -106,13 +82,12 @@ class Machine(Struct, array_like=True):
             elsewhere: what the group id is, where it is no streams group.
             partitions: topics and partitions of a commit.
         """
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere, partitions)
         except Refused as refused:
             return Outcome(_refusal(request, refused.error))
-        self.take(turn.records)
-        return Outcome(answer, turn.records)
+        return self.take_turn(turn, answer)
 
     def observe(
         self,
@@ -127,7 +102,7 @@ class Machine(Struct, array_like=True):
 
         Statuses and the endpoints' version are not in it: they rest on topics, and on what no record tells.
         """
-        turn = Turn(self.present or Group(), world, self.memory)
+        turn = self.turn(world)
         try:
             answer = self._answer(turn, request, caller, elsewhere, partitions)
         except Refused as refused:
@@ -159,7 +134,7 @@ class Machine(Struct, array_like=True):
             check_fetch(turn.group, request)
             return Answer()
         if isinstance(request, JoinRequest) and not turn.group.members:
-            forget_group(turn)
+            turn.forget_group()
             return None
         return answer_of_share_or_streams(request)
 
@@ -182,20 +157,9 @@ class Machine(Struct, array_like=True):
             return HeartbeatAnswer(Error.NONE, request.member_id, LEFT)
         return heartbeat(turn, request, caller)
 
-    def delete(self, world: World) -> Outcome:
-        """Handle a DeleteGroups, or the group's expiry."""
-        if self.present is None:
-            return Outcome(Answer(Error.GROUP_ID_NOT_FOUND))
-        if self.present.members:
-            return Outcome(Answer(Error.NON_EMPTY_GROUP))
-        turn = Turn(self.present, world, self.memory)
-        forget_group(turn)
-        self.take(turn.records)
-        return Outcome(Answer(), turn.records)
-
     # --- what happens by itself --------------------------------------------------------------------------------
 
-    def run_out(self, member_id: str, world: World, is_revocation: bool = False) -> Outcome:
+    def run_out(self, member_id: str, world: World, is_revocation: bool = False) -> Outcome[HeartbeatAnswer | Answer]:
         """Let a member's session run out, or its time to give up what it was told to."""
         memory = self.memory
         member = None if self.present is None else self.present.members.get(member_id)
@@ -206,12 +170,11 @@ class Machine(Struct, array_like=True):
             return Outcome()
         if is_revocation and deadline is not None and deadline.epoch != member.epoch:
             return Outcome()
-        turn = Turn(self.present, world, memory)
+        turn = self.turn(world)
         fence(turn, member_id)
-        self.take(turn.records)
-        return Outcome(None, turn.records)
+        return self.take_turn(turn)
 
-    def end_delay(self, world: World) -> Outcome:
+    def end_delay(self, world: World) -> Outcome[HeartbeatAnswer | Answer]:
         """Compute the first targets, for which more members were waited for."""
         memory, group = self.memory, self.present
         memory.delayed_until = None
@@ -219,10 +182,9 @@ class Machine(Struct, array_like=True):
             return Outcome()
         if group.epoch <= group.assignment_epoch:
             return Outcome()
-        turn = Turn(group, world, memory)
+        turn = self.turn(world)
         update_targets(turn, group.epoch, group.topology, memory.configured)
-        self.take(turn.records)
-        return Outcome(None, turn.records)
+        return self.take_turn(turn)
 
 
 def _refusal(request: Request, error: Error) -> HeartbeatAnswer | Answer:

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from transforms.coordinator.modern.records import Record, TargetEpoch, decoder
+from transforms.coordinator.modern.records import Record, TargetEpoch, Types, decoder
 
 EPOCH: Final = 17
 MEMBER: Final = 19
@@ -14,6 +14,7 @@ TARGET_EPOCH: Final = 20
 TARGET: Final = 21
 CURRENT: Final = 22
 TOPOLOGY: Final = 23
+TYPES: Final = Types(EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT)
 
 
 class KeyValue(Struct, frozen=True, gc=False, order=True):

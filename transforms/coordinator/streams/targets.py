@@ -6,9 +6,9 @@ from transforms.coordinator.assignors.server.sticky_tasks import assign_sticky_t
 from transforms.coordinator.assignors.server.tasks import Task, TaskGroup, TaskMember, TasksAssigned
 from transforms.coordinator.modern.orders import assignor_order
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
-from transforms.coordinator.modern.records import Record, TargetEpoch
+from transforms.coordinator.modern.records import Record
 from transforms.coordinator.streams.group import Member
-from transforms.coordinator.streams.records import TARGET, TARGET_EPOCH, MemberTarget, Topology
+from transforms.coordinator.streams.records import TARGET, MemberTarget, Topology
 from transforms.coordinator.streams.tasks import Tasks, listed
 from transforms.coordinator.streams.topology import Configured
 from transforms.coordinator.streams.turn import Turn
@@ -35,7 +35,7 @@ def update_targets(
         if group.targets.get(each) != target:
             value = MemberTarget(listed(target.active), listed(target.standby), listed(target.warmup))
             turn.records.append(Record(TARGET, each, value))
-    turn.records.append(Record(TARGET_EPOCH, value=TargetEpoch(epoch)))
+    turn.write_target_epoch(epoch)
     return targets
 
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
-from transforms.coordinator.modern.world import World
+from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.turn import Deadline, ModernMemory, ModernTurn
 from transforms.coordinator.streams.group import Group
-from transforms.coordinator.streams.records import KeyValue, StreamsRecord
+from transforms.coordinator.streams.records import EPOCH, TARGET_EPOCH, TOPOLOGY, KeyValue
 from transforms.coordinator.streams.topology import Configured
 
 
-class Deadline(Struct, frozen=True, gc=False, array_like=True):
-    """When a member is fenced, unless something happens before; and the epoch that it had then."""
-
-    at: float
-    epoch: int = 0
-
-
-class Memory(Struct, array_like=True):
-    """What a coordinator knows of a group beside its records, and forgets when it goes.
+class Memory(ModernMemory, array_like=True):
+    """What a coordinator knows of a streams group beside its records.
 
     Attributes:
-        must_refresh: topics of the group may have changed: the next heartbeat looks.
         configured: the topology as it was on the topics; None = nobody has looked.
         delayed_until: when the first targets are computed; None = nothing is waited for.
         shutdown_by: the member that asked for the application's end.
@@ -30,7 +23,6 @@ class Memory(Struct, array_like=True):
         revocations: until when a member must have given up what it was told to.
     """
 
-    must_refresh: bool = True
     configured: Configured | None = None
     delayed_until: float | None = None
     shutdown_by: str | None = None
@@ -39,20 +31,14 @@ class Memory(Struct, array_like=True):
     revocations: dict[str, Deadline] = field(default_factory=dict)
 
 
-class Turn(Struct, gc=False):
-    """One request's turn.
-
-    Attributes:
-        group: the group before; a new one, without a record yet, has epoch 0.
-        records: what is to be written, in order.
-    """
-
-    group: Group
-    world: World
-    memory: Memory
-    records: list[StreamsRecord] = field(default_factory=list)
+class Turn(ModernTurn[Group, Memory], gc=False):
+    """One request's turn."""
 
     @property
     def configs(self) -> tuple[KeyValue, ...]:
         """The settings of the group that its targets depend on."""
         return (KeyValue("num.standby.replicas", str(self.world.settings.standby_count)),)
+
+    def forget_group(self) -> None:
+        """Delete all that is written of an empty group."""
+        self.records += [Record(TARGET_EPOCH), Record(EPOCH), Record(TOPOLOGY)]

@@ -1,0 +1,87 @@
+"""What the machines of all modern protocols do alike: take records, and take what a turn writes.
+
+Each protocol's `Machine` says what a request is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Generic, TypeVar
+
+from msgspec import Struct
+
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.group import ModernGroup, apply
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
+from transforms.coordinator.modern.requests import Answer
+from transforms.coordinator.modern.turn import ModernMemory, ModernTurn
+from transforms.coordinator.modern.world import World
+
+Said = TypeVar("Said", bound=Struct)
+Group = TypeVar("Group", bound=ModernGroup[Any, Any])
+Turn = TypeVar("Turn", bound=ModernTurn[Any, Any])
+
+
+class Outcome(Struct, Generic[Said], frozen=True, gc=False):
+    """What comes of a request.
+
+    Attributes:
+        answer: what it is answered; None = it is another coordinator's to answer.
+        records: what it writes, in order.
+    """
+
+    answer: Said | None = None
+    records: list[Record[Struct]] = []
+
+
+class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
+    """One group id as a group of one protocol; a plain value that can be written down between two requests.
+
+    Attributes:
+        GROUP: the group of that protocol.
+        TURN: its turn.
+        present: the group; None where the id is no group of that protocol.
+        memory: what the coordinator knows beside the records.
+    """
+
+    GROUP: ClassVar[type[Any]]
+    TURN: ClassVar[type[Any]]
+
+    present: Group | None
+    memory: ModernMemory
+
+    def turn(self, world: World) -> Turn:
+        """Return a turn at the group, or at a new one."""
+        turn: Turn = self.TURN(self.present or self.GROUP(), world, self.memory)
+        return turn
+
+    def take(self, records: Iterable[Record[Struct]], at: float = 0.0) -> None:
+        """Take records, written at a moment (epoch ms), to the group."""
+        for record in records:
+            if record.type_id == CLASSIC_GROUP:
+                continue
+            was_there = self.present is not None
+            self.present = apply(self.present, record, self.GROUP, at)
+            if self.present is None and was_there:
+                self.memory = type(self.memory)()
+
+    def topics_changed(self, names: Iterable[str]) -> None:
+        """Take note that topics were created, changed or deleted: the next heartbeat looks at them."""
+        if self.present is not None:
+            needed = self.present.needed_topics()
+            self.memory.must_refresh |= any(name in needed for name in names)
+
+    def take_turn(self, turn: Turn, answer: Said | None = None) -> Outcome[Said]:
+        """Take what a turn writes to the group, and return what comes of it."""
+        self.take(turn.records, turn.world.now)
+        return Outcome(answer, turn.records)
+
+    def delete(self, world: World) -> Outcome[Answer]:
+        """Handle a DeleteGroups, or the group's expiry; of a share group, once its share state is gone."""
+        if self.present is None:
+            return Outcome(Answer(Error.GROUP_ID_NOT_FOUND))
+        if self.present.members:
+            return Outcome(Answer(Error.NON_EMPTY_GROUP))
+        turn = self.turn(world)
+        turn.forget_group()
+        return self.take_turn(turn, Answer())
