@@ -6,12 +6,13 @@ from collections import Counter
 
 from schemas.catalog import BY_NAME
 from schemas.table import Layer, TableSpec
-from schemas.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, TIMESTAMP, Array, Map
+from schemas.types import BIGINT, BINARY, BOOLEAN, DOUBLE, INT, STRING, TIMESTAMP, Array, Map
 from tests.support.truth import Truth
 from tests.truth.timelines import Differences, Row, Tables
 
 PYTHON_TYPES = {
     STRING.name: str,
+    BINARY.name: (bytes, bytearray),
     INT.name: int,
     BIGINT.name: int,
     DOUBLE.name: float,
