@@ -137,6 +137,11 @@ class Contents:
             self._notes.put(NAME, {name: asdict(content) for name, content in self._known.items()})
             self._kept = dict(self._known)
 
+    def was_kept(self, spec: TableSpec) -> bool:
+        """Tell whether an earlier run kept anything of a table; those of release 0.1.0 did of none."""
+        self.of(spec)
+        return spec.full_name in (self._kept or {})
+
     # --- how it becomes known ---
 
     def of(self, spec: TableSpec) -> Content | None:

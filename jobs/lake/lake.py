@@ -16,7 +16,6 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.jvm.storage import Storage
-from jobs.lake.contents import NAME as CONTENTS
 from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
 from jobs.lake.notes import Notes
@@ -68,7 +67,6 @@ class Lake:
         self.progress = Progress(notes, self._table_id)
         self.retired = Retired(notes, self._table_id)
         self.contents = Contents(self._tables, notes, cluster)
-        self._is_of_first_release = notes.get(CONTENTS) is None
         self._fitting: set[TableSpec] = set()
 
     def open(self) -> None:
@@ -251,10 +249,10 @@ class Lake:
     def _fitted(self, spec: TableSpec) -> Content:
         """Bring a table of an earlier release into today's layout.
 
-        What is derived is derived anew: gold always, and silver where the cluster has no notes, as those of release
-        0.1.0, which never let go of anything in bronze either. Else rows stay, and have nothing in the new columns.
+        What is derived is derived anew: gold always, and silver where the table is of release 0.1.0, which never let go
+        of anything in bronze either. Else rows stay, and have nothing in the new columns.
         """
-        if spec.layer is Layer.GOLD or (spec.layer is Layer.SILVER and self._is_of_first_release):
+        if spec.layer is Layer.GOLD or (spec.layer is Layer.SILVER and not self.contents.was_kept(spec)):
             aside = self._tables.make_anew(spec)
             log.warning("%s is of an earlier release: it is derived anew, and was moved to %s", spec.full_name, aside)
             return self.contents.created(spec)
