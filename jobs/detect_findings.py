@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
+from jobs.lake.retired import written_at
 from schemas.tables.gold import COMMIT_GAPS, FINDINGS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.gold.commit_gaps import READ as READ_FOR_GAPS
@@ -23,12 +24,12 @@ from transforms.gold.rebalance_storms import rebalance_storms
 
 STEP = "detect_findings"
 
-_WRITTEN_AT = {GROUP_REQUESTS: "answered_at", COORDINATOR_EVENTS: "logged_at", OFFSET_COMMITS: "recorded_at"}
-"""Tables of silver whose newest time is the end of the data, and the column that has it."""
+_ENDING = (GROUP_REQUESTS, COORDINATOR_EVENTS, OFFSET_COMMITS)
+"""Tables of silver whose newest time is the end of the data."""
 
 _READ = tuple(dict.fromkeys((*READ_FOR_STORMS, *READ_FOR_BURSTS, *READ_FOR_REWINDS, *READ_FOR_GAPS)))
 
-_INPUTS = tuple(dict.fromkeys((*_READ, *_WRITTEN_AT)))
+_INPUTS = tuple(dict.fromkeys((*_READ, *_ENDING)))
 
 
 def run(job: Job) -> None:
@@ -66,7 +67,7 @@ def run(job: Job) -> None:
 def _seen_until(job: Job) -> float | None:
     """Return the newest time in the data, as epoch ms; null if there is no data."""
     newest = [
-        job.lake.read(spec).agg((F.unix_micros(F.max(name)) / 1000.0).alias("at")) for spec, name in _WRITTEN_AT.items()
+        job.lake.read(spec).agg((F.unix_micros(F.max(written_at(spec))) / 1000.0).alias("at")) for spec in _ENDING
     ]
     at: float | None = reduce(DataFrame.unionByName, newest).agg(F.max("at")).collect()[0][0]
     return at

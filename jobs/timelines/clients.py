@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import staged
+from jobs.frame.keeping import at_hand, staged
 from jobs.lake.increments import increment
 from jobs.timelines.writing import MOST_LISTED
 from schemas.tables.gold import CLIENT_TIMELINE
@@ -29,11 +29,10 @@ def lay_clients(job: Job, replayed: DataFrame | None) -> None:
     if found.now[CLIENT_EVENTS.full_name] is None or (found.is_empty and replayed is None):
         return
     events = job.lake.read(CLIENT_EVENTS).where("group_id IS NOT NULL")
-    groups = staged(_groups(found.new(job.lake, CLIENT_EVENTS), events, replayed))
-    listed = [row.group_id for row in groups.select("group_id").limit(MOST_LISTED + 1).collect()]
-    if listed:
+    groups, few = at_hand(_groups(found.new(job.lake, CLIENT_EVENTS), events, replayed), MOST_LISTED)
+    if few != []:
         job.report.activity("laying clients' lines beside the timelines")
-        where = EVERYTHING if len(listed) > MOST_LISTED else of_groups(listed)
+        where = EVERYTHING if few is None else of_groups([row["group_id"] for row in few])
         tables = {spec: job.lake.read(spec) for spec in INPUTS} | {CLIENT_EVENTS: events}
         if where:
             tables = {spec: rows.where(where) for spec, rows in tables.items()}

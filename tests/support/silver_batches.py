@@ -36,6 +36,7 @@ WRITTEN_AT = {
     "offset_commits": "recorded_at",
     "coordinator_events": "logged_at",
     "group_requests": "answered_at",
+    "client_events": "logged_at",
 }
 """By table, when its rows were written."""
 
@@ -123,7 +124,8 @@ def _in_bronze(table: str, row: Row) -> Row:
         }
         spec = OFFSETS_RECORDS
     else:
-        found = {name: row[name] for name in ("broker", "source_file", "line_number")}
+        found = {name: row[name] for name in ("source_file", "line_number")}
+        found["broker"] = row["host"] if table == "client_events" else row["broker"]
         found |= {"logged_at": row[WRITTEN_AT[table]], "text": ""}
         spec = LOG_LINES
     return {name: found.get(name) for name in spec.columns}

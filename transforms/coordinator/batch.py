@@ -14,7 +14,7 @@ from msgspec import Struct
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.driver import Driver
 from transforms.coordinator.evidence.sequence import EvidenceRow, Sequencer
-from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, REORDER_MS
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.coordinator.rows.tables import Rows, Sink
 from transforms.coordinator.state import VERSION, ReplayState, dump
 
@@ -35,10 +35,6 @@ class Snapshot(Struct):
     state: bytes
     taken_until: float
     seen_until: float
-
-    def is_before(self, at: float) -> bool:
-        """Whether evidence of a moment can still be taken: it may belong before what stands a little earlier."""
-        return self.at + REORDER_MS <= at
 
 
 class Batch:

@@ -60,7 +60,7 @@ class Lake:
     def run(self, new: list[EvidenceRow], horizon: float, pieces: int) -> None:
         self.rows += new
         oldest = min(map(moment, new), default=inf)
-        while self.snapshots and not self.snapshots[-1].is_before(oldest):
+        while self.snapshots and self.snapshots[-1].at + REORDER_MS > oldest:
             self.snapshots.pop()
         last = self.snapshots[-1] if self.snapshots else None
         state = load(last.state) if last else begin("c", "orders", 50)
