@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
 from jobs.lake.retired import written_at
+from jobs.quality.gate import Batch, audited, reads_beside
 from schemas.tables.gold import COMMIT_GAPS, FINDINGS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.gold.commit_gaps import READ as READ_FOR_GAPS
@@ -53,14 +54,14 @@ def run(job: Job) -> None:
     found_bursts = illegal_generation_bursts(tables, bursts.gap_ms, bursts.min_errors, seen_until)
     found_rewinds = offset_rewinds(tables, offsets.jump, offsets.retention_ms)
     found_gaps = commit_gaps(tables, commits.silent_ms, seen_until)
-    job.replace(
-        [
-            (REBALANCE_STORMS, found_storms),
-            (ILLEGAL_GENERATION_BURSTS, found_bursts),
-            (OFFSET_REWINDS, found_rewinds),
-            (COMMIT_GAPS, found_gaps),
-        ]
-    )
+    found = {
+        REBALANCE_STORMS: found_storms,
+        ILLEGAL_GENERATION_BURSTS: found_bursts,
+        OFFSET_REWINDS: found_rewinds,
+        COMMIT_GAPS: found_gaps,
+    }
+    with audited(job, Batch(found, beside={spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)})):
+        job.replace(list(found.items()))
     job.lake.progress.note(STEP, FINDINGS, note)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from jobs.frame.job import Job, execute
 from jobs.upkeep.expiry import expire
 from jobs.upkeep.files import tidy
-from schemas.catalog import TABLES
+from schemas.catalog import ALL
 
 WEEK_HOURS = 168.0
 """Delta's own least retention: readers and writers under way may still need younger files."""
@@ -19,7 +19,7 @@ def run(job: Job) -> None:
     """Let go of old rows, and look after the files of every table that exists."""
     for name, count in expire(job).items():
         job.report.note(f"{name} -{count:,}")
-    for spec in TABLES:
+    for spec in ALL:
         if job.lake.exists(spec):
             job.report.activity(spec.full_name)
             tidy(job, spec)

@@ -41,6 +41,7 @@ def run(job: Job) -> None:
     job.report.activity("looking for groups with new evidence")
     before = last or Standing()
     reached = msgspec.structs.replace(_spoken(job, before), loaded=loaded)
+    job.record.horizon_at = reached.horizon
     lay_clients(job, _replay(job, before, reached))
     noted(job, reached)
 
@@ -61,7 +62,8 @@ def _replay(job: Job, before: Standing, reached: Standing) -> DataFrame | None:
         job.settings.audit.keep == "all",
     )
     given = staged(replayed(plan.evidence(run), how, job.spark.sparkContext.defaultParallelism))
-    write(job, given, run.starting, _going_back(job, before, run))
+    job.record.groups = run.listed
+    write(job, given, run, _going_back(job, before, run), reached.newest)
     return run.starting
 
 

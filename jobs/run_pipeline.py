@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Sequence
 
 from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
-from jobs.findings.gate import load_great_expectations
 from jobs.findings.summary import summarise
 from jobs.frame.job import Body, Job, execute
 from transforms.errors import QualityError
@@ -17,24 +15,21 @@ STEPS: dict[str, Body] = {
     "ingest_logs": ingest_logs.run,
     "rebuild_timelines": rebuild_timelines.run,
     detect_findings.STEP: detect_findings.run,
+    check_quality.STEP: check_quality.run,
 }
 
 
 def run(job: Job) -> None:
-    """Run the steps, the quality gate, and say what came of it.
+    """Run the steps, and say what came of it.
 
     Raises:
-        QualityError: the gate is closed; the summary is shown nevertheless.
+        QualityError: the gate is closed; the summary, of what was published, is shown nevertheless.
     """
-    for name, step in STEPS.items():
-        with job.report.step(name):
-            step(job)
-        if name == "ingest_logs" and check_quality.to_check(job):
-            threading.Thread(target=load_great_expectations, daemon=True).start()  # so that it is there when needed
     closed: QualityError | None = None
     try:
-        with job.report.step("check_quality"):
-            check_quality.run(job)
+        for name, step in STEPS.items():
+            with job.report.step(name):
+                step(job)
     except QualityError as error:
         closed = error
     summarise(job)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from schemas.table import TableSpec
-from schemas.tables import bronze, gold, silver
+from schemas.tables import bronze, gold, quality, silver
 
 TABLES: tuple[TableSpec, ...] = (*bronze.TABLES, *silver.TABLES, *gold.TABLES)
-BY_NAME: dict[str, TableSpec] = {spec.name: spec for spec in TABLES}
+"""Tables of data: what runs are about."""
+
+ALL: tuple[TableSpec, ...] = (*TABLES, *quality.TABLES)
+"""And those about the runs."""
+
+BY_NAME: dict[str, TableSpec] = {spec.name: spec for spec in ALL}

@@ -45,6 +45,18 @@ class Check:
         """Rule and columns, as messages have it."""
         return f"{self.rule.value}({', '.join(self.columns)})"
 
+    @property
+    def meaning(self) -> str:
+        """What holds where it is passed, as a sentence."""
+        columns = ", ".join(self.columns)
+        return {
+            Rule.UNIQUE: f"no two rows have the same {columns}",
+            Rule.NOT_NULL: f"{columns} is always known",
+            Rule.ONE_OF: f"{columns} is one of {', '.join(self.allowed)}",
+            Rule.AT_LEAST: f"{columns} is {self.minimum} or more",
+            Rule.NOT_AFTER: f"{' is not after '.join(self.columns)}",
+        }[self.rule]
+
 
 def _in_order(*columns: str) -> tuple[Check, ...]:
     return tuple(Check(Rule.NOT_AFTER, pair, is_critical=False) for pair in zip(columns[:-1], columns[1:], strict=True))

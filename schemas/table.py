@@ -15,6 +15,7 @@ class Layer(str, Enum):
     BRONZE = "bronze"
     SILVER = "silver"
     GOLD = "gold"
+    QUALITY = "quality"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -16,11 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.frame.exit_codes import guarded
 from jobs.frame.report import Report
 from jobs.lake.lake import Lake
+from jobs.quality.run_record import RunRecord
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import spark_session
 from jobs.settings.command_line import Parser, parse
 from jobs.settings.loading import load, require_paths
 from jobs.settings.settings import Settings
+from jobs.settings.sources import is_local, local_path
 from schemas.table import TableSpec
 from transforms.errors import QualityError
 
@@ -37,12 +39,14 @@ class Job:
         lake: the tables.
         report: progress and what was written.
         arguments: the job's own command line arguments.
+        record: what there is to say of the run.
     """
 
     settings: Settings
     lake: Lake
     report: Report
     arguments: argparse.Namespace
+    record: RunRecord = field(default_factory=RunRecord)
 
     @property
     def spark(self) -> SparkSession:
@@ -127,10 +131,14 @@ def _run(
     try:
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
         lake.open()
-        with lake.held(settings.lake.lock_wait_s) if writes else nullcontext():
+        job = Job(settings, lake, report, arguments)
+        with (
+            job.record.kept(lake, report, _site(settings)) if writes else nullcontext(),
+            lake.held(settings.lake.lock_wait_s) if writes else nullcontext(),
+        ):
             try:
                 with report.step(step) if step else nullcontext():
-                    body(Job(settings, lake, report, arguments))
+                    body(job)
             except QualityError:
                 lake.contents.keep()  # the rows may be bad; what is known of them is right
                 raise
@@ -139,3 +147,9 @@ def _run(
     finally:
         if is_ours:
             spark.stop()
+
+
+def _site(settings: Settings) -> Path | None:
+    """Return the folder of the quality pages; None where the report is on no disk of this machine."""
+    folder = settings.report.folder(settings.lake.root)
+    return Path(local_path(folder)) / "quality" if is_local(folder) else None

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,17 +23,36 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
+@dataclass(frozen=True)
+class Step:
+    """A step that is through, or failed.
+
+    Attributes:
+        name: its title.
+        seconds: how long it took.
+        written: rows that it wrote, by table.
+    """
+
+    name: str
+    seconds: float
+    written: Counter[str]
+
+
 class Report:
     """Progress on the console, and the count of the rows written.
 
     Attributes:
         console: where it is shown.
         written: rows written by table, over all steps so far.
+        steps: the steps that are through, or failed.
+        said: warnings so far.
     """
 
     def __init__(self, console: Console | None = None, on_stderr: bool = False) -> None:
         self.console = console or Console(highlight=False, soft_wrap=True, stderr=on_stderr)
         self.written: Counter[str] = Counter()
+        self.steps: list[Step] = []
+        self.said: list[str] = []
         self._status = self.console.status("")
         self._title = ""
         self._of_step: list[str] = []
@@ -40,7 +60,7 @@ class Report:
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
         """Show that a step is under way, and when it is through how long it took and what it wrote."""
-        started = time.monotonic()
+        started, before = time.monotonic(), self.written.copy()
         self._title, self._of_step = title, []
         if self.console.is_terminal:
             self._status = self.console.status(escape(title))
@@ -53,9 +73,11 @@ class Report:
             self._status.stop()
             self.console.print(f"✗ {title}")
             raise
+        finally:
+            self.steps.append(Step(title, time.monotonic() - started, self.written - before))
         self._status.stop()
         details = ", ".join(self._of_step)
-        self.console.print(f"✓ {title:<18} {time.monotonic() - started:5.1f} s  {escape(details)}".rstrip())
+        self.console.print(f"✓ {title:<18} {self.steps[-1].seconds:5.1f} s  {escape(details)}".rstrip())
 
     def activity(self, text: str) -> None:
         """Say what the step is doing at the moment; seen on a terminal only."""
@@ -67,6 +89,7 @@ class Report:
 
     def warn(self, text: str) -> None:
         """Say at once what the user should look at, although the job goes on."""
+        self.said.append(text)
         self.console.print(f"! {escape(text)}")
 
     def wrote(self, spec: TableSpec, rows: int) -> None:

@@ -28,6 +28,9 @@ NAME = "contents"
 _MOST_COMMITS = 50
 """Reading so many commits takes as long as asking the table."""
 
+NO_ROWS = "no rows"
+"""Passes all checks."""
+
 _SAME_ROWS = ("OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES")
 """Operations that change no row."""
 
@@ -44,6 +47,8 @@ class Content:
         is_load_known: `newest_load` is known.
         newest_load: greatest `loaded_at`, ISO 8601 in UTC to the microsecond; None = no row.
         passed: the checks that all rows passed; empty if none.
+        passed_before: those that all rows passed but what this cluster's runs have written since; `NO_ROWS` where
+            there were none.
     """
 
     table_id: str
@@ -53,6 +58,7 @@ class Content:
     is_load_known: bool = False
     newest_load: str | None = None
     passed: str = ""
+    passed_before: str = ""
 
 
 class Contents:
@@ -114,6 +120,17 @@ class Contents:
         content = self.of(spec)
         if content is not None:
             self._found(spec, replace(content, passed=checks))
+
+    def note_new_passed(self, spec: TableSpec, checks: str) -> None:
+        """Note that what was written since all rows had passed these checks passes them as well."""
+        content = self.of(spec)
+        if content is not None and (content.passed_before in (NO_ROWS, checks) or content.passed == checks):
+            self._found(spec, replace(content, passed=checks, passed_before=""))
+
+    def has_passed_before(self, spec: TableSpec, checks: str) -> bool:
+        """Tell whether all rows passed these checks but those that runs of this cluster have written since."""
+        content = self.of(spec)
+        return content is not None and content.passed_before in (NO_ROWS, checks)
 
     def derived(self, name: str, of: Sequence[TableSpec], how: Any, derive: Callable[[], Any]) -> Any:
         """Return what is derived from tables, and derive it only if they have changed since it was last.
@@ -177,6 +194,7 @@ class Contents:
             changed=now.seen,
             row_count=(before.row_count or 0) + (rows or 0) if is_counted else None,
             passed="",
+            passed_before=NO_ROWS if before.row_count == 0 else before.passed or before.passed_before,
         )
         self._found(spec, replace(now, is_load_known=True, newest_load=iso(at)) if at else now)
 

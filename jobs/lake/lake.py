@@ -25,6 +25,7 @@ from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles
 from jobs.lake.tables import Tables
+from schemas.spark import struct_type
 from schemas.table import Layer, TableSpec
 from transforms.errors import LakeError
 from transforms.sql import literal, quoted
@@ -121,6 +122,10 @@ class Lake:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         return self._tables.read(spec)
 
+    def none_of(self, spec: TableSpec) -> DataFrame:
+        """Return no row of a table, as a frame."""
+        return self.spark.createDataFrame([], struct_type(spec))
+
     def append(self, spec: TableSpec, rows: DataFrame, at: datetime, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.
 
@@ -138,6 +143,21 @@ class Lake:
         rows = self.retired.left_out(spec, rows)
         count = self._tables.append_new(spec, stamped(spec, rows, at), are_new)
         self.contents.wrote(spec, before, count, at if count else None)
+        return count
+
+    def add(self, spec: TableSpec, rows: DataFrame) -> int:
+        """Add rows that nobody else can have added, as they are, in one commit.
+
+        Args:
+            spec: the table.
+            rows: columns of the table in any order, `cluster` may be missing; the table has none of their keys.
+
+        Returns:
+            Number of rows added.
+        """
+        before = self._created(spec)
+        count = self._tables.append_new(spec, rows, are_new=True)
+        self.contents.wrote(spec, before, count)
         return count
 
     def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str], at: datetime | None = None) -> int:

@@ -166,6 +166,29 @@ class CommitSettings(Section):
     silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
 
 
+class QualitySettings(Section):
+    """From when on shares, silences and clocks are a matter of quality."""
+
+    min_agreement: Share = Field(
+        0.95, ge=0, le=1, description="share of the predicted requests that must have been answered as predicted"
+    )
+    max_rejected_share: Share = Field(0.01, ge=0, le=1, description="share of what is read that may be rejected")
+    max_unrecognised_share: Share = Field(
+        0.05, ge=0, le=1, description="share of a coordinator's lines that may be of an unknown kind"
+    )
+    clock_slack_ms: Number = Field(300_000, ge=0, description="how far clocks may lie apart, in milliseconds")
+
+
+class ReportSettings(Section):
+    """Where people look."""
+
+    path: str = Field("", description="folder of the report; empty = <lake.root>/report")
+
+    def folder(self, lake_root: str) -> str:
+        """Return the folder of the report on a lake."""
+        return self.path or f"{lake_root.rstrip('/')}/report"
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -190,6 +213,8 @@ class Settings(BaseSettings):
     bursts: BurstSettings = BurstSettings()
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
+    quality: QualitySettings = QualitySettings()
+    report: ReportSettings = ReportSettings()
     spark: SparkSettings = SparkSettings()
 
 

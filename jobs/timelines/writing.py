@@ -6,29 +6,39 @@ run left them, and the snapshots, from which it goes on, are written last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
+from jobs.quality.evidence import new_evidence, note_audited
+from jobs.quality.gate import Batch, audited
 from schemas.table import TableSpec
-from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_SNAPSHOTS
+from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
 from transforms.gold.timelines import replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES, part_of, table_of
+from transforms.gold.timelines.gathering import Run
+
+Spoken = Mapping[str, float]
 
 MOST_LISTED = 1000
 """Groups that a condition lists; of more, whole tables are looked through."""
 
 
-def write(job: Job, replayed: DataFrame, starting: DataFrame, going_back: Sequence[str] | None) -> None:
-    """Replace the rows of the groups of a run.
+def write(job: Job, replayed: DataFrame, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> None:
+    """Audit the rows of the groups of a run, and replace those that there are.
 
     Args:
         job: the job.
         replayed: what the kernel gave.
-        starting: the groups of the run, and from where they went on.
+        run: the groups of the run, and from where they went on.
         going_back: ids of the groups that may have settled rows to be replaced; None = too many to list.
+        spoken: by source of evidence, the newest moment that it has spoken of.
+
+    Raises:
+        QualityError: the rows are not to be published.
     """
+    starting = run.starting
     superseded = part_of(replayed, SUPERSEDED)
     keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
     conditions = {MEMBER_SESSIONS: _listed(going_back, [row.group_id for row in keys])} if keys else {}
@@ -39,9 +49,27 @@ def write(job: Job, replayed: DataFrame, starting: DataFrame, going_back: Sequen
         where[spec] = replacing.condition(conditions.get(spec, going_back))
         rows = _rows(job, spec, replayed, starting, where[spec])
         frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
-    job.replace(frames, where)
+    with audited(job, Batch(_as_published(job, replayed, run, superseded), new_evidence(job), spoken=spoken)):
+        job.replace(frames, where)
+    note_audited(job)
     changes = snapshots.changes(part_of(replayed, REPLAY_SNAPSHOTS.name), job.lake.read(REPLAY_SNAPSHOTS), starting)
     job.lake.put(REPLAY_SNAPSHOTS, changes, snapshots.IS_GONE)
+
+
+def _as_published(job: Job, replayed: DataFrame, run: Run, superseded: DataFrame) -> dict[TableSpec, DataFrame]:
+    """Return what the tables will have of the groups of a run; of the audit only what is new, which stands for itself."""
+    counts = job.lake.contents.row_counts(TABLES)
+    rows = {}
+    for spec in TABLES:
+        if spec is REPLAY_SNAPSHOTS:
+            continue
+        rows[spec] = table_of(replayed, spec)
+        if spec is not REPLAY_AUDIT and counts[spec.full_name]:
+            staying = replacing.staying(run.of_run(job.lake.read(spec)), run.starting)
+            if spec is MEMBER_SESSIONS:
+                staying = replacing.without_superseded(staying, superseded)
+            rows[spec] = rows[spec].unionByName(staying)
+    return rows
 
 
 def _rows(job: Job, spec: TableSpec, replayed: DataFrame, starting: DataFrame, where: str) -> DataFrame:

@@ -130,8 +130,8 @@ def test_a_table_with_a_key_twice_closes_the_gate(
     assert check_quality.main(arguments(copy, capture_dir(CAPTURE))) == 3
     error = capsys.readouterr().err
     assert "gold.generations" in error
-    assert "expect_compound_columns_to_be_unique (cluster, group_id, life, generation)" in error
-    assert "expect_column_values_to_be_in_set (trigger)" in error
+    assert "unique(cluster, group_id, life, generation) of gold.generations" in error
+    assert "one_of(trigger) of gold.generations" in error
     assert "whim" in error
 
 

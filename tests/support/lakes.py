@@ -11,7 +11,7 @@ from pyspark.sql.types import TimestampType
 
 from jobs import run_pipeline
 from jobs.lake.lake import Lake
-from schemas.catalog import TABLES
+from schemas.catalog import BY_NAME, TABLES
 
 CLUSTER = "test"
 
@@ -44,6 +44,12 @@ def rows_of(spark: SparkSession, root: Path, *names: str) -> dict[str, list[dict
     lake = Lake(spark, str(root), "", CLUSTER)
     wanted = [spec for spec in TABLES if not names or spec.name in names]
     return {spec.name: [row.asDict(recursive=True) for row in _in_ms(lake.read(spec)).collect()] for spec in wanted}
+
+
+def rows_of_quality(spark: SparkSession, root: Path, name: str) -> list[dict[str, Any]]:
+    """Read a table about the runs."""
+    read = Lake(spark, str(root), "", CLUSTER).read(BY_NAME[name])
+    return [row.asDict(recursive=True) for row in _in_ms(read).collect()]
 
 
 def versions(spark: SparkSession, root: Path) -> dict[str, int]:

@@ -1,0 +1,45 @@
+"""The evidence that a batch rests on: the rows of bronze and silver that no audit has looked at yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from schemas.table import TableSpec
+from schemas.tables import bronze, silver
+
+if TYPE_CHECKING:
+    from jobs.frame.job import Job
+
+NAME = "audited"
+
+TABLES = (*bronze.TABLES, *silver.TABLES)
+
+_LOADED = tuple(spec for spec in TABLES if "loaded_at" in spec.columns)
+
+
+def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
+    """Return the rows of each table that have been loaded since the last audit, of those that may have any.
+
+    Tables that laws compare with are always there, be it without a row.
+    """
+    until = (job.lake.notes.get(NAME) or {}).get("until")
+    newest = job.lake.contents.newest_load(_LOADED)
+    rows = {}
+    for spec in TABLES:
+        at = newest.get(spec.full_name)
+        is_there = job.lake.exists(spec) and (spec not in _LOADED or (at is not None and (until is None or at > until)))
+        frame = job.lake.read(spec) if is_there else job.lake.none_of(spec)
+        column = "loaded_at" if spec in _LOADED else "seen_at"
+        is_new = F.lit(True) if until is None else F.col(column) > F.lit(until).cast("timestamp")
+        rows[spec] = frame.where(is_new) if is_there else frame
+    return rows
+
+
+def note_audited(job: Job) -> None:
+    """Note that all evidence that there is has been audited."""
+    newest = [at for at in job.lake.contents.newest_load(_LOADED).values() if at is not None]
+    if newest:
+        job.lake.notes.put(NAME, {"until": max(newest)})

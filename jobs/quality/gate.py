@@ -1,0 +1,179 @@
+"""Write, audit, publish: rows are held to their checks and laws before any table gets them.
+
+Of the three ways that a Delta lake offers, this one fits ours. Moving tables back to an earlier version (RESTORE) would
+take other clusters' rows along, which share the tables, and leave the notes of the steps ahead of their rows. A pointer
+to the version that readers may see would bind only readers that know of it: whoever opens a table with spark-sql,
+delta-rs or DuckDB would see what was not let through. So a step first makes its rows, outside of any table
+(`Batch.rows`, kept by Spark); they are looked at as the tables would have them, together with what stays of their
+groups; and only what passes is committed. No row that breaks a critical law is in a table at any moment. A run that is
+killed between audit and commit has written nothing, and one that is killed between two commits leaves what every killed
+run leaves: the next one replays the same groups, audits all of them again, and puts them in the place of what is there.
+A batch that is not let through leaves no progress either: the tables stay as they were published last, the next run
+takes the batch up again, and ends the same until what is wrong has been set right.
+
+Evidence (bronze and silver) is appended before, as nobody reads it but the replay; it is audited with the first batch
+that rests on it, and keeps that from being published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.quality.judge import load_great_expectations
+from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict
+from schemas.catalog import BY_NAME
+from schemas.expectations import checks_of
+from schemas.table import TableSpec
+from schemas.tables.quality import SET_ASIDE
+from transforms.errors import QualityError
+from transforms.quality.laws.all_laws import LAWS
+from transforms.quality.laws.law import Law
+from transforms.quality.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from jobs.frame.job import Job
+
+Rows = Mapping[TableSpec, DataFrame]
+
+FEW_ROWS = 500_000
+"""So many rows are looked at in one task: shuffling them for each law would take longer than the laws."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What is held to checks and laws.
+
+    Attributes:
+        rows: the rows by table, as the tables would have them of the groups that are concerned.
+        evidence: likewise, but rows that tables have, and that are read from there as often as needed.
+        beside: further tables that laws may look at; their own rows are not in question.
+        spoken: by source of evidence, the newest moment (epoch ms) that it has spoken of.
+    """
+
+    rows: Rows
+    evidence: Rows = field(default_factory=dict)
+    beside: Rows = field(default_factory=dict)
+    spoken: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def subjects(self) -> list[TableSpec]:
+        """Tables whose rows are in question."""
+        return [*self.rows, *self.evidence]
+
+    @property
+    def laws(self) -> list[Law]:
+        """Laws about these that all they read is there for."""
+        subjects = {spec.name for spec in self.subjects}
+        there = {spec.name for spec in (*self.subjects, *self.beside)} | {SOURCES}
+        return [law for law in LAWS if law.table in subjects and there.issuperset(law.reads)]
+
+
+@contextmanager
+def audited(job: Job, batch: Batch) -> Iterator[None]:
+    """Hold rows to their checks and laws, and keep them at hand for as long as they are being published.
+
+    Raises:
+        QualityError: rows break a critical check or law; they are set aside, and nothing is to be written.
+    """
+    kept = [frame.persist() for frame in batch.rows.values()]
+    try:
+        job.report.activity("auditing")
+        hold(job, batch, "nothing of this batch was published")
+        yield
+        note_passed(job, batch.subjects)
+    finally:
+        for frame in kept:
+            frame.unpersist()
+
+
+def hold(job: Job, batch: Batch, so: str) -> list[Verdict]:
+    """Hold rows to their checks and laws.
+
+    Args:
+        job: the job.
+        batch: the rows.
+        so: what follows for them if a critical one is broken.
+
+    Raises:
+        QualityError: a critical one is; the rows that break it are set aside.
+    """
+    threading.Thread(target=load_great_expectations, daemon=True).start()  # so that it is there when needed
+    question = _question(job, batch)
+    verdicts = question.verdicts(job.spark)
+    job.record.take(verdicts)
+    broken = [verdict for verdict in verdicts if not verdict.passed]
+    critical = [verdict for verdict in broken if verdict.is_critical]
+    for verdict in broken:
+        if not verdict.is_critical:
+            job.report.warn(str(verdict))
+    if critical:
+        count = job.record.set_aside(job.lake, question.offending(job.spark, critical))
+        told = " | ".join(map(str, critical))
+        where = f"{count:,} rows were set aside in {job.lake.path(SET_ASIDE)} under the run {job.record.run_id}"
+        raise QualityError(f"quality gate failed, {so}: {told}; {where}")
+    return verdicts
+
+
+def note_passed(job: Job, specs: Sequence[TableSpec]) -> None:
+    """Note that what was written to tables since all else had passed has passed as well."""
+    for spec in specs:
+        job.lake.contents.note_new_passed(spec, digest(spec))
+
+
+def digest(spec: TableSpec) -> str:
+    """Return what changes with what a table is held to."""
+    held_to = repr((checks_of(spec), [law.query for law in LAWS if law.table == spec.name]))
+    return hashlib.blake2b(held_to.encode("utf-8"), digest_size=8).hexdigest()
+
+
+def reads_beside(specs: Sequence[TableSpec]) -> list[TableSpec]:
+    """Return the tables that laws about some tables look at beside these."""
+    names = {name for law in LAWS if law.table in {spec.name for spec in specs} for name in law.reads}
+    return [spec for name, spec in BY_NAME.items() if name in names and spec not in specs]
+
+
+def _question(job: Job, batch: Batch) -> Question:
+    all_rows = {
+        spec.name: frame for spec, frame in (*batch.beside.items(), *batch.evidence.items(), *batch.rows.items())
+    }
+    if _count(list(all_rows.values())) <= FEW_ROWS:
+        all_rows = {name: frame.coalesce(1) for name, frame in all_rows.items()}
+    all_rows[SOURCES] = _sources(job, batch.spoken)
+    return Question(all_rows, batch.subjects, batch.laws, thresholds(job))
+
+
+def thresholds(job: Job) -> Thresholds:
+    """Return what laws compare with, as the settings have it."""
+    settings = job.settings
+    return Thresholds(
+        now=datetime.now(timezone.utc),
+        clock_slack=settings.quality.clock_slack_ms,
+        silence=settings.replay.silence_ms,
+        min_agreement=settings.quality.min_agreement,
+        max_rejected_share=settings.quality.max_rejected_share,
+        max_unrecognised_share=settings.quality.max_unrecognised_share,
+    )
+
+
+def _count(frames: Sequence[DataFrame]) -> int:
+    """Count rows, and have those computed that are to be kept."""
+    counts = [frame.agg(F.count("*").alias("n")) for frame in frames]
+    found: int = reduce(DataFrame.unionAll, counts).agg(F.sum("n")).collect()[0][0]
+    return found
+
+
+def _sources(job: Job, spoken: Mapping[str, float]) -> DataFrame:
+    rows = [
+        (job.settings.cluster, source, datetime.fromtimestamp(at / 1000, timezone.utc)) for source, at in spoken.items()
+    ]
+    return job.spark.createDataFrame(rows, SOURCES_SCHEMA).coalesce(1)

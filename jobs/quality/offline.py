@@ -1,0 +1,68 @@
+"""Makes Data Docs that need no network: Great Expectations' pages load their looks and their index from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+_ELSEWHERE = (
+    re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE),  # all of them build upon a library from elsewhere
+    re.compile(r"<link\b[^>]*\bhref=\"https?://[^>]*>", re.IGNORECASE),
+    re.compile(r"<img\b[^>]*\bsrc=\"https?://[^>]*>", re.IGNORECASE),
+    re.compile(r"<footer\b.*?</footer>", re.DOTALL | re.IGNORECASE),
+    re.compile(r"url\('https?://[^']*'\)", re.IGNORECASE),
+    re.compile(r"<!--.*?-->", re.DOTALL),
+)
+
+_STYLE = """<style>
+:root { color-scheme: light dark; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 80rem; padding: 1rem; }
+body .row, body .d-flex { display: block; }
+nav, .fas, .fa, button, .cooltip .top { display: none; }
+table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
+th, td { border: 1px solid #8886; padding: .3rem .5rem; text-align: left; vertical-align: top; }
+td { overflow-wrap: anywhere; }
+.failed { font-weight: 600; }
+.navigation-link, a { color: LinkText; }
+</style>"""
+
+
+def made_offline(site: Path) -> None:
+    """Take out of all pages what they would load from elsewhere, and give them plain looks."""
+    for page in site.rglob("*.html"):
+        page.write_text(without_network(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def without_network(page: str) -> str:
+    """Return a page that loads nothing from elsewhere and runs nothing."""
+    for pattern in _ELSEWHERE:
+        page = pattern.sub("", page)
+    return page.replace("</head>", f"{_STYLE}</head>", 1)
+
+
+def index(title: str, rows: Iterable[tuple[str, str, int, int, int, str]]) -> str:
+    """Return the page that leads to the others.
+
+    Args:
+        title: its title.
+        rows: of each table its name, the address of its page, the number of checks, how many of them failed, how many
+            of these are critical, and when it was looked at.
+    """
+    lines = "".join(
+        f'<tr{" class=failed" if failed else ""}><td><a href="{escape(link)}">{escape(table)}</a></td><td>{checks}</td>'
+        f"<td>{_verdict(failed, critical)}</td><td>{escape(at)}</td></tr>"
+        for table, link, checks, failed, critical, at in rows
+    )
+    head = "<tr><th>table</th><th>checks and laws</th><th>verdict</th><th>looked at (UTC)</th></tr>"
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8"><title>{escape(title)}</title>{_STYLE}</head>'
+        f"<body><h1>{escape(title)}</h1><table>{head}{lines}</table></body></html>"
+    )
+
+
+def _verdict(failed: int, critical: int) -> str:
+    if not failed:
+        return "✓ all hold"
+    return f"✗ {failed} broken, {critical} of them critical" if critical else f"! {failed} broken, none critical"

@@ -1,0 +1,159 @@
+"""What is kept of a run: how it went, what its rows were held to, and which of them were set aside."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import secrets
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.frame.exit_codes import ExitCode, exit_code_of
+from jobs.frame.report import Report, Step
+from jobs.lake.lake import Lake
+from jobs.quality.judge import Count, Judge
+from jobs.quality.verdicts import Verdict
+from schemas.catalog import TABLES
+from schemas.spark import struct_type
+from schemas.table import Layer, TableSpec
+from schemas.tables.bronze import TABLES as BRONZE
+from schemas.tables.quality import RESULTS, RUNS, SET_ASIDE
+from schemas.tables.quality import TABLES as QUALITY
+from schemas.tables.silver import REJECTED
+from transforms.errors import RebalanceError
+
+log = logging.getLogger(__name__)
+
+_DISTRIBUTION = "rebalance-analytics"
+
+_LATEST = "verdicts"
+"""Name of the note of the latest verdicts about each table."""
+
+
+@dataclass
+class RunRecord:
+    """What there is to say of a run so far.
+
+    Attributes:
+        started_at: when it began.
+        horizon_at: moment before which it took the evidence to be complete (epoch ms); None = not known.
+        verdicts: what its rows were held to, with the moment; the last one of each check counts.
+        groups: ids of the groups that it replayed; None = too many to list, or not known.
+        run_id: names the run.
+    """
+
+    started_at: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+    horizon_at: float | None = None
+    verdicts: dict[tuple[str, str], tuple[Verdict, datetime]] = field(default_factory=dict)
+    groups: Sequence[str] | None = None
+    run_id: str = ""
+
+    def __post_init__(self) -> None:
+        """Make up the name: runs sort by it, and two at the same moment differ."""
+        self.run_id = self.run_id or f"{self.started_at:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+
+    def take(self, verdicts: list[Verdict]) -> None:
+        """Take down verdicts."""
+        now = datetime.now(timezone.utc)
+        self.verdicts |= {(verdict.table.full_name, verdict.check): (verdict, now) for verdict in verdicts}
+
+    def set_aside(self, lake: Lake, offending: DataFrame) -> int:
+        """Set rows aside.
+
+        Args:
+            lake: the lake.
+            offending: table (name without its layer), check, and the row as JSON.
+
+        Returns:
+            Number of rows.
+        """
+        names = {verdict.table.name: name for (name, _), (verdict, _) in self.verdicts.items()}
+        now = datetime.now(timezone.utc)
+        rows = [
+            (lake.cluster, self.run_id, names[row["table"]], row["check"], number, row["row"], now)
+            for number, row in enumerate(offending.collect(), start=1)
+        ]
+        return lake.add(SET_ASIDE, _frame(lake, SET_ASIDE, rows)) if rows else 0
+
+    @contextmanager
+    def kept(self, lake: Lake, report: Report, site: Path | None) -> Iterator[None]:
+        """Do the work of a run, and keep what there is to say of it, however it ends.
+
+        Args:
+            lake: the lake.
+            report: its steps.
+            site: folder for the pages about quality; None = none are written.
+        """
+        lake.create(QUALITY)
+        try:
+            yield
+        except BaseException as error:
+            why = " ".join(str(error).split()) or type(error).__name__
+            try:
+                self._keep(lake, report, site, exit_code_of(error), why)
+            except Exception as another:  # noqa: BLE001 (what ended the run is what must be told)
+                log.warning("the run could not be noted: %s", another)
+            raise
+        self._keep(lake, report, site, ExitCode.DONE, "")
+
+    def _keep(self, lake: Lake, report: Report, site: Path | None, exit_code: ExitCode, failure: str) -> None:
+        """Write a commit to each table; that a run cannot be kept is no reason to end otherwise than it did."""
+        try:
+            with ThreadPoolExecutor(1) as threads:
+                keeping = threads.submit(self._keep_verdicts, lake, site) if self.verdicts else None
+                lake.add(RUNS, _frame(lake, RUNS, [self._run(lake, report, exit_code, failure)]))
+                if keeping is not None:
+                    keeping.result()
+        except (RebalanceError, OSError) as error:
+            log.warning("what there is to say of the run could not be kept whole: %s", error)
+
+    def _keep_verdicts(self, lake: Lake, site: Path | None) -> None:
+        """Have them judged, keep the results, and show them beside those of tables that the run had no rows for."""
+        now = [_count(verdict, at) for verdict, at in self.verdicts.values()]
+        tables = {count.table for count in now}
+        before = [Count(**each) for each in lake.notes.get(_LATEST) or [] if each["table"] not in tables]
+        order = [spec.full_name for spec in TABLES]
+        latest = sorted([*before, *now], key=lambda count: order.index(count.table))
+        failed = {(count.table, count.check) for count in Judge(site).failed(latest)}
+        rows = [
+            (lake.cluster, self.run_id, each.table, each.check, each.severity, (each.table, each.check) not in failed)
+            + (each.failed_row_count, list(each.sample), datetime.fromisoformat(each.at))
+            for each in now
+        ]
+        lake.add(RESULTS, _frame(lake, RESULTS, rows))
+        lake.notes.put(_LATEST, [asdict(count) for count in latest])
+
+    def _run(self, lake: Lake, report: Report, exit_code: ExitCode, failure: str) -> tuple[Any, ...]:
+        horizon = None if self.horizon_at is None else datetime.fromtimestamp(self.horizon_at / 1000, timezone.utc)
+        steps = [_step(step) for step in report.steps]
+        note = "; ".join([*([failure] if failure else []), *report.said]) or None
+        ended = datetime.now(timezone.utc)
+        version = importlib.metadata.version(_DISTRIBUTION)
+        return (lake.cluster, self.run_id, self.started_at, ended, int(exit_code), steps, horizon, version, note)
+
+
+def _count(verdict: Verdict, at: datetime) -> Count:
+    severity = "critical" if verdict.is_critical else "warning"
+    found = (verdict.failed_row_count, verdict.sample)
+    return Count(verdict.table.full_name, verdict.check, verdict.meaning, severity, *found, at.isoformat())
+
+
+def _step(step: Step) -> tuple[str, float, int | None, int, int]:
+    """Return a step as `quality.runs` has it; what it read is known where all of that is kept as it was read."""
+    rejected = step.written[REJECTED.full_name]
+    raw = sum(step.written[spec.full_name] for spec in BRONZE)
+    is_ingest = step.name.startswith("ingest_")
+    return step.name, round(step.seconds, 3), raw + rejected if is_ingest else None, step.written.total(), rejected
+
+
+def _frame(lake: Lake, spec: TableSpec, rows: list[tuple[Any, ...]]) -> DataFrame:
+    assert spec.layer is Layer.QUALITY
+    return lake.spark.createDataFrame(rows, struct_type(spec)).select(*map(F.col, spec.columns))

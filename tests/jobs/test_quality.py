@@ -1,0 +1,167 @@
+"""The quality gate through the jobs: what breaks a law is set aside and not published, and every run is kept."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.catalog import BY_NAME, TABLES
+from schemas.expectations import checks_of
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+CAPTURE = "kafka-4.2.0"
+
+
+@pytest.fixture
+def copy(lake: Callable[[str], Path], tmp_path: Path) -> Path:
+    """A lake of one's own, to be damaged."""
+    return Path(shutil.copytree(lake(CAPTURE), tmp_path / "lake"))
+
+
+@pytest.fixture
+def given(copy: Path, capture_dir: Callable[[str], Path]) -> list[str]:
+    from tests.support.lakes import arguments
+
+    return arguments(copy, capture_dir(CAPTURE))
+
+
+def kept(spark: Any, root: Path, name: str, run_id: str | None = None) -> list[dict[str, Any]]:
+    from tests.support.lakes import rows_of_quality
+
+    return [row for row in rows_of_quality(spark, root, name) if run_id in (None, row["run_id"])]
+
+
+def last_run(spark: Any, root: Path) -> dict[str, Any]:
+    return max(kept(spark, root, "runs"), key=lambda row: row["started_at"])
+
+
+def test_a_run_is_kept_with_its_steps_and_what_its_rows_were_held_to(spark: Any, lake: Callable[[str], Path]) -> None:
+    root = lake(CAPTURE)
+    run = min(kept(spark, root, "runs"), key=lambda row: row["started_at"])
+    assert (run["exit_code"], run["note"]) == (0, None)
+    assert run["horizon_at"] is not None
+    steps = {step["name"]: step for step in run["steps"]}
+    assert list(steps)[-5:] == [
+        "ingest_offsets",
+        "ingest_logs",
+        "rebuild_timelines",
+        "detect_findings",
+        "check_quality",
+    ]
+    assert steps["ingest_offsets"]["rows_read"] > 2000
+    assert steps["rebuild_timelines"]["rows_written"] > 1000
+    results = kept(spark, root, "results", run["run_id"])
+    assert all(row["passed"] and not row["failed_row_count"] for row in results)
+    asked = {(row["table"], row["check"]) for row in results}
+    assert len(asked) == len(results)
+    for name in ("generations", "assignments", "group_requests", "offsets_records", "rebalance_storms"):
+        spec = BY_NAME[name]
+        assert {(spec.full_name, check.name) for check in checks_of(spec)} <= asked
+    assert ("gold.assignments", "one_owner") in asked
+    assert ("gold.rebalance_storms", "storm_of_generations") in asked
+
+
+def test_the_pages_about_quality_load_nothing_from_elsewhere(lake: Callable[[str], Path]) -> None:
+    site = lake(CAPTURE) / "report" / "quality"
+    index = (site / "index.html").read_text(encoding="utf-8")
+    pages = re.findall(r'href="([^"]+\.html)"', index)
+    assert len(pages) >= 10
+    told = "".join((site / page).read_text(encoding="utf-8") for page in pages)
+    assert "a partition has one owner at a time within a generation" in told
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "<script" not in text
+        assert not re.search(r"<(?:link|img)\b[^>]*https?://", text), page
+
+
+def test_a_batch_whose_evidence_is_damaged_is_not_published(
+    spark: Any, copy: Path, given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from jobs import rebuild_timelines
+    from tests.support.lakes import versions
+
+    path = str(copy / "silver" / "coordinator_events")
+    lines = spark.read.format("delta").load(path).where("group_id IS NOT NULL").limit(1)
+    late = lines.withColumn("loaded_at", lines["loaded_at"] + _an_hour()).persist()
+    late.unionAll(late).write.format("delta").mode("append").save(path)
+    before = {name: version for name, version in versions(spark, copy).items() if name.startswith("gold")}
+    assert rebuild_timelines.main(given) == 3
+    error = capsys.readouterr().err
+    assert "unique(cluster, source_file, line_number, seq) of silver.coordinator_events is broken by 1 rows" in error
+    assert {name: version for name, version in versions(spark, copy).items() if name.startswith("gold")} == before
+    run = last_run(spark, copy)
+    assert run["run_id"] in error
+    assert run["exit_code"] == 3
+    assert "silver.coordinator_events" in run["note"]
+    (aside,) = kept(spark, copy, "set_aside", run["run_id"])
+    assert aside["table"] == "silver.coordinator_events"
+    assert '"line_number"' in aside["row"]
+    failed = [row for row in kept(spark, copy, "results", run["run_id"]) if not row["passed"]]
+    assert [(row["check"], row["severity"]) for row in failed] == [
+        ("unique(cluster, source_file, line_number, seq)", "critical")
+    ]
+    assert rebuild_timelines.main(given) == 3, "a second try lets it through"
+
+
+def test_rows_that_break_a_law_never_reach_a_table(spark: Any, copy: Path, given: list[str]) -> None:
+    """Broken off between audit and commit, or not let through: the tables and what is known of them stay."""
+    from jobs.frame.job import Job
+    from jobs.frame.report import Report
+    from jobs.lake.lake import Lake
+    from jobs.quality.gate import Batch, audited
+    from jobs.settings.loading import load
+    from schemas.tables.gold import REBALANCE_STORMS
+    from tests.support.lakes import CLUSTER, versions
+    from transforms.errors import QualityError
+
+    lake = Lake(spark, str(copy), "", CLUSTER)
+    settings = load(None, {"cluster": CLUSTER, "lake": {"root": str(copy)}})
+    job = Job(settings, lake, Report(), None)  # type: ignore[arg-type]
+    before = versions(spark, copy)
+    storms = lake.read(REBALANCE_STORMS)
+    twice = Batch({REBALANCE_STORMS: storms.unionAll(storms)})
+    with pytest.raises(QualityError, match="storms_apart of gold.rebalance_storms"), audited(job, twice):
+        job.replace([(REBALANCE_STORMS, storms)])
+    with pytest.raises(KeyboardInterrupt), audited(job, Batch({REBALANCE_STORMS: storms.where("false")})):
+        raise KeyboardInterrupt
+    assert versions(spark, copy) == before
+
+
+def test_a_warning_is_kept_and_closes_nothing(spark: Any, copy: Path, given: list[str]) -> None:
+    from jobs import check_quality
+
+    path = str(copy / "gold" / "coordinators")
+    row = spark.read.format("delta").load(path).limit(1)
+    row.selectExpr(*("false AS agrees" if name == "agrees" else name for name in row.columns)).write.format(
+        "delta"
+    ).mode("append").save(path)
+    assert check_quality.main(given) == 0
+    run = last_run(spark, copy)
+    odd = [row for row in kept(spark, copy, "results", run["run_id"]) if not row["passed"]]
+    assert [(row["check"], row["severity"], row["failed_row_count"]) for row in odd] == [
+        ("group_in_its_partition", "warning", 1)
+    ]
+    assert "group_in_its_partition" in run["note"]
+
+
+def test_all_tables_hold_when_they_are_looked_at_as_a_whole(spark: Any, copy: Path, given: list[str]) -> None:
+    from jobs import check_quality
+
+    assert check_quality.main([*given, "--all"]) == 0
+    results = kept(spark, copy, "results", last_run(spark, copy)["run_id"])
+    assert {spec.full_name for spec in TABLES if spec.name in ("generations", "log_lines", "commit_gaps")} <= {
+        row["table"] for row in results
+    }
+    assert all(row["passed"] for row in results)
+
+
+def _an_hour() -> Any:
+    from pyspark.sql import functions as F
+
+    return F.expr("INTERVAL 1 HOUR")

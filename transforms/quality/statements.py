@@ -1,0 +1,118 @@
+"""The SQL that holds rows to checks and laws: one statement for all of them, so that one query answers for all.
+
+What passes gives no row. `{name}` stands for the rows of a table, as in the laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from schemas.expectations import Check, Rule, checks_of
+from schemas.table import TableSpec
+from transforms.quality.laws.law import Law
+from transforms.sql import literal, quoted
+
+FOUND = "cluster STRING, table STRING, check STRING, failed_row_count BIGINT, sample ARRAY<STRING>"
+"""What the statement gives: a row for each check or law that rows of a cluster break, with two of them as JSON."""
+
+MOST_SET_ASIDE = 1000
+"""Rows of one check or law that are set aside."""
+
+_SAMPLE = "array_distinct(array(min(row), max(row)))"
+
+
+def _not_null(check: Check) -> str:
+    return f"{quoted(check.columns[0])} IS NULL"
+
+
+def _one_of(check: Check) -> str:
+    return f"{quoted(check.columns[0])} NOT IN ({', '.join(map(literal, check.allowed))})"
+
+
+def _at_least(check: Check) -> str:
+    return f"{quoted(check.columns[0])} < {check.minimum}"
+
+
+def _not_after(check: Check) -> str:
+    first, second = map(quoted, check.columns)
+    return f"{first} > {second}"
+
+
+BROKEN: dict[Rule, Callable[[Check], str]] = {
+    Rule.NOT_NULL: _not_null,
+    Rule.ONE_OF: _one_of,
+    Rule.AT_LEAST: _at_least,
+    Rule.NOT_AFTER: _not_after,
+}
+"""By rule about single rows, the SQL condition of those that break it."""
+
+
+def found(specs: Sequence[TableSpec], laws: Sequence[Law]) -> str:
+    """Return the statement that tells which checks of tables, and which laws, are broken; see `FOUND`."""
+    parts = [part for spec in specs for part in (_broken_rows(spec), *map(_counted(spec), _keys(spec))) if part]
+    parts += [_count(law.table, law.name, law.query) for law in laws]
+    return "\nUNION ALL\n".join(parts)
+
+
+def broken(spec: TableSpec, check: Check) -> str:
+    """Return the query for the rows of a table that break a check."""
+    if check.rule is Rule.UNIQUE:
+        key = ", ".join(map(quoted, check.columns))
+        return f"SELECT {key}, count(*) AS rows FROM {{{spec.name}}} GROUP BY {key} HAVING count(*) > 1"
+    return f"SELECT {_told(spec, check)} FROM {{{spec.name}}} WHERE {BROKEN[check.rule](check)}"
+
+
+def rows_of(queries: Mapping[tuple[str, str], str]) -> str:
+    """Return the statement for the rows that some queries select.
+
+    Args:
+        queries: by table and check.
+
+    Returns:
+        SQL that gives table, check and the row as JSON, of each no more than `MOST_SET_ASIDE`.
+    """
+    parts = [
+        f"(SELECT {literal(table)} AS table, {literal(check)} AS check, to_json(struct(*)) AS row FROM ({query}) "
+        f"LIMIT {MOST_SET_ASIDE})"
+        for (table, check), query in queries.items()
+    ]
+    return "\nUNION ALL\n".join(parts)
+
+
+def _keys(spec: TableSpec) -> list[Check]:
+    return [check for check in checks_of(spec) if check.rule is Rule.UNIQUE]
+
+
+def _counted(spec: TableSpec) -> Callable[[Check], str]:
+    return lambda check: _count(spec.name, check.name, broken(spec, check))
+
+
+def _count(table: str, name: str, query: str) -> str:
+    return (
+        f"SELECT cluster, {literal(table)} AS table, {literal(name)} AS check, count(*) AS failed_row_count, "
+        f"{_SAMPLE} AS sample FROM (SELECT cluster, to_json(struct(*)) AS row FROM ({query})) GROUP BY cluster"
+    )
+
+
+def _broken_rows(spec: TableSpec) -> str:
+    """Look at each row of a table once, for all checks that are about single rows."""
+    checks = [check for check in checks_of(spec) if check.rule in BROKEN]
+    if not checks:
+        return ""
+    broken_checks = ", ".join(
+        f"IF({BROKEN[check.rule](check)}, struct({literal(check.name)} AS check, "
+        f"to_json(struct({_told(spec, check)})) AS row), NULL)"
+        for check in checks
+    )
+    any_broken = " OR ".join(f"({BROKEN[check.rule](check)})" for check in checks)
+    return (
+        f"SELECT cluster, {literal(spec.name)} AS table, check, count(*) AS failed_row_count, {_SAMPLE} AS sample "
+        f"FROM (SELECT cluster, inline(array_compact(array({broken_checks}))) FROM {{{spec.name}}} "
+        f"WHERE {any_broken}) GROUP BY cluster, check"
+    )
+
+
+def _told(spec: TableSpec, check: Check) -> str:
+    """Return the columns that say which row it is, and what is wrong with it."""
+    names = dict.fromkeys(("cluster", *spec.key, *check.columns))
+    return ", ".join(quoted(name) for name in names if name in spec.columns)

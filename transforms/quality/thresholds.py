@@ -1,0 +1,49 @@
+"""From when on shares, silences and clocks break a law."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from datetime import datetime, timezone
+
+_NAME = re.compile(r":([a-z_]+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """What laws name with a colon before it.
+
+    Attributes:
+        now: the moment of the run.
+        clock_slack: how far clocks may lie apart, in milliseconds.
+        silence: how long a source may be silent while others speak, in milliseconds.
+        min_agreement: share of the predicted requests that must have been answered so.
+        few_requests: disagreements that are too few to judge a share by.
+        max_rejected_share: share of what was read that may be rejected.
+        few_rejected: rejected things that are too few to judge a share by.
+        max_unrecognised_share: share of a coordinator's lines that may be of an unknown kind.
+        few_lines: unknown lines that are too few to judge a share by.
+    """
+
+    now: datetime
+    clock_slack: int = 300_000
+    silence: int = 3_600_000
+    min_agreement: float = 0.95
+    few_requests: int = 20
+    max_rejected_share: float = 0.01
+    few_rejected: int = 10
+    max_unrecognised_share: float = 0.05
+    few_lines: int = 10
+
+    def put_into(self, query: str) -> str:
+        """Put the values where a query names them."""
+        values = {field.name: self._sql(field.name) for field in fields(self)}
+        return _NAME.sub(lambda match: values[match[1]], query)
+
+    def _sql(self, name: str) -> str:
+        value = getattr(self, name)
+        if isinstance(value, datetime):
+            return f"TIMESTAMP '{value.astimezone(timezone.utc):%Y-%m-%d %H:%M:%S.%f}+00:00'"
+        if name in ("clock_slack", "silence"):
+            return f"make_dt_interval(0, 0, 0, {value / 1000:f})"
+        return repr(value)
