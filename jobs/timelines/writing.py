@@ -57,7 +57,7 @@ def write(job: Job, replayed: DataFrame, run: Run, going_back: Sequence[str] | N
 
 
 def _as_published(job: Job, replayed: DataFrame, run: Run, superseded: DataFrame) -> dict[TableSpec, DataFrame]:
-    """Return what the tables will have of the groups of a run; of the audit only what is new, which stands for itself."""
+    """Return what the tables will have of the groups of a run; of the audit, whose rows stand alone, what is new."""
     counts = job.lake.contents.row_counts(TABLES)
     rows = {}
     for spec in TABLES:
