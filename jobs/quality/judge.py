@@ -132,6 +132,6 @@ def _site(folder: Path) -> dict[str, Any]:
     return {
         "class_name": "SiteBuilder",
         "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
-        "site_section_builders": {"expectations": "None", "profiling": "None"},  # pages of results tell what was expected
+        "site_section_builders": {"expectations": "None", "profiling": "None"},  # results tell all
         "store_backend": {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(folder)},
     }

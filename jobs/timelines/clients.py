@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from jobs.frame.job import Job
 from jobs.frame.keeping import at_hand, staged
 from jobs.lake.increments import increment
+from jobs.quality.gate import Batch, audited
 from jobs.timelines.writing import MOST_LISTED
 from schemas.tables.gold import CLIENT_TIMELINE
 from schemas.tables.silver import CLIENT_EVENTS
@@ -39,8 +40,10 @@ def lay_clients(job: Job, replayed: DataFrame | None) -> None:
         given = staged(laid(tables, groups))
         old = job.lake.read(CLIENT_TIMELINE)
         staying = (old.where(where) if where else old).join(groups, [*GROUP], "left_anti")
-        timeline = table_of(given, CLIENT_TIMELINE).unionByName(staying.select(old.columns))
-        job.replace([(CLIENT_TIMELINE, timeline)], {CLIENT_TIMELINE: where})
+        told = table_of(given, CLIENT_TIMELINE)
+        with audited(job, Batch({CLIENT_TIMELINE: told})):
+            timeline = told.unionByName(staying.select(old.columns))
+            job.replace([(CLIENT_TIMELINE, timeline)], {CLIENT_TIMELINE: where})
         for spec, columns in TOLD.items():
             job.lake.update(spec, part_of(given, spec.name), columns)
     job.lake.progress.note(STEP, [CLIENT_TIMELINE], found.now)

@@ -93,7 +93,7 @@ def _later(row: Row) -> bool:
     return row["group_id"] == "etl-slow" and row["generation"] > 2 and row["outcome"] == "stable"
 
 
-_NOW_MS = 4_102_444_800_000
+_FAR_MS = 4_102_444_800_000
 """The year 2100."""
 
 _EXACT = "unique(cluster, group_id, life, generation"
@@ -113,7 +113,6 @@ DAMAGES = (
         _one(_of("etl-slow"), _twice),
         "unique(cluster, group_id, started_at)",
         "storms_apart",
-        "storm_of_generations",
     ),
     _damage("no trigger", "generations", _one(_of("web-rr"), _put(trigger=None)), "not_null(trigger)"),
     _damage("a trigger of no vocabulary", "generations", _one(_of("web-rr"), _put(trigger="whim")), "one_of(trigger)"),
@@ -147,6 +146,13 @@ DAMAGES = (
         "member_of_assignment",
     ),
     _damage(
+        "two owners of a partition by an assignor of one's own",
+        "assignments",
+        _one(_of("own-assignor", valid_to=_known), _and(member_id="ghost")),
+        "one_owner_by_own_assignor",
+        "member_of_assignment",
+    ),
+    _damage(
         "owned before the generation is stable",
         "assignments",
         _one(_of("etl-slow", generation=1), _put(valid_from=_plus("valid_from", -5))),
@@ -170,9 +176,19 @@ DAMAGES = (
         "generations",
         _one(_later, _lost),
         "generation_steps",
+        "generations_in_time",
         "generation_of_member",
         "members_of_joins_and_leaves",
         "storm_of_generations",
+    ),
+    _damage(
+        "a life that was skipped",
+        "generations",
+        lambda rows: [{**row, "life": 2} if row["group_id"] == "web-rr" else row for row in rows],
+        "lives_in_order",
+        "generation_of_member",
+        "members_of_joins_and_leaves",
+        "rebalances_are_entries",
     ),
     _damage(
         "missing generations miscounted",
@@ -315,16 +331,30 @@ DAMAGES = (
     ),
     # trust
     _damage(
+        "a generation that ended in the year 2100",
+        "generations",
+        _one(_of("etl-slow", outcome="empty", ended_at=_unknown), _put(ended_at=_FAR_MS)),
+        "no_future_in_generations",
+    ),
+    _damage(
+        "a partition owned until the year 2100",
+        "assignments",
+        _one(_of("web-rr", valid_to=_known), _put(valid_to=_FAR_MS)),
+        "no_future_in_assignments",
+        "interval_inside_generation",
+        "owners_in_turn",
+    ),
+    _damage(
         "a session that ended in the year 2100",
         "member_sessions",
-        _one(_of("etl-slow", ended_at=_known), _put(ended_at=_NOW_MS)),
+        _one(_of("etl-slow", ended_at=_known), _put(ended_at=_FAR_MS)),
         "no_future_in_member_sessions",
     ),
     _damage(
         "a change of state in the year 2100",
         "transitions",
         lambda rows: [
-            {**row, "at": _NOW_MS} if row["group_id"] == "web-rr" and row["seq"] == _last(rows, "web-rr") else row
+            {**row, "at": _FAR_MS} if row["group_id"] == "web-rr" and row["seq"] == _last(rows, "web-rr") else row
             for row in rows
         ],
         "no_future_in_transitions",
