@@ -73,6 +73,11 @@ def _of(group_id: str, **values: Any) -> Callable[[Row], bool]:
     return is_it
 
 
+def _count(row: Row) -> int:
+    count: int = row["request_count"]
+    return count
+
+
 def _known(value: Any) -> bool:
     return value is not None
 
@@ -249,6 +254,12 @@ DAMAGES = (
         "leader_is_member",
     ),
     _damage(
+        "a leader from elsewhere, where the evidence is incomplete",
+        "generations",
+        _one(_of("own-assignor", outcome="stable"), _put(leader_member_id="ghost")),
+        "leader_is_member_in_doubt",
+    ),
+    _damage(
         "a partition more than assigned",
         "generation_members",
         _one(_of("etl-slow", partitions_assigned=_known), _put(partitions_assigned=_plus("partitions_assigned", 1))),
@@ -362,11 +373,7 @@ DAMAGES = (
     _damage(
         "the broker answers otherwise than predicted",
         "audit_counts",
-        _all(
-            lambda row: [
-                {**row, "agree_count": 0, "race_count": 0, "answer_used_count": 0, "differ_count": row["request_count"]}
-            ]
-        ),
+        _all(_put(agree_count=0, race_count=0, answer_used_count=0, unpredicted_count=0, differ_count=_count)),
         "audit_agrees",
     ),
     _damage(

@@ -52,6 +52,7 @@ LAWS = (
         f"""SELECT * FROM ({_NEIGHBOURS}) WHERE begin_at < begin_before - {CLOCK}
                 OR preparing_at < ended_before - {CLOCK}
                 OR (life = life_before AND missing_before = 0 AND preparing_at <> ended_before)""",
+        needs_whole_evidence=True,
     ),
     Law(
         "outcome_fits",
@@ -77,13 +78,15 @@ LAWS = (
         f"""SELECT {GENERATION}, outcome, member_count, founding FROM ({_MEMBERS})
             WHERE (outcome = 'empty' AND everyone IS NOT NULL)
                 OR (NOT outcome <=> 'empty' AND founding IS NOT NULL AND NOT member_count <=> size(founding))""",
+        needs_whole_evidence=True,
     ),
     Law(
         "members_of_joins_and_leaves",
         "generations",
         "the members of a generation are those of the last stable one, and who joined, less who left",
         f"""SELECT * FROM (
-                SELECT *, coalesce(last(IF(outcome = 'stable', final, NULL), true) OVER earlier, array()) AS before
+                SELECT *, coalesce(
+                    last_value(IF(outcome = 'stable', final, NULL)) IGNORE NULLS OVER earlier, array()) AS before
                 FROM ({_MEMBERS})
                 WINDOW earlier AS (PARTITION BY {LIFE} ORDER BY generation
                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
@@ -94,6 +97,7 @@ LAWS = (
                     OR NOT array_sort(departed_member_ids) IN (
                         array_sort(array_except(before, coalesce(founding, array()))),
                         array_sort(array_except(before, coalesce(final, array())))))""",
+        needs_whole_evidence=True,
     ),
     Law(
         "leader_is_member",
@@ -101,6 +105,7 @@ LAWS = (
         "who leads a generation is one of its members, and marked so",
         f"""SELECT {GENERATION}, leader_member_id, leaders FROM ({_MEMBERS})
             WHERE everyone IS NOT NULL AND NOT coalesce(array_contains(leaders, leader_member_id), false)""",
+        needs_whole_evidence=True,
     ),
     Law(
         "partitions_counted",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from string import Formatter
 
@@ -21,6 +21,13 @@ GENERATION = f"{LIFE}, generation"
 DEFAULTS: dict[str, str] = {"group_type": "'classic'", "hold": "'owned'", "role": "CAST(NULL AS STRING)"}
 """Columns that laws ask for and not every table has, with what holds for all rows of one that lacks them (SQL)."""
 
+IN_DOUBT = "_in_doubt"
+"""Ends the name of a law about groups whose evidence is incomplete."""
+
+_DOUBTED = "SELECT cluster, group_id FROM {audit_counts} WHERE differ_count > 0 OR unpredicted_count > 0"
+
+_JOINS = ("LEFT ANTI JOIN", "LEFT SEMI JOIN")
+
 _NOT_TABLES = frozenset({"sources"})
 
 
@@ -35,6 +42,9 @@ class Law:
         query: SQL that selects what breaks it, at least with a column `cluster`. `{table}` stands for the rows of a
             table, `:name` for a threshold or `:now`. Whatever it compares lies within one cluster.
         is_critical: a batch that breaks it is not published; otherwise it is a warning.
+        needs_whole_evidence: it holds where nothing of a group's evidence is missing. The audit shows whether that is
+            so: of a group some of whose requests were not answered as predicted, or could not be predicted, what breaks
+            the law is a warning.
     """
 
     name: str
@@ -42,6 +52,7 @@ class Law:
     meaning: str
     query: str
     is_critical: bool = True
+    needs_whole_evidence: bool = False
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
@@ -58,3 +69,14 @@ class Law:
         for name in {*self.reads, self.table} - _NOT_TABLES:
             if name not in BY_NAME:
                 raise ValueError(f"{self.name}: no table {name}")
+
+    def by_evidence(self) -> tuple[Law, ...]:
+        """Return the law as it is, or, if it needs whole evidence, for groups that have it and for those in doubt."""
+        if not self.needs_whole_evidence:
+            return (self,)
+        whole, doubted = (
+            f"SELECT * FROM ({self.query}) {join} ({_DOUBTED}) USING (cluster, group_id)" for join in _JOINS
+        )
+        meaning = f"{self.meaning}; of groups whose evidence is incomplete, as the audit shows"
+        warning = Law(f"{self.name}{IN_DOUBT}", self.table, meaning, doubted, is_critical=False)
+        return replace(self, query=whole, needs_whole_evidence=False), warning

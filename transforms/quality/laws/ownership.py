@@ -32,6 +32,7 @@ LAWS = (
                 collect_list(concat(life, '/', generation)) AS generations
             FROM {{assignments}} WHERE valid_to IS NULL AND {_OWNED}
             GROUP BY cluster, group_id, member_id, topic, partition HAVING count(*) > 1""",
+        needs_whole_evidence=True,
     ),
     Law(
         "one_owner",
@@ -62,6 +63,7 @@ LAWS = (
                     ORDER BY valid_from, coalesce(valid_to, {FOR_EVER}), life, generation)
             ) WHERE (next_life, next_generation) <> (life, generation)
                 AND next_from < coalesce(valid_to, {FOR_EVER})""",
+        needs_whole_evidence=True,
     ),
     Law(
         "intervals_without_gaps",
@@ -77,6 +79,7 @@ LAWS = (
             WHERE coalesce(left_at, g.stable_at) < valid_from
                 OR (next_from IS NULL AND valid_to < g.ended_at)
                 OR (next_from IS NULL AND g.ended_at IS NULL AND valid_to IS NOT NULL)""",
+        needs_whole_evidence=True,
     ),
     Law(
         "interval_inside_generation",
@@ -87,5 +90,6 @@ LAWS = (
             FROM {{assignments}} a JOIN {{generations}} g USING ({GENERATION})
             WHERE a.group_type = 'classic' AND (valid_from < g.stable_at - {CLOCK}
                 OR coalesce(valid_to, {FOR_EVER}) > coalesce(g.ended_at, {FOR_EVER}) + {CLOCK})""",
+        needs_whole_evidence=True,
     ),
 )

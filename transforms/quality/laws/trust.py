@@ -35,6 +35,7 @@ LAWS = (
                     slice(array_sort(collect_set(group_id) FILTER (WHERE differ_count > 0)), 1, 5) AS groups
                 FROM {audit_counts} GROUP BY cluster
             ) WHERE differed >= :few_requests AND agreed < :min_agreement * (agreed + differed)""",
+        is_critical=False,
     ),
     Law(
         "audit_adds_up",
@@ -44,7 +45,6 @@ LAWS = (
                 race_count, answer_used_count
             FROM {audit_counts}
             WHERE request_count <> agree_count + differ_count + unpredicted_count
-                OR race_count + answer_used_count > agree_count
                 OR least(agree_count, differ_count, unpredicted_count, race_count, answer_used_count) < 0""",
     ),
     Law(
