@@ -119,8 +119,9 @@ class RunRecord:
         """Have them judged, keep the results, and show them beside those of tables that the run had no rows for."""
         now = [_count(verdict, at) for verdict, at in self.verdicts.values()]
         tables = {count.table for count in now}
-        before = [Count(**each) for each in lake.notes.get(_LATEST) or [] if each["table"] not in tables]
         order = [spec.full_name for spec in TABLES]
+        known = [Count(**each) for each in lake.notes.get(_LATEST) or [] if each.keys() == asdict(now[0]).keys()]
+        before = [count for count in known if count.table in order and count.table not in tables]
         latest = sorted([*before, *now], key=lambda count: order.index(count.table))
         failed = {(count.table, count.check) for count in Judge(site).failed(latest)}
         rows = [
@@ -136,8 +137,14 @@ class RunRecord:
         steps = [_step(step) for step in report.steps]
         note = "; ".join([*([failure] if failure else []), *report.said]) or None
         ended = datetime.now(timezone.utc)
-        version = importlib.metadata.version(_DISTRIBUTION)
-        return (lake.cluster, self.run_id, self.started_at, ended, int(exit_code), steps, horizon, version, note)
+        return (lake.cluster, self.run_id, self.started_at, ended, int(exit_code), steps, horizon, _version(), note)
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version(_DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:  # run from a folder that was never installed
+        return "unknown"
 
 
 def _count(verdict: Verdict, at: datetime) -> Count:
