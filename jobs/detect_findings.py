@@ -60,8 +60,8 @@ def run(job: Job) -> None:
         OFFSET_REWINDS: found_rewinds,
         COMMIT_GAPS: found_gaps,
     }
-    with audited(job, Batch(found, beside={spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)})):
-        job.replace(list(found.items()))
+    with audited(job, Batch(found, beside={spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)})) as rows:
+        job.replace(list(rows.items()))
     job.lake.progress.note(STEP, FINDINGS, note)
 
 

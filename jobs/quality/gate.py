@@ -4,7 +4,7 @@ Of the three ways that a Delta lake offers, this one fits ours. Moving tables ba
 take other clusters' rows along, which share the tables, and leave the notes of the steps ahead of their rows. A pointer
 to the version that readers may see would bind only readers that know of it: whoever opens a table with spark-sql,
 delta-rs or DuckDB would see what was not let through. So a step first makes its rows, outside of any table
-(`Batch.rows`, kept by Spark); they are looked at as the tables would have them, together with what stays of their
+(`Batch.rows`, which Spark keeps); they are looked at as the tables would have them, together with what stays of their
 groups; and only what passes is committed. No row that breaks a critical law is in a table at any moment. A run that is
 killed between audit and commit has written nothing, and one that is killed between two commits leaves what every killed
 run leaves: the next one replays the same groups, audits all of them again, and puts them in the place of what is there.
@@ -20,8 +20,9 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.frame.keeping import staged
 from jobs.quality.judge import load_great_expectations
 from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict
 from schemas.catalog import BY_NAME
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from jobs.frame.job import Job
 
 Rows = Mapping[TableSpec, DataFrame]
+
+_TABLES_AT_ONCE = 4
 
 FEW_ROWS = 500_000
 """So many rows are looked at in one task: shuffling them for each law would take longer than the laws."""
@@ -79,21 +83,21 @@ class Batch:
 
 
 @contextmanager
-def audited(job: Job, batch: Batch) -> Iterator[None]:
+def audited(job: Job, batch: Batch) -> Iterator[Rows]:
     """Hold rows to their checks and laws, and keep them at hand for as long as they are being published.
+
+    Yields:
+        The batch's rows, computed: a law that looked at how they come about would plan all of it once more.
 
     Raises:
         QualityError: rows break a critical check or law; they are set aside, and nothing is to be written.
     """
-    kept = [frame.persist() for frame in batch.rows.values()]
-    try:
-        job.report.activity("auditing")
-        hold(job, batch, "nothing of this batch was published")
-        yield
-        note_passed(job, batch.subjects)
-    finally:
-        for frame in kept:
-            frame.unpersist()
+    job.report.activity("auditing")
+    with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+        rows = dict(zip(batch.rows, threads.map(staged, batch.rows.values()), strict=True))
+    hold(job, replace(batch, rows=rows), "nothing of this batch was published")
+    yield rows
+    note_passed(job, batch.subjects)
 
 
 def hold(job: Job, batch: Batch, so: str) -> list[Verdict]:
@@ -166,7 +170,7 @@ def thresholds(job: Job) -> Thresholds:
 
 
 def _count(frames: Sequence[DataFrame]) -> int:
-    """Count rows, and have those computed that are to be kept."""
+    """Count rows."""
     counts = [frame.agg(F.count("*").alias("n")) for frame in frames]
     found: int = reduce(DataFrame.unionAll, counts).agg(F.sum("n")).collect()[0][0]
     return found

@@ -65,7 +65,7 @@ def broken(spark: Any, of_clusters: dict[str, Tables], with_checks: bool) -> dic
 
 
 def test_every_law_is_true_of_every_capture(spark: Any, pure_tables: Callable[[str], Tables]) -> None:
-    found = broken(spark, {name: pure_tables(name) for name in ALL}, with_checks=False)
+    found = broken(spark, {name: _thinned(pure_tables(name)) for name in ALL}, with_checks=False)
     for name in ALL:
         # Of the chaotic clients of one capture some commit as the group "", which was in another partition.
         known = {"group_in_its_partition"} if name == "failover-4.2.0" else set()
@@ -80,7 +80,7 @@ def test_no_critical_law_is_broken_by_what_is_missing(spark: Any, pure_tables: C
     for name in ("kafka-4.2.0", "chaos-2.4.1", "failover-4.2.0"):
         silver = {table: pure_tables(name)[table] for table in SILVER}
         for missing in MISSING:
-            clusters[f"{name} without {missing}"] = _without(silver, missing, replay)
+            clusters[f"{name} without {missing}"] = _thinned(_without(silver, missing, replay))
     found = broken(spark, clusters, with_checks=False)
     critical = {law.name for law in LAWS if law.is_critical}
     assert not {cluster: critical & found[cluster].keys() for cluster in clusters if critical & found[cluster].keys()}
@@ -105,6 +105,11 @@ def test_every_law_has_its_damage() -> None:
     found = {name for damage in DAMAGES for name in damage.found_by}
     assert {law.name for law in LAWS if not law.name.endswith(IN_DOUBT)} <= found
     assert len({damage.name for damage in DAMAGES}) == len(DAMAGES) >= 25
+
+
+def _thinned(tables: Tables) -> Tables:
+    """Leave out some of the many rows of which each stands for itself."""
+    return {**tables, "replay_audit": tables["replay_audit"][::10]}
 
 
 def _without(silver: Tables, missing: str, replay: Callable[[Tables], Tables]) -> Tables:
