@@ -214,5 +214,3 @@ def _line(number: int) -> Row:
 
 def _record(number: int) -> Row:
     return {"topic_partition": 0, "record_offset": number, "loaded_at": 0}
-
-
