@@ -16,7 +16,7 @@ STEPS: dict[str, Body] = {
     "ingest_offsets": ingest_offsets.run,
     "ingest_logs": ingest_logs.run,
     "rebuild_timelines": rebuild_timelines.run,
-    detect_findings.STEP: detect_findings.run,
+    "detect_findings": detect_findings.run,
 }
 
 

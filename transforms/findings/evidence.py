@@ -84,11 +84,19 @@ class Evidence(msgspec.Struct, kw_only=True):
         return bool(self.requests) or any("request_log" in row.evidence for row in self.generations)
 
     def in_order(self) -> Evidence:
-        """Put what has an order into it; rows come in none."""
+        """Put what has an order into it, rows come in none; stays of unknown beginning that came later are left out."""
+        last = max(((row.life, row.generation) for row in self.generations), default=None)
+        if last is not None:
+            self.sessions = [row for row in self.sessions if row.joined_at is not None or _first(row) <= last]
         self.generations.sort(key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
         self.requests.sort(key=lambda row: row.answered_at)
         self.refused.sort(key=lambda row: row.answered_at)
         return self
+
+
+def _first(row: MemberSessionRow) -> tuple[int, int]:
+    """The life and the generation in which a member is seen first."""
+    return (row.life, -1 if row.first_generation is None else row.first_generation)
 
 
 KINDS: dict[str, type[msgspec.Struct]] = {

@@ -35,17 +35,35 @@ from schemas.tables.silver import GROUP_REQUESTS
 from transforms.findings.evidence import Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
-from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
+from transforms.gold.findings.kernel import (
+    AT_END,
+    FINDING,
+    FRAME,
+    GROUP,
+    REQUEST,
+    Hold,
+    around,
+    as_it_is,
+    judged,
+    nothing,
+    packed,
+)
 
 READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS)
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
 
 _ORDER = ("at_us", "life", "generation")
+_OVER_US = 1_000_000 * 3_600
+"""A rebalance that hangs for longer than this after the last one of a storm counts for so long."""
+
 _COMES_AND_GOES = ("JoinGroup", "LeaveGroup")
 
 
 def rebalance_storms(
-    tables: Mapping[TableSpec, DataFrame], thresholds: Thresholds, seen_until: float | None = None
+    tables: Mapping[TableSpec, DataFrame],
+    thresholds: Thresholds,
+    seen_until: float | None = None,
+    hold: Hold = as_it_is,
 ) -> DataFrame:
     """Find the rebalance storms of all groups.
 
@@ -57,22 +75,28 @@ def rebalance_storms(
         tables: those of READ that there are.
         thresholds: from when on rebalances are a storm, and how bad one is.
         seen_until: end of the data (epoch ms); null = not known.
+        hold: keeps the rebalances that belong to a storm.
 
     Returns:
         `gold.rebalance_storms`, one row for each storm, as `transforms.findings.storms.judge` has it.
     """
     dated = _dated(tables[GENERATIONS])
-    numbered = reduce(
-        DataFrame.unionByName, [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
-    ).withColumnRenamed("storm", "finding")
+    numbered = hold(
+        reduce(
+            DataFrame.unionByName, [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
+        ).withColumnRenamed("storm", "finding")
+    )
+    if numbered is None:
+        return nothing(dated, REBALANCE_STORMS)
     spans = numbered.groupBy(*FINDING).agg(
         F.min(F.col("at_us") - F.col("window_us")).alias("since_us"),
         F.max(F.col("at_us") + F.col("window_us")).alias("until_us"),
         F.max_by("next_us", F.struct(*_ORDER)).alias("next_us"),
+        F.max(F.when(F.col("next_us").isNotNull(), F.col("at_us") + _OVER_US)).alias("over_us"),
     )
     of_storms = [
         packed(numbered.select(*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)), "generations"),
-        packed(spans.select(*FINDING, (F.col("next_us") / 1000.0).alias("next_at")), FRAME),
+        packed(spans.select(*FINDING, (F.least("next_us", "over_us") / 1000.0).alias("next_at")), FRAME),
         *_beside(tables, numbered, spans),
     ]
     return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS)
@@ -137,7 +161,7 @@ def _beside(tables: Mapping[TableSpec, DataFrame], numbered: DataFrame, spans: D
         yield packed(assignments.join(held, list(generation)), "assignments")
 
     if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        yield packed(around(sessions, spans, "joined_at", "ended_at"), "sessions")
+        yield packed(around(sessions, spans, "joined_at", "ended_at", AT_END), "sessions")
     if (coordinators := tables.get(COORDINATORS)) is not None:
         yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
     if (requests := tables.get(GROUP_REQUESTS)) is not None:

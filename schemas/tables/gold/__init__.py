@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from schemas.tables.gold.audit import AUDIT_COUNTS, REPLAY_AUDIT
-from schemas.tables.gold.findings import COMMIT_GAPS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
+from schemas.tables.gold.findings import (
+    COMMIT_GAPS,
+    ILLEGAL_GENERATION_BURSTS,
+    OFFSET_REWINDS,
+    REBALANCE_STORMS,
+    STANDING_COMMITS,
+)
 from schemas.tables.gold.timelines import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
@@ -31,6 +37,7 @@ __all__ = [
     "REPLAYED",
     "REPLAY_AUDIT",
     "REPLAY_SNAPSHOTS",
+    "STANDING_COMMITS",
     "TABLES",
     "TRANSITIONS",
 ]
@@ -50,4 +57,4 @@ REPLAYED = (
 
 FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, COMMIT_GAPS)
 
-TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS)
+TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS, STANDING_COMMITS)

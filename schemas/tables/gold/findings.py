@@ -140,3 +140,23 @@ COMMIT_GAPS = TableSpec(
     notes={"member_id": "owner in this generation", "client_id": "client.id of the owner"},
     own={"kind": Entry(STRING, "the owner is silent, or a commit was lost on the way to it", COMMIT_GAP_KINDS)},
 )
+
+STANDING_COMMITS = TableSpec(
+    Layer.GOLD,
+    "standing_commits",
+    grain="one commit that later commits of its partition are compared with",
+    key=("cluster", "topic_partition_of_record", "record_offset"),
+    columns=(
+        "cluster",
+        "topic_partition_of_record",
+        "record_offset",
+        "recorded_at",
+        "group_id",
+        "topic",
+        "partition",
+        "committed_offset",
+        "is_tombstone",
+        "txn_state",
+    ),
+    required=("group_id", "topic", "partition", "is_tombstone", "txn_state"),
+)

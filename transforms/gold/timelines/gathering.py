@@ -47,16 +47,22 @@ class Run:
     Attributes:
         starting: from where they go on.
         homes: where they live.
-        listed: their ids; None = there are too many to list.
+        groups: by their ids, the moment (epoch ms) before which their settled rows stay, None = none of them does;
+            None in place of all = there are too many to list.
         late: ids of those that go back; None = likewise.
         has_new: some of them were not replayed before.
     """
 
     starting: DataFrame
     homes: DataFrame
-    listed: Sequence[str] | None = None
+    groups: Mapping[str, float | None] | None = None
     late: Sequence[str] | None = None
     has_new: bool = True
+
+    @property
+    def listed(self) -> Sequence[str] | None:
+        """Their ids; None = there are too many to list."""
+        return None if self.groups is None else list(self.groups)
 
     def of_run(self, rows: DataFrame) -> DataFrame:
         """Return the rows of its groups; if these are listed, files without any of them are not read."""

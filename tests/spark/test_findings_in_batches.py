@@ -1,0 +1,62 @@
+"""Findings that are kept up to date batch by batch are those in everything at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from schemas.catalog import BY_NAME
+from schemas.tables.gold import FINDINGS
+from schemas.types import TIMESTAMP
+from tests.spark.test_batches import told
+from tests.support.pure_pipeline import Row, read_silver
+from tests.support.silver_batches import BatchedLake, Piece, pieces
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+DAY_MS = 86_400_000.0
+THRESHOLDS = {
+    "storms": {"window_ms": 60_000, "min_rebalances": 5},
+    "bursts": {"gap_ms": 5_000, "min_errors": 5},
+    "offsets": {"jump": 50},
+    "commits": {"silent_ms": 10_000},
+}
+
+
+def test_findings_of_batches_are_those_of_everything(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    day = pieces(read_silver(capture_dir("kafka-4.2.0")))
+    second, third = on_day(day, 1), on_day(day, 2)
+    late, in_time = third[100::7], [piece for place, piece in enumerate(third) if place < 100 or (place - 100) % 7]
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
+    half = len(second) // 2
+    for batch in (day, second[:half], second[half:], in_time, late):
+        lake.load(batch)
+        lake.replay()
+        lake.detect()
+    found = {spec.name: lake.rows(spec.name) for spec in FINDINGS}
+    lake.detect(everything=True)
+    for spec in FINDINGS:
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, lake.rows(spec.name))), spec.name
+        assert found[spec.name], f"{spec.name}: there is none, so nothing was tested"
+
+
+def on_day(rows: list[Piece], day: int) -> list[Piece]:
+    """The same rows so many days later, at later places of their logs and partitions."""
+    return [(table, _later(BY_NAME[table].columns, table, row, day)) for table, row in rows]
+
+
+def _later(columns: tuple[str, ...], table: str, row: Row, day: int) -> Row:
+    spec = BY_NAME[table]
+    later = dict(row)
+    for name in columns:
+        if name in later and later[name] is not None and spec.column(name).data_type == TIMESTAMP:
+            later[name] += day * DAY_MS
+    for place in ("record_offset", "line_number"):
+        if later.get(place) is not None:
+            later[place] += day * 1_000_000
+    return later
