@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -46,17 +48,27 @@ def test_findings_of_batches_are_those_of_everything(
 
 
 def on_day(rows: list[Piece], day: int) -> list[Piece]:
-    """The same rows so many days later, at later places of their logs and partitions."""
-    return [(table, _later(BY_NAME[table].columns, table, row, day)) for table, row in rows]
+    """The same rows so many days later, at later places of their logs and partitions, of members with other ids."""
+    return [(table, _later(table, row, day)) for table, row in rows]
 
 
-def _later(columns: tuple[str, ...], table: str, row: Row, day: int) -> Row:
+def _later(table: str, row: Row, day: int) -> Row:
     spec = BY_NAME[table]
-    later = dict(row)
-    for name in columns:
-        if name in later and later[name] is not None and spec.column(name).data_type == TIMESTAMP:
+    later = {name: _renamed(value, day) for name, value in row.items()}
+    for name, value in later.items():
+        if name in spec.columns and value is not None and spec.column(name).data_type == TIMESTAMP:
             later[name] += day * DAY_MS
     for place in ("record_offset", "line_number"):
         if later.get(place) is not None:
             later[place] += day * 1_000_000
     return later
+
+
+def _renamed(value: Any, day: int) -> Any:
+    if isinstance(value, str):
+        return re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", lambda id: f"{day:08x}{id[0][8:]}", value)
+    if isinstance(value, list):
+        return [_renamed(each, day) for each in value]
+    if isinstance(value, dict):
+        return {name: _renamed(each, day) for name, each in value.items()}
+    return value
