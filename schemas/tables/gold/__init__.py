@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from schemas.tables.gold.audit import AUDIT_COUNTS, REPLAY_AUDIT
 from schemas.tables.gold.findings import COMMIT_GAPS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
+from schemas.tables.gold.health import GROUP_HEALTH
+from schemas.tables.gold.known_findings import KNOWN_FINDINGS
 from schemas.tables.gold.timelines import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
@@ -24,7 +26,9 @@ __all__ = [
     "FINDINGS",
     "GENERATIONS",
     "GENERATION_MEMBERS",
+    "GROUP_HEALTH",
     "ILLEGAL_GENERATION_BURSTS",
+    "KNOWN_FINDINGS",
     "MEMBER_SESSIONS",
     "OFFSET_REWINDS",
     "REBALANCE_STORMS",
@@ -50,4 +54,4 @@ REPLAYED = (
 
 FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, COMMIT_GAPS)
 
-TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS)
+TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS, GROUP_HEALTH, KNOWN_FINDINGS)
