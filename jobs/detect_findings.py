@@ -10,11 +10,22 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
+from jobs.handing_over.findings import hand_over
+from jobs.handing_over.metrics_file import note_end
 from jobs.lake.retired import written_at
-from schemas.tables.gold import COMMIT_GAPS, FINDINGS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
+from schemas.tables.gold import (
+    COMMIT_GAPS,
+    FINDINGS,
+    GROUP_HEALTH,
+    ILLEGAL_GENERATION_BURSTS,
+    OFFSET_REWINDS,
+    REBALANCE_STORMS,
+)
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.gold.commit_gaps import READ as READ_FOR_GAPS
 from transforms.gold.commit_gaps import commit_gaps
+from transforms.gold.group_health import READ as READ_FOR_HEALTH
+from transforms.gold.group_health import group_health
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.offset_rewinds import READ as READ_FOR_REWINDS
@@ -27,13 +38,20 @@ STEP = "detect_findings"
 _ENDING = (GROUP_REQUESTS, COORDINATOR_EVENTS, OFFSET_COMMITS)
 """Tables of silver whose newest time is the end of the data."""
 
-_READ = tuple(dict.fromkeys((*READ_FOR_STORMS, *READ_FOR_BURSTS, *READ_FOR_REWINDS, *READ_FOR_GAPS)))
+_READ = tuple(dict.fromkeys((*READ_FOR_STORMS, *READ_FOR_BURSTS, *READ_FOR_REWINDS, *READ_FOR_GAPS, *READ_FOR_HEALTH)))
 
 _INPUTS = tuple(dict.fromkeys((*_READ, *_ENDING)))
 
+_OUTPUTS = (*FINDINGS, GROUP_HEALTH)
+
 
 def run(job: Job) -> None:
-    """Find all kinds anew, over all groups."""
+    """Find all kinds anew, over all groups, and hand over what was found."""
+    _detect(job)
+    hand_over(job)
+
+
+def _detect(job: Job) -> None:
     storms, bursts = job.settings.storms, job.settings.bursts
     offsets, commits = job.settings.offsets, job.settings.commits
     note = {
@@ -43,9 +61,9 @@ def run(job: Job) -> None:
         "offsets": {"jump": offsets.jump, "retention_ms": offsets.retention_ms},
         "commits": commits.model_dump(),
     }
-    if job.lake.progress.of(STEP, FINDINGS) == note:
+    if job.lake.progress.of(STEP, _OUTPUTS) == note:
         return
-    job.lake.create(FINDINGS)
+    job.lake.create(_OUTPUTS)
     tables = {spec: job.lake.read(spec) for spec in _READ}
     job.report.activity("looking for storms, bursts and offsets gone astray")
     seen_until = _seen_until(job)
@@ -61,7 +79,9 @@ def run(job: Job) -> None:
             (COMMIT_GAPS, found_gaps),
         ]
     )
-    job.lake.progress.note(STEP, FINDINGS, note)
+    found = {spec: job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)}
+    job.replace([(GROUP_HEALTH, group_health({**tables, **found}, seen_until))])
+    job.lake.progress.note(STEP, _OUTPUTS, note)
 
 
 def _seen_until(job: Job) -> float | None:
@@ -75,7 +95,7 @@ def _seen_until(job: Job) -> float | None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, step=STEP)
+    return execute(run, __doc__ or "", argv, step=STEP, at_end=note_end)
 
 
 if __name__ == "__main__":

@@ -103,9 +103,7 @@ def test_a_rebalance_counts_in_each_window_it_lies_in_and_time_is_cut_at_the_win
 def test_the_commit_interval_is_the_median_within_partitions_and_a_pause_does_not_move_it(spark: SparkSession) -> None:
     """Two partitions, committed one after the other every five seconds, with a pause of an hour."""
     begin = NOW - 2 * HOUR
-    rows = [
-        commit("shop", begin + 5000 * n + 100 * p + (HOUR if n > 6 else 0), p) for n in range(12) for p in range(2)
-    ]
+    rows = [commit("shop", begin + 5000 * n + 100 * p + (HOUR if n > 6 else 0), p) for n in range(12) for p in range(2)]
     long_ago = [commit("quiet", NOW - 30 * HOUR + n) for n in range(3)]
     once = [commit("once", NOW - HOUR)]
     found = health(spark, offset_commits=[*rows, *long_ago, *once])

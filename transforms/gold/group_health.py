@@ -164,9 +164,7 @@ def _commits(commits: DataFrame) -> DataFrame:
 
 
 def _commit_intervals(commits: DataFrame, now_us: Column) -> DataFrame:
-    """How long it usually is from one commit of a partition to the next; a day's commits are looked at, however old
-    the table.
-    """
+    """How long it usually is from one commit of a partition to the next; only a day's commits are looked at."""
     in_order = Window.partitionBy(*_PARTITION).orderBy("at_us")
     return (
         commits.where("NOT is_tombstone")

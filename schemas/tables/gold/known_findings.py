@@ -22,4 +22,3 @@ KNOWN_FINDINGS = TableSpec(
     required=("finding_kind", "group_id", "about", "first_seen_at"),
     notes={"started_at": "begin, as the last run had it", "ended_at": "end, as the last run had it"},
 )
-
