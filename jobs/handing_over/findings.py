@@ -13,14 +13,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import TimestampType
 
 from jobs.frame.job import Job
 from jobs.frame.keeping import keeping
 from jobs.handing_over.files import written
 from jobs.handing_over.metrics_file import put_metrics
+from jobs.lake.rows import collected, in_ms
 from jobs.settings.sources import local_path
 from jobs.timelines.standing import STEP as REPLAY
 from schemas.table import TableSpec
@@ -81,7 +81,7 @@ def _told(
         rows = with_own_id(kind, tables[kind.spec]).join(names, ["cluster", OWN_ID])
         is_open = F.col("is_open") if "is_open" in kind.spec.columns else F.lit(False)
         rows = rows.where(is_late | is_open | F.col("seen_first").isNull())
-        for row in rows.select(*_in_ms(rows)).orderBy(*kind.spec.key).toLocalIterator():
+        for row in rows.select(*in_ms(rows)).orderBy(*kind.spec.key).toLocalIterator():
             yield kind, row.asDict(recursive=True)
 
 
@@ -112,18 +112,8 @@ def _groups(job: Job) -> list[dict[str, Any]]:
     """Count the groups by type and state, and sum up what their health says."""
     sums = [F.sum(name).alias(name) for name in (*_windowed("rebalance_count"), *_windowed("unstable_ms"))]
     health = job.lake.read(GROUP_HEALTH).groupBy("group_type", "state")
-    return [row.asDict() for row in health.agg(F.count("*").alias("group_count"), *sums).collect()]
+    return collected(health.agg(F.count("*").alias("group_count"), *sums))
 
 
 def _windowed(what: str) -> list[str]:
     return [f"{window}_{what}" for window in WINDOWS.values()]
-
-
-def _in_ms(rows: DataFrame) -> list[Column]:
-    """Turn times into epoch ms: no time zone can come in between."""
-    return [
-        (F.unix_micros(field.name) / 1000).alias(field.name)
-        if isinstance(field.dataType, TimestampType)
-        else F.col(field.name)
-        for field in rows.schema.fields
-    ]

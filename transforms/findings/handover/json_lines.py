@@ -39,17 +39,21 @@ def line(kind: Kind, row: Mapping[str, Any], finding_id: str, is_new: bool, firs
         is_new: the run saw it first.
         first_seen_at: start of the run that did (epoch ms).
     """
-    columns = {
-        name: moment(row[name]) if kind.spec.column(name).data_type is TIMESTAMP else _plain(row[name])
-        for name in kind.spec.columns
-    }
     told = {
         "finding_kind": kind.name,
         "finding_id": finding_id,
         "is_new": is_new,
         "first_seen_at": moment(first_seen_at),
     }
-    return json.dumps({**told, **columns}, allow_nan=False)
+    return json.dumps({**told, **columns(kind, row)}, allow_nan=False)
+
+
+def columns(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a finding as JSON has them."""
+    return {
+        name: moment(row[name]) if kind.spec.column(name).data_type is TIMESTAMP else _plain(row[name])
+        for name in kind.spec.columns
+    }
 
 
 def _plain(value: Any) -> Any:
