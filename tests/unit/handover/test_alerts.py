@@ -35,3 +35,12 @@ def test_rules_compare_with_words_that_there_are() -> None:
     words = {word for rule in RULES for words in re.findall(r'=~?"([^"]*)"', rule["expr"]) for word in words.split("|")}
     assert words
     assert words <= {*SEVERITIES, *FINDING_KINDS}
+
+
+def test_the_documentation_has_every_metric_with_its_labels_and_meaning() -> None:
+    text = (ALERTS.parents[1] / "docs" / "hand-over.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith(f"| `{PREFIX}")]
+    assert rows == [
+        f"| `{metric.name}` | {', '.join(f'`{label}`' for label in metric.labels)} | {metric.meaning} |"
+        for metric in METRICS
+    ]
