@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import keeping
+from jobs.frame.keeping import staged
 from jobs.handing_over.files import written
 from jobs.handing_over.metrics_file import put_metrics
 from jobs.lake.rows import collected, in_ms
@@ -43,9 +43,9 @@ def hand_over(job: Job) -> None:
     note = {
         "of": {spec.full_name: job.lake.contents.mark(spec) for spec in (*FINDINGS, GROUP_HEALTH)},
         "how": job.settings.findings.model_dump(),
-        "new": 0,
+        "new": 0,  # what the files call new; they are written once more after a run that had any
     }
-    if job.lake.progress.of(STEP, (KNOWN_FINDINGS,)) == note and _are_there(job):
+    if job.lake.progress.of(STEP, (KNOWN_FINDINGS,)) == note and all(file.is_file() for file in _files(job)):
         put_metrics(job.settings, freshness)
         return
     job.lake.create([KNOWN_FINDINGS])
@@ -53,17 +53,18 @@ def hand_over(job: Job) -> None:
     at = datetime.now(timezone.utc)
     tables = {spec: job.lake.read(spec) for spec in FINDINGS}
     tally = Tally(job.settings.findings.named_groups)
-    with keeping() as keep:
-        ids = keep(identified(tables, job.lake.read(KNOWN_FINDINGS)))
-        _put_lines(job, _told(job, tables, ids, newest), at, tally)
-        put_metrics(job.settings, {**tally.families(), **of_groups(_groups(job)), **freshness})
-        _remember(job, ids, at)
-    job.lake.progress.note(STEP, (KNOWN_FINDINGS,), {**note, "new": tally.new_count})
+    ids = staged(identified(tables, job.lake.read(KNOWN_FINDINGS)))
+    _put_lines(job, _told(job, tables, ids, newest), at, tally)
+    put_metrics(job.settings, {**tally.families(), **of_groups(_groups(job)), **freshness})
+    _remember(job, ids, at)
+    told = tally.new_count if _files(job) else 0
+    job.lake.progress.note(STEP, (KNOWN_FINDINGS,), {**note, "new": told})
 
 
-def _are_there(job: Job) -> bool:
-    files = (job.settings.findings.json_lines, job.settings.findings.prometheus)
-    return all(Path(local_path(file)).is_file() for file in files if file)
+def _files(job: Job) -> list[Path]:
+    """Return the files that are asked for."""
+    asked = (job.settings.findings.json_lines, job.settings.findings.prometheus)
+    return [Path(local_path(file)) for file in asked if file]
 
 
 def _told(

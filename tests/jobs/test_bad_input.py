@@ -89,6 +89,8 @@ def test_bad_arguments_of_a_job(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--group" in sentence(capsys)
     assert describe_group.main(["--cluster=c", "--lake.root=x", "--group=g", "--at=noon"]) == ExitCode.BAD_SETTINGS
     assert "noon" in sentence(capsys)
+    assert describe_group.main(["--cluster=c", "--lake.root=x", "--group=\udcff"]) == ExitCode.BAD_SETTINGS
+    assert "is not UTF-8" in sentence(capsys)
 
 
 @pytest.mark.spark

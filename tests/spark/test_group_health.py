@@ -72,10 +72,13 @@ def test_a_group_is_in_its_last_life_in_the_state_it_entered_last(spark: SparkSe
 
 
 def test_a_rebalance_counts_in_each_window_it_lies_in_and_time_is_cut_at_the_window(spark: SparkSession) -> None:
-    """Two rebalances: one began 90 minutes ago and took an hour; one began a minute ago and is under way."""
+    """Two rebalances: one began 90 minutes ago and took an hour; one began a minute ago and is under way. Of one before
+    the data begin nothing is known.
+    """
     found = health(
         spark,
         transitions=[
+            transition("shop", 0, None, "PreparingRebalance"),
             transition("shop", 1, NOW - 10 * 24 * HOUR, "Stable"),
             transition("shop", 2, NOW - 1.5 * HOUR, "PreparingRebalance"),
             transition("shop", 3, NOW - 1.0 * HOUR, "CompletingRebalance"),

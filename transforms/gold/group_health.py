@@ -111,13 +111,13 @@ def _within(us: Column, now_us: Column, window_us: int) -> Column:
 
 def _states(transitions: DataFrame, now_us: Column) -> DataFrame:
     """The last state of each group, and how long it was on the way to another assignment."""
-    in_order = Window.partitionBy(*_GROUP).orderBy("life", "seq")
-    begin = F.col("at_us")
-    end = F.coalesce(F.lead("at_us").over(in_order), now_us)
+    later = Window.partitionBy(*_GROUP).orderBy("life", "seq").rowsBetween(1, Window.unboundedFollowing)
+    end = F.coalesce(F.first("at_us", ignorenulls=True).over(later), now_us)
+    is_dated = F.col("at_us").isNotNull() & ~F.col("to_state").isin(*_AT_REST)
 
     def unstable_ms(window_us: int) -> Column:
-        length = F.least(F.col("end_us"), now_us) - F.greatest(begin, now_us - window_us)
-        return F.floor(F.sum(F.when(~F.col("to_state").isin(*_AT_REST), F.greatest(length, F.lit(0)))) / 1000)
+        length = F.least(F.col("end_us"), now_us) - F.greatest(F.col("at_us"), now_us - window_us)
+        return F.floor(F.sum(F.when(is_dated, F.greatest(length, F.lit(0)))) / 1000)
 
     group_type = F.col("group_type") if "group_type" in transitions.columns else F.lit("classic")
     last = ("life", "to_state", "generation", "at", "group_type")

@@ -2,8 +2,8 @@
 
 A finding that is new is named after its table's key. While it stands its key may change: evidence that comes late moves
 a storm's begin, or shows that two storms are one. So a finding that lasts takes the id of a known one of its kind,
-group and error that it overlaps. Where several overlap, each id goes to one finding: to the one whose key made it, else
-to the earliest; and each finding takes one id: its own, else that of the one seen first.
+group and error that it overlaps. An id goes first of all to the finding whose key made it. Of the others each goes to
+one finding, the earliest that overlaps; and each finding takes one, that of the one seen first.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def identified(tables: Mapping[TableSpec, DataFrame], known: DataFrame) -> DataF
     """
     found = reduce(DataFrame.unionByName, [_outline(kind, tables[kind.spec]) for kind in KINDS if kind.spec in tables])
     old = known.select(*_ALIKE, "finding_id", "first_seen_at", _us("started_at", "k_begin"), _us("ended_at", "k_end"))
-    exact = found.join(old.drop(*_ALIKE), F.col(OWN_ID) == F.col("finding_id")).withColumn("is_exact", F.lit(True))
+    exact = found.join(old.drop(*_ALIKE), F.col(OWN_ID) == F.col("finding_id"))
     touches = (F.col("begin_us") <= F.col("k_end")) & (F.col("k_begin") <= F.col("end_us"))
-    overlapping = found.where("is_span").join(old, list(_ALIKE)).where(touches).withColumn("is_exact", F.lit(False))
+    left = found.where("is_span").join(exact.select("cluster", OWN_ID), ["cluster", OWN_ID], "left_anti")
+    free = old.join(exact.select("cluster", "finding_id"), ["cluster", "finding_id"], "left_anti")
+    overlapping = left.join(free, list(_ALIKE)).where(touches)
     pairs = exact.unionByName(overlapping)
-    of_known = Window.partitionBy("cluster", "finding_id").orderBy(F.desc("is_exact"), "begin_us", OWN_ID)
-    of_found = Window.partitionBy("cluster", OWN_ID).orderBy(
-        F.desc("is_exact"), "first_seen_at", "k_begin", "finding_id"
-    )
+    of_known = Window.partitionBy("cluster", "finding_id").orderBy("begin_us", OWN_ID)
+    of_found = Window.partitionBy("cluster", OWN_ID).orderBy("first_seen_at", "k_begin", "finding_id")
     taken = (
         pairs.withColumn("rank", F.row_number().over(of_known))
         .where("rank = 1")

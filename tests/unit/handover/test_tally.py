@@ -109,3 +109,4 @@ def test_every_metric_of_the_table_is_written_by_somebody() -> None:
 
 def test_what_is_not_known_of_the_data_has_no_sample() -> None:
     assert of_freshness(2500.0, None) == {m.NEWEST_DATA: {(): 2.5}, m.HORIZON: {}}
+    assert of_freshness(2500.0, float("-inf"))[m.HORIZON] == {}

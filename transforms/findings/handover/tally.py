@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from schemas.words import FINDING_KINDS, SEVERITIES
@@ -119,7 +120,7 @@ def of_groups(rows: Sequence[Row]) -> dict[Metric, dict[tuple[str, ...], float]]
 def of_freshness(newest_data: float | None, horizon: float | None) -> dict[Metric, dict[tuple[str, ...], float]]:
     """Return how far the data reach (epoch ms); what is not known has no sample."""
     known = {m.NEWEST_DATA: newest_data, m.HORIZON: horizon}
-    return {metric: {} if at is None else {(): at / 1000} for metric, at in known.items()}
+    return {metric: {} if at is None or not isfinite(at) else {(): at / 1000} for metric, at in known.items()}
 
 
 def of_run(started_at: float, ended_at: float, exit_code: int) -> dict[Metric, dict[tuple[str, ...], float]]:
