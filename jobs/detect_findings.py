@@ -9,6 +9,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.findings.health import look_at_health
 from jobs.frame.job import Job, execute
 from jobs.handing_over.findings import hand_over
 from jobs.handing_over.metrics_file import note_end
@@ -25,7 +26,6 @@ from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COM
 from transforms.gold.commit_gaps import READ as READ_FOR_GAPS
 from transforms.gold.commit_gaps import commit_gaps
 from transforms.gold.group_health import READ as READ_FOR_HEALTH
-from transforms.gold.group_health import group_health
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.offset_rewinds import READ as READ_FOR_REWINDS
@@ -79,8 +79,7 @@ def _detect(job: Job) -> None:
             (COMMIT_GAPS, found_gaps),
         ]
     )
-    found = {spec: job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)}
-    job.replace([(GROUP_HEALTH, group_health({**tables, **found}, seen_until))])
+    look_at_health(job, None, seen_until)
     job.lake.progress.note(STEP, _OUTPUTS, note)
 
 

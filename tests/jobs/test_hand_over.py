@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from jobs.findings.health import look_at_health
 from jobs.frame.exit_codes import ExitCode
 from jobs.frame.job import Job
 from jobs.frame.report import Report
 from jobs.handing_over import findings as handing_over
 from jobs.handing_over.findings import hand_over
 from jobs.lake.lake import Lake
+from jobs.lake.rows import collected
 from jobs.settings.settings import FindingsSettings, LakeSettings, Settings
 from schemas.tables.gold import FINDINGS, GROUP_HEALTH, REBALANCE_STORMS, TRANSITIONS
 from schemas.tables.silver import OFFSET_COMMITS
@@ -145,6 +147,34 @@ def test_findings_are_known_though_no_file_is_written_and_a_place_that_is_gone_i
     shutil.rmtree(tmp_path / "gone")
     with pytest.raises(LakeError, match=r"findings\.json_lines = .*cannot be written"):
         hand_over(job)
+
+
+def test_the_health_of_groups_with_news_and_of_those_that_age_is_told_anew_and_others_stay(open_job: OpenJob) -> None:
+    job = open_job()
+    rows = [
+        complete(
+            "transitions",
+            {
+                "cluster": "c",
+                "group_id": group,
+                "seq": 1,
+                "at": NOW,
+                "to_state": "Stable",
+                "event": "x",
+                "is_settled": True,
+            },
+        )
+        for group in ("news", "ageing", "resting")
+    ]
+    job.lake.replace(TRANSITIONS, to_frame(job.spark, TRANSITIONS, rows))
+    quiet = {name: 0 for name in GROUP_HEALTH.columns if name.endswith(("_rebalance_count", "_unstable_ms"))}
+    before = [health("ageing"), {**health("resting"), **quiet}]
+    job.lake.replace(GROUP_HEALTH, to_frame(job.spark, GROUP_HEALTH, before))
+    look_at_health(job, ["news"], NOW + 5000)
+    at = {row["group_id"]: row["at"] for row in collected(job.lake.read(GROUP_HEALTH))}
+    assert at == {"news": NOW + 5000, "ageing": NOW + 5000, "resting": NOW}
+    look_at_health(job, None, NOW + 9000)
+    assert {row["at"] for row in collected(job.lake.read(GROUP_HEALTH))} == {NOW + 9000}
 
 
 def test_a_group_is_described_with_what_is_amiss_and_its_name_does_nothing_to_the_terminal(
