@@ -8,10 +8,13 @@ from collections.abc import Sequence
 import msgspec
 from pyspark.sql import DataFrame
 
+from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, line_of, scope_of
 from jobs.findings.offsets import Offsets
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import at_hand
+from jobs.handing_over.findings import hand_over
+from jobs.handing_over.metrics_file import note_end
 from jobs.timelines.changes import without_audit
 from jobs.timelines.standing import Standing, marks, standing
 from schemas.table import TableSpec
@@ -19,6 +22,7 @@ from schemas.tables.gold import (
     FINDINGS,
     GENERATION_MEMBERS,
     GENERATIONS,
+    GROUP_HEALTH,
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
@@ -32,7 +36,7 @@ from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 
-OUTPUTS = (*FINDINGS, STANDING_COMMITS)
+OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 
 _BEGIN = "started_at"
 
@@ -40,7 +44,12 @@ _MOST_AT_HAND = 10_000
 
 
 def run(job: Job) -> None:
-    """Find all kinds anew in the groups with news."""
+    """Find all kinds anew in the groups with news, and hand over what was found."""
+    _detect(job)
+    hand_over(job)
+
+
+def _detect(job: Job) -> None:
     kept = job.lake.progress.of(STEP, OUTPUTS)
     before = None if kept is None else msgspec.convert(kept, Looked)
     replayed = standing(job)
@@ -50,13 +59,14 @@ def run(job: Job) -> None:
     job.lake.create(OUTPUTS)
     job.report.activity("looking for storms, bursts and offsets gone astray")
     scope = scope_of(job, before, now, replayed)
+    seen_until = max(replayed.newest.values(), default=None) if replayed else None
     if scope is None or scope.listed != []:
-        seen_until = max(replayed.newest.values(), default=None) if replayed else None
         found = [
             *_storms_and_bursts(job, scope, seen_until),
             *Offsets(job, scope, before, now, _hold).found(),
         ]
         _replace(job, scope, found)
+    look_at_health(job, None if scope is None else scope.listed, seen_until)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
 
 
@@ -123,7 +133,7 @@ def _hold(rows: DataFrame) -> DataFrame | None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, step=STEP)
+    return execute(run, __doc__ or "", argv, step=STEP, at_end=note_end)
 
 
 if __name__ == "__main__":

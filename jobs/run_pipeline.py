@@ -10,6 +10,7 @@ from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, re
 from jobs.findings.gate import load_great_expectations
 from jobs.findings.summary import summarise
 from jobs.frame.job import Body, Job, execute
+from jobs.handing_over.metrics_file import note_end
 from transforms.errors import QualityError
 
 STEPS: dict[str, Body] = {
@@ -44,7 +45,7 @@ def run(job: Job) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, sections=("offsets", "logs"))
+    return execute(run, __doc__ or "", argv, sections=("offsets", "logs"), at_end=note_end)
 
 
 if __name__ == "__main__":

@@ -482,3 +482,48 @@ class CommitGapRow(Struct, kw_only=True, gc=False):
     first_commit_at: float | None = None
     owned_ms: int | None = None
     kind: str
+
+
+class GroupHealthRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.group_health`: one group, as it is at the newest time in the data of its cluster."""
+
+    cluster: str
+    group_id: str
+    at: float
+    group_type: str | None = None
+    life: int | None = None
+    state: str | None = None
+    entered_at: float | None = None
+    generation: int | None = None
+    member_count: int | None = None
+    hour_rebalance_count: int
+    day_rebalance_count: int
+    week_rebalance_count: int
+    hour_unstable_ms: int
+    day_unstable_ms: int
+    week_unstable_ms: int
+    last_rebalance_at: float | None = None
+    last_storm_started_at: float | None = None
+    last_storm_ended_at: float | None = None
+    last_storm_pattern: str | None = None
+    is_last_storm_open: bool | None = None
+    last_burst_error: str | None = None
+    last_burst_started_at: float | None = None
+    last_burst_cause: str | None = None
+    commit_interval_ms: int | None = None
+    has_assignments: bool
+    has_commits: bool
+    evidence: list[str]
+
+
+class KnownFindingRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.known_findings`: one finding that some run has seen, whether it still stands or not."""
+
+    cluster: str
+    finding_id: str
+    finding_kind: str
+    group_id: str
+    about: str
+    started_at: float | None = None
+    ended_at: float | None = None
+    first_seen_at: float

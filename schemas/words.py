@@ -5,6 +5,9 @@ from __future__ import annotations
 GROUP_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead")
 """States of a classic group, as Kafka's admin API spells them (ClassicGroupState)."""
 
+GROUP_TYPES = ("classic", "consumer", "share", "streams")
+"""Protocols that groups speak (Kafka's GroupType)."""
+
 DIALECTS = ("scala", "java")
 """The two coordinators: Scala up to 3.9, Java from 3.7 (the only one from 4.0)."""
 
@@ -97,3 +100,6 @@ STORM_PATTERNS = (
     "unknown",
 )
 """What goes on in a storm: the story that most of its rebalances are part of."""
+
+FINDING_KINDS = ("rebalance_storm", "illegal_generation_burst", "offset_rewind", "commit_gap")
+"""Kinds of findings: their tables' names for one row."""

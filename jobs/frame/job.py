@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -19,7 +20,7 @@ from jobs.lake.lake import Lake
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import spark_session
 from jobs.settings.command_line import Parser, parse
-from jobs.settings.loading import load, require_paths
+from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
 from schemas.table import TableSpec
 from transforms.errors import QualityError
@@ -71,6 +72,8 @@ class Job:
 
 Body = Callable[[Job], None]
 AddArguments = Callable[[argparse.ArgumentParser], None]
+AtEnd = Callable[[Settings, float, int], None]
+"""Told the settings, when the run began (epoch seconds), and its exit code."""
 
 
 def execute(
@@ -81,6 +84,7 @@ def execute(
     add_arguments: AddArguments | None = None,
     step: str = "",
     writes: bool = True,
+    at_end: AtEnd | None = None,
 ) -> int:
     """Run a job as a process does.
 
@@ -92,10 +96,12 @@ def execute(
         add_arguments: adds the job's own arguments.
         step: name of the one step that the job is; empty if it reports its steps itself.
         writes: the job writes tables, so that no other one may at the same time.
+        at_end: called when the run has ended, however it did, if its settings could be read.
 
     Returns:
         The exit code.
     """
+    started_at, read = time.time(), list[Settings]()
 
     def frame() -> int:
         handler = logging.StreamHandler()
@@ -108,11 +114,26 @@ def execute(
             add_arguments(parser)
         arguments, given = parse(parser, argv)
         settings = load(arguments.settings, given)
+        if at_end is not None:
+            require_places(settings)
+            read.append(settings)
         require_paths(settings, sections)
         _run(body, settings, arguments, sections, step, writes)
         return 0
 
-    return guarded(frame)
+    code = guarded(frame)
+    return _told(at_end, read[0], started_at, code) if at_end is not None and read else code
+
+
+def _told(at_end: AtEnd, settings: Settings, started_at: float, code: int) -> int:
+    """Tell how the run ended; return its exit code, or if it was done that of the telling."""
+
+    def tell() -> int:
+        at_end(settings, started_at, code)
+        return 0
+
+    of_telling = guarded(tell)
+    return code or of_telling
 
 
 def _run(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampType
 
 from schemas.spark import spark_type
 from schemas.table import TableSpec
@@ -54,3 +56,18 @@ def rejected_rows(read: DataFrame) -> DataFrame:
     """Return the rows of `rejected` among what a source read, unique by key."""
     bad = read.where(F.col("reason_code").isNotNull()).select("source", "position", "reason_code", "detail", "raw")
     return bad.dropDuplicates(["source", "position"])
+
+
+def in_ms(rows: DataFrame) -> list[Column]:
+    """Return the columns of rows with moments as epoch ms: no time zone can come in between when they are collected."""
+    return [
+        (F.unix_micros(field.name) / 1000).alias(field.name)
+        if isinstance(field.dataType, TimestampType)
+        else F.col(field.name)
+        for field in rows.schema.fields
+    ]
+
+
+def collected(rows: DataFrame) -> list[dict[str, Any]]:
+    """Collect rows as plain values, moments as epoch ms."""
+    return [row.asDict(recursive=True) for row in rows.select(*in_ms(rows)).collect()]

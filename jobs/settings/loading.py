@@ -85,6 +85,30 @@ def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
             raise SettingsError(f"{key} = {path}: no such file or folder")
 
 
+def require_places(settings: Settings) -> None:
+    """Refuse places for the files of findings where none can be written, or where nobody would look for them.
+
+    Raises:
+        SettingsError: there is such a one.
+    """
+    _require_place("findings.json_lines", settings.findings.json_lines)
+    _require_place("findings.prometheus", settings.findings.prometheus, ".prom")
+
+
+def _require_place(key: str, path: str, ending: str = "") -> None:
+    if not path:
+        return
+    if not is_local(path):
+        raise SettingsError(f"{key} = {path}: must be on a disk of the machine that the driver runs on")
+    place = Path(local_path(path))
+    if not place.name.endswith(ending):
+        raise SettingsError(f"{key} = {path}: must end in {ending}, as node_exporter reads no other files")
+    if place.is_dir():
+        raise SettingsError(f"{key} = {path}: is a folder and no file")
+    if not (place.parent.is_dir() and os.access(place.parent, os.W_OK)):
+        raise SettingsError(f"{key} = {path}: folder {place.parent} does not exist or cannot be written in")
+
+
 def _is_there(path: str) -> bool:
     return Path(path).exists() or any(True for _ in glob.iglob(path, recursive=True))  # noqa: PTH207 (absolute patterns)
 

@@ -166,6 +166,17 @@ class CommitSettings(Section):
     silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
 
 
+class FindingsSettings(Section):
+    """How findings are handed over; the files lie on the machine that the driver runs on."""
+
+    json_lines: str = Field("", description="file for the findings of a run, one line of JSON each; empty = none")
+    prometheus: str = Field("", description="file for node_exporter's textfile collector (*.prom); empty = none")
+    days: Number = Field(
+        7, ge=0, description="findings that ended longer ago are not handed over any more, in days; 0 = all are"
+    )
+    named_groups: Number = Field(100, ge=0, description="groups that metrics name at most, the worst ones first")
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -190,6 +201,7 @@ class Settings(BaseSettings):
     bursts: BurstSettings = BurstSettings()
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
+    findings: FindingsSettings = FindingsSettings()
     spark: SparkSettings = SparkSettings()
 
 

@@ -66,7 +66,7 @@ def _later(table: str, row: Row, day: int) -> Row:
 
 def _renamed(value: Any, day: int) -> Any:
     if isinstance(value, str):
-        return re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", lambda id: f"{day:08x}{id[0][8:]}", value)
+        return re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", lambda found: f"{day:08x}{found[0][8:]}", value)
     if isinstance(value, list):
         return [_renamed(each, day) for each in value]
     if isinstance(value, dict):

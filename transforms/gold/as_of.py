@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from transforms.gold.rebalances import rebalances
+
 _LIFE = ("cluster", "group_id", "life")
 
 
@@ -69,4 +71,50 @@ def members_at(sessions: DataFrame, assignments: DataFrame, group_id: str, life:
         "client_host",
         "joined_at",
         F.coalesce("partitions", nothing).alias("partitions"),
+    )
+
+
+def last_rebalance_at(generations: DataFrame, group_id: str, at: Column) -> DataFrame:
+    """Return the generation that a group's last rebalance before a moment led to, or was to lead to.
+
+    Args:
+        generations: `gold.generations`.
+        group_id: the group.
+        at: the moment.
+
+    Returns:
+        At most one row: the columns of `gold.generations`, and `began_at`.
+    """
+    begun = rebalances(generations.where(F.col("group_id") == group_id))
+    began = begun.withColumn("began_at", F.timestamp_micros("at_us")).drop("at_us").where(F.col("began_at") <= at)
+    return began.orderBy(F.desc("life"), F.desc("generation")).limit(1)
+
+
+def findings_at(findings: DataFrame, group_id: str, at: Column) -> DataFrame:
+    """Return the findings of a group, of a table that has `is_open`, that cover a moment.
+
+    One that is still open where the data end covers all that comes after its begin.
+    """
+    has_begun = F.col("started_at") <= at
+    is_over = (F.col("ended_at") < at) & ~F.col("is_open")
+    return findings.where((F.col("group_id") == group_id) & has_begun & ~is_over).orderBy("started_at")
+
+
+def near_names(groups: DataFrame, group_id: str, most: int = 5) -> DataFrame:
+    """Return the names of groups that one may have meant: those that hold the name or lie in it, then those like it.
+
+    Args:
+        groups: has `group_id`.
+        group_id: the name that no group has.
+        most: how many names at most.
+    """
+    wanted, name = F.lower(F.lit(group_id)), F.lower("group_id")
+    holds = F.contains(name, wanted) | F.contains(wanted, name)
+    distance = F.levenshtein(name, wanted)
+    return (
+        groups.select("group_id")
+        .distinct()
+        .where((name != "") & (holds | (distance <= max(2, len(group_id) // 3))))
+        .orderBy(F.desc(holds), distance, "group_id")
+        .limit(most)
     )

@@ -48,6 +48,7 @@ from transforms.gold.findings.kernel import (
     nothing,
     packed,
 )
+from transforms.gold.rebalances import rebalances
 
 READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS)
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
@@ -111,11 +112,9 @@ def _judge(
 
 def _dated(generations: DataFrame) -> DataFrame:
     """The rebalances, with their own moment and that of the next one, in microseconds."""
-    at = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
     in_order = Window.partitionBy(*GROUP).orderBy(*_ORDER)
     return (
-        generations.withColumn("at_us", F.unix_micros(at))
-        .where("at_us IS NOT NULL AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)")
+        rebalances(generations)
         .withColumn("next_us", F.lead("at_us").over(in_order))
         .withColumn("before", F.lag(F.struct("life", "generation")).over(in_order))
     )
