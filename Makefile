@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast zip lint notebook lock clean python java venv
+.PHONY: help demo test test-fast zip lint notebook docs lock clean python java venv
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -19,6 +19,7 @@ help:
 	@echo 'make test-fast  the tests that need no Spark, in seconds'
 	@echo 'make lint       lint, format, types, import boundaries'
 	@echo 'make notebook   run the notebook on the lake of the demo'
+	@echo 'make docs       write the pages of docs/ that are generated'
 	@echo 'make zip        dist/rebalance_analytics-<version>.zip for spark-submit --py-files'
 	@echo 'make clean      remove what these made'
 
@@ -40,6 +41,9 @@ lint: venv
 
 notebook: demo
 	@$(PY) notebooks/run_notebook.py
+
+docs: venv
+	@$(PY) -m docs.generator
 
 # A wheel under another name: executors only take .zip, .egg and .jar from --py-files.
 zip: venv
