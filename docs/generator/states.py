@@ -37,8 +37,8 @@ def states() -> str:
         "event that cannot happen in that state.",
         _cells(),
         "## Consumer, share and streams groups\nTheir states are stored nowhere: they follow from the epochs of group "
-        "and members (see the [glossary](../GLOSSARY.md#states-of-a-modern-group)). So these diagrams are drawn from no "
-        f"table but from what the coordinator of Kafka 4.2 did in {sum(_steps(seen).values()):,} steps of random "
+        "and members (see the [glossary](../GLOSSARY.md#states-of-a-modern-group)). So these diagrams are drawn from "
+        f"no table but from what the coordinator of Kafka 4.2 did in {sum(_steps(seen).values()):,} steps of random "
         "histories, which our machines foresee one by one (`tests/oracle_modern`): an arrow is a change that was seen, "
         "with what brought it about.",
         *(_modern(name, seen[name]) for name in _MODERN),

@@ -64,11 +64,16 @@ def load(file: Path | None, given: Mapping[str, Any]) -> Settings:
 
 
 def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
-    """Refuse local paths that do not exist, in the sections that a job is going to read.
+    """Refuse settings without a source, and local paths that do not exist, in the sections that a job is to read.
 
     Raises:
-        SettingsError: a path is not set although its section needs one, or is not there.
+        SettingsError: there is no source, or a path is not set although its section needs one, or is not there.
     """
+    if sections and settings.offsets.kind == "none" and not settings.logs.path:
+        raise SettingsError(
+            'there is no source: set offsets.kind to "segments", "records" or "kafka", or logs.path to where brokers\' '
+            "and clients' logs are, or both"
+        )
     wanted = ["spark.properties", "spark.log4j2"]
     if "offsets" in sections and settings.offsets.kind != "none":
         needed = "bootstrap_servers" if settings.offsets.kind == "kafka" else "path"

@@ -54,6 +54,7 @@ def test_user_errors_are_one_line_and_bugs_keep_their_traceback(
         (["--cluster=c", "--lake.root=x", "--offsets.kind=segments", "--offsets.path=/no/such"], "/no/such"),
         (["--cluster=c", "--lake.root=x", "--logs.path=/no/such"], "/no/such"),
         (["--lake.root=x"], "cluster is missing"),
+        (["--cluster=c", "--lake.root=x"], "there is no source: set offsets.kind"),
     ],
 )
 def test_bad_settings_end_before_spark_starts(
@@ -83,5 +84,6 @@ def test_an_empty_folder_is_no_source(spark: Any, capsys: pytest.CaptureFixture[
 @pytest.mark.spark
 def test_a_lake_that_cannot_be_written(spark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    assert run_pipeline.main(["--cluster=c", f"--lake.root={tmp_path / 'file'}"]) == ExitCode.UNREACHABLE
+    arguments = ["--cluster=c", f"--lake.root={tmp_path / 'file'}", f"--logs.path={tmp_path}"]
+    assert run_pipeline.main(arguments) == ExitCode.UNREACHABLE
     assert "lake" in sentence(capsys)
