@@ -39,7 +39,6 @@ HOLDING = (
     "reason",
     "client_reason",
     "metadata",
-    "state",
 )
 """Columns that can hold such a name among other things."""
 

@@ -6,13 +6,14 @@ import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from docs.generator.markdown import code, codes, page, table
 from jobs.settings.settings import ENV_PREFIX, OPEN, GroupStormSettings, Section, Settings
 from jobs.settings.sources import PATHS
 
-_TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+_TYPES = {SecretStr: "secret", str: "text", int: "whole number", float: "number", bool: "true or false"}
 
 
 def settings() -> str:
@@ -86,6 +87,8 @@ def _is_list(kind: Any) -> bool:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return ""
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)

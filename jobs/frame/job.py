@@ -23,6 +23,7 @@ from jobs.settings.loading import load, require_paths
 from jobs.settings.settings import Settings
 from schemas.table import TableSpec
 from transforms.errors import QualityError
+from transforms.silver.hashing import with_hashes
 
 _WRITERS = 4
 """Tables that are written at the same time."""
@@ -50,7 +51,13 @@ class Job:
         return self.lake.spark
 
     def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime, are_new: bool = False) -> None:
-        """Add new rows to tables, stamped with the start of the run, and report how many they were."""
+        """Add new rows to tables, stamped with the start of the run, and report how many they were.
+
+        Names of clients are hashed on the way into silver, if the settings want it.
+        """
+        pseudonyms = self.settings.privacy.pseudonyms()
+        if pseudonyms is not None:
+            frames = [(spec, with_hashes(spec, rows, pseudonyms)) for spec, rows in frames]
         self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at, are_new))
 
     def replace(

@@ -20,6 +20,7 @@ from pydantic_settings import SettingsError as SourceFormatError
 from jobs.settings.settings import ENV_PREFIX, OPEN, Settings, keys
 from jobs.settings.sources import SettingsSource, is_local, local_path
 from transforms.errors import SettingsError
+from transforms.privacy import SHORTEST_SALT
 
 
 def load(file: Path | None, given: Mapping[str, Any]) -> Settings:
@@ -73,6 +74,11 @@ def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
         raise SettingsError(
             'there is no source: set offsets.kind to "segments", "records" or "kafka", or logs.path to where brokers\' '
             "and clients' logs are, or both"
+        )
+    if settings.privacy.hash_clients and len(settings.privacy.salt.get_secret_value()) < SHORTEST_SALT:
+        raise SettingsError(
+            f"privacy.hash_clients needs a secret of {SHORTEST_SALT} characters or more in the environment variable "
+            f"{_variable('privacy.salt')}"
         )
     wanted = ["spark.properties", "spark.log4j2"]
     if "offsets" in sections and settings.offsets.kind != "none":

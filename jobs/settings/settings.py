@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from jobs.settings.kafka_options import KafkaOptions
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
+from transforms.privacy import Pseudonyms
 
 ENV_PREFIX = "REBALANCE__"
 """Begins the environment variables that are settings."""
@@ -166,6 +167,21 @@ class CommitSettings(Section):
     silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
 
 
+class PrivacySettings(Section):
+    """Whether the lake tells whose machines and processes it is about."""
+
+    hash_clients: bool = Field(
+        False, description="hash client ids, hosts, instance ids and what member ids hold of them, before silver"
+    )
+    salt: SecretStr = Field(
+        SecretStr(""), description="secret that the hashes hang on, 16 characters or more; from the environment alone"
+    )
+
+    def pseudonyms(self) -> Pseudonyms | None:
+        """Return what hashes names; None if they are to stay."""
+        return Pseudonyms(self.salt.get_secret_value()) if self.hash_clients else None
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -190,6 +206,7 @@ class Settings(BaseSettings):
     bursts: BurstSettings = BurstSettings()
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
+    privacy: PrivacySettings = PrivacySettings()
     spark: SparkSettings = SparkSettings()
 
 
