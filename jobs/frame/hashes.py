@@ -32,8 +32,8 @@ def require_same_hashes(job: Job, source: str, tables: Sequence[TableSpec]) -> N
     if sum(job.lake.contents.row_counts(tables).values()):
         there = "hashed with another salt" if noted else "as they are"
         raise SettingsError(
-            f"silver of cluster {job.lake.cluster} has names of clients {there}, and the settings want them otherwise: "
-            "set privacy.hash_clients and its salt as they were, take another lake.root, or delete silver and gold, to be "
-            "derived anew from bronze"
+            f"silver of cluster {job.lake.cluster} has names of clients {there}, and the settings want them "
+            "otherwise: set privacy.hash_clients and its salt as they were, take another lake.root, or delete silver "
+            "and gold, to be derived anew from bronze"
         )
     job.lake.progress.note(step, tables, {"salt": wanted})

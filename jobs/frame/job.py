@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -13,7 +12,9 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.frame import log_lines
 from jobs.frame.exit_codes import guarded
+from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
 from jobs.lake.lake import Lake
 from jobs.session.packages import KAFKA
@@ -105,16 +106,15 @@ def execute(
     """
 
     def frame() -> int:
-        handler = logging.StreamHandler()
-        handler.setLevel(logging.WARNING)  # Great Expectations sets its own loggers to INFO
-        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", handlers=[handler])
-        logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)  # a JSON copy of each exception
+        log_lines.quiet()
         parser = Parser(description=description.splitlines()[0], allow_abbrev=False)
         parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
         if add_arguments is not None:
             add_arguments(parser)
         arguments, given = parse(parser, argv)
         settings = load(arguments.settings, given)
+        if settings.logging.format == "json":
+            log_lines.as_json(settings.cluster)
         require_paths(settings, sections)
         _run(body, settings, arguments, sections, step, writes)
         return 0
@@ -126,7 +126,8 @@ def _run(
     body: Body, settings: Settings, arguments: argparse.Namespace, sections: tuple[str, ...], step: str, writes: bool
 ) -> None:
     """Start what is needed, and run the job."""
-    report = Report(on_stderr=getattr(arguments, "json", False))
+    on_stderr = getattr(arguments, "json", False)
+    report = JsonReport(on_stderr) if log_lines.is_json() else Report(on_stderr=on_stderr)
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
         needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"

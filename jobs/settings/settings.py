@@ -182,6 +182,14 @@ class PrivacySettings(Section):
         return Pseudonyms(self.salt.get_secret_value()) if self.hash_clients else None
 
 
+class LoggingSettings(Section):
+    """What our own log lines look like."""
+
+    format: Literal["text", "json"] = Field(
+        "text", description="text = progress for people, and warnings; json = an object a line on standard error"
+    )
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -207,6 +215,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
     privacy: PrivacySettings = PrivacySettings()
+    logging: LoggingSettings = LoggingSettings()
     spark: SparkSettings = SparkSettings()
 
 

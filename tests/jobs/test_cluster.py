@@ -13,7 +13,7 @@ from tests.support.package import ROOT, as_zip, build_wheel
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-CAPTURE = "chaos-4.2.0"
+CAPTURE = "kafka-4.2.0"
 OF_THE_RUN = frozenset({"loaded_at", "seen_at", "state", "size_bytes"})
 """Columns that hang on when a run was, and the replay's own state, in which things stand in the order they came in."""
 
@@ -46,14 +46,17 @@ def submit(folder: Path, capture: Path) -> Any:
         command = [
             str(HOME / "bin" / "spark-submit"),
             f"--master={master}",
-            f"--properties-file={ROOT / 'conf' / 'spark-defaults-cluster.conf'}",
+            f"--properties-file={ROOT / 'conf' / 'spark-defaults-demo.conf'}",
             f"--packages={DELTA}",
             f"--exclude-packages={','.join(SHIPPED_WITH_SPARK)}",
             "--conf=spark.driver.host=127.0.0.1",
             "--conf=spark.driver.bindAddress=127.0.0.1",
             "--conf=spark.ui.enabled=false",
+            "--conf=spark.databricks.delta.snapshotPartitions=1",
+            "--conf=spark.sql.shuffle.partitions=2",
+            "--conf=spark.sql.sources.parallelPartitionDiscovery.parallelism=2",
             "--conf=spark.executor.memory=1g",
-            "--conf=spark.sql.shuffle.partitions=4",
+            "--conf=spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             f"--py-files={archive}",
             str(script),
             *arguments(folder / "lake", capture),
