@@ -22,6 +22,7 @@ from jobs.session.spark_session import spark_session
 from jobs.settings.command_line import Parser, parse
 from jobs.settings.loading import load, require_paths
 from jobs.settings.settings import Settings
+from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
 from transforms.silver.hashing import with_hashes
@@ -144,6 +145,7 @@ def _run(
                 raise
             if writes:
                 lake.contents.keep()
+                lake.register(TABLES)
     finally:
         if is_ours:
             spark.stop()
