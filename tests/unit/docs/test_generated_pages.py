@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from docs.generator.error_codes import OF_SOURCES
-from docs.generator.pages import FOLDER, PAGES
+from docs.generator.pages import FOLDER, pages
 from schemas.catalog import TABLES
 from schemas.columns import COLUMNS
 from schemas.privacy import PERSONAL
 
 ROOT = FOLDER.parent
+
+
+PAGES = pages()
 
 
 @pytest.mark.parametrize("name", PAGES)
