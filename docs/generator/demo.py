@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
@@ -119,7 +120,7 @@ def what_if() -> str:
     return table(("", "observed", "predicted"), rows) + f"\n\nIts price: {found['price']['text']}"
 
 
-def _span(found: dict[str, Any], name: str) -> str:
+def _span(found: Mapping[str, Any], name: str) -> str:
     low, high = found[f"{name}_predicted_low"], found[f"{name}_predicted_high"]
     if high is None:
         return f"{low:,} or more"

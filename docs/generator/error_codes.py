@@ -53,7 +53,8 @@ def _code_of(kind: type[RebalanceError]) -> ExitCode:
 
 
 def _reasons() -> Iterator[tuple[str, str]]:
-    for kind in (*_below(LineError), DecodeError, *_below(DecodeError)):
+    kinds: tuple[type[RebalanceError], ...] = (*_below(LineError), DecodeError, *_below(DecodeError))
+    for kind in kinds:
         yield code(kind.code), _first_line(kind)
     for name, meaning in OF_SOURCES.items():
         yield code(name), meaning

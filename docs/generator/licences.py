@@ -17,7 +17,7 @@ from jobs.session.packages import DELTA, KAFKA
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
 
 _PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 _LONGEST_NAME = 60
@@ -74,12 +74,12 @@ def _of_extra(name: str, extra: str) -> Iterator[str]:
 def _licence(name: str) -> str:
     """Return a package's licence: its SPDX expression, else a short name, else its classifiers."""
     metadata = importlib.metadata.metadata(name)
-    expression, text = metadata.get("License-Expression"), (metadata.get("License") or "").strip()
+    (expression, text) = ("".join(metadata.get_all(each) or ()).strip() for each in ("License-Expression", "License"))
     classified = [
         each.rpartition(" :: ")[2] for each in metadata.get_all("Classifier") or () if each.startswith("License :: ")
     ]
     if expression:
-        return str(expression)
+        return expression
     if text and len(text) <= _LONGEST_NAME and "\n" not in text:
         return text
     named = re.sub(r"\s+", " ", text.splitlines()[0]) if text else ""

@@ -13,11 +13,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 
 from jobs.frame.report import Report
+
+if TYPE_CHECKING:
+    _StreamHandler = logging.StreamHandler[TextIO]
+else:
+    _StreamHandler = logging.StreamHandler  # cannot be subscripted before Python 3.11
 
 _OURS = ("jobs", "transforms")
 _FIELDS = "fields"
@@ -56,7 +61,7 @@ def told(message: str, level: int = logging.INFO, **fields: Any) -> None:
     log.log(level, message, extra={_FIELDS: {name: value for name, value in fields.items() if value is not None}})
 
 
-class JsonLines(logging.StreamHandler[Any]):
+class JsonLines(_StreamHandler):
     """Writes each record as one JSON object, with the cluster's name.
 
     Args:

@@ -21,7 +21,7 @@ OF_THE_RUN = frozenset({"loaded_at", "seen_at", "state", "size_bytes"})
 def test_a_standalone_cluster_gives_the_tables_that_one_machine_gives(
     spark: Any, lake_rows: Callable[[str], Any], capture_dir: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    from tests.support.lakes import rows_of
+    from tests.support.lakes import comparable, rows_of
 
     of_one_machine = lake_rows(CAPTURE)
     submitted = submit(tmp_path, capture_dir(CAPTURE))
@@ -31,7 +31,7 @@ def test_a_standalone_cluster_gives_the_tables_that_one_machine_gives(
     assert used == {"worker-0", "worker-1"}, "both workers ran executors"
     of_the_cluster = rows_of(spark, tmp_path / "lake")
     for name, rows in of_one_machine.items():
-        assert comparable(of_the_cluster[name]) == comparable(rows), name
+        assert comparable(of_the_cluster[name], OF_THE_RUN) == comparable(rows, OF_THE_RUN), name
 
 
 def submit(folder: Path, capture: Path) -> Any:
@@ -65,8 +65,3 @@ def submit(folder: Path, capture: Path) -> Any:
         return subprocess.run(
             command, cwd=folder, env=environment(folder / "cluster"), capture_output=True, text=True, timeout=600
         )
-
-
-def comparable(rows: list[dict[str, Any]]) -> list[str]:
-    """Return rows in an order of their own, without what hangs on the run."""
-    return sorted(str(sorted((k, str(v)) for k, v in row.items() if k not in OF_THE_RUN)) for row in rows)

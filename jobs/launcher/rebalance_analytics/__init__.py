@@ -9,7 +9,8 @@ from pathlib import Path
 
 def main() -> int:
     """Hand on to the jobs beside this package; if those that Python finds are another's, say so."""
-    ours = Path(__file__).resolve().parents[1] / "jobs"
+    here = Path(__file__).resolve()
+    ours = here.parents[2] if here.parents[2].name == "jobs" else here.parents[1] / "jobs"  # a checkout, or installed
     spec = importlib.util.find_spec("jobs")
     places = list(spec.submodule_search_locations or [spec.origin or ""]) if spec else ["(nowhere)"]
     if ours not in [Path(place).resolve() for place in places]:
