@@ -1,49 +1,37 @@
-"""Columns that tell whose machine or process something was, or can.
+"""Columns that tell whose machine or process something was, or can: known by their names, so that new ones are too.
 
-`privacy.hash_clients` puts hashes in their place; the data dictionary and the tests of that setting read this list.
+`privacy.hash_clients` puts hashes in their place; the data dictionary marks them.
 """
 
 from __future__ import annotations
 
-NAMED = (
-    "client_id",
-    "client_host",
-    "host",
-    "connection",
-    "member_id",
-    "answered_member_id",
-    "answered_leader",
-    "leader_member_id",
-    "trigger_member_id",
-    "trigger_client_id",
-    "trigger_client_host",
-    "replaces_member_id",
-    "previous_member_id",
-    "joined_member_ids",
-    "departed_member_ids",
-    "member_ids",
-    "client_ids",
-    "main_client_id",
-    "main_client_host",
-    "group_instance_id",
-)
-"""Columns that hold a client id, a host, a member id (which begins with a client id) or an instance id."""
+import re
+from functools import lru_cache
 
-HOLDING = (
-    "members",
-    "answered_members",
-    "assignments",
-    "leaving_members",
-    "attributes",
-    "body",
-    "reason",
-    "client_reason",
-    "metadata",
+_NAMED = re.compile(r"(?:.*_)?(?:client_id|client_host|member_id|instance_id|process_id|host)s?")
+_NAMED_OTHERWISE = frozenset({"connection", "answered_leader", "instance_option"})
+
+HOLDING = frozenset(
+    (
+        *("members", "answered_members", "assignments", "leaving_members", "attributes", "body"),
+        *("reason", "client_reason", "metadata", "advice"),
+    )
 )
 """Columns that can hold such a name among other things."""
 
-RAW = ("value", "key", "text", "raw", "detail")
-"""Columns that hold what was read as it was, and with it all names."""
+RAW = frozenset({"value", "key", "text", "raw", "detail", "state", "sample"})
+"""Columns that can hold what was read as it was, and with it all names, where they hold text or bytes."""
 
-PERSONAL = frozenset((*NAMED, *HOLDING, *RAW))
-"""All of them."""
+RAW_TABLES = frozenset({"offsets_records", "log_lines", "rejected", "replay_snapshots"})
+"""Tables whose raw columns do."""
+
+
+@lru_cache(1000)
+def names_clients(column: str) -> bool:
+    """Tell whether a column, a field or a key holds a client id, a host, an instance id, or a member id."""
+    return _NAMED.fullmatch(column) is not None or column in _NAMED_OTHERWISE
+
+
+def is_personal(table: str, column: str) -> bool:
+    """Tell whether a column of a table holds names of machines or processes, or can."""
+    return names_clients(column) or column in HOLDING or (table in RAW_TABLES and column in RAW)

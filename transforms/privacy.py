@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from schemas.privacy import NAMED
+from schemas.privacy import names_clients
 
 SHORTEST_SALT = 16
 """Characters; shorter ones can be guessed."""
@@ -32,7 +32,6 @@ _IN_TEXT = re.compile(
 )
 _NOBODY = frozenset({"None", "null", "Optional.empty", "Some", "Optional"})
 _KEPT = 100_000
-_NAMES = frozenset(NAMED) | {"instance_id", "process_id", "instance_option"}
 _TEXTS = frozenset({"reason", "client_reason", "detail", "text", "exception", "metadata", "members", "assignment"})
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -82,7 +81,7 @@ class Pseudonyms:
     def _text_of(self, name: str, value: str) -> str:
         if name == "body" or value.startswith(('["', "{")) and name.endswith(("_ids", "body")):
             return self._json(name, value)
-        if name in _NAMES or name.endswith("member_id"):
+        if names_clients(name):
             return self.member_id(value) if "member" in name or "leader" in name else self.name(value)
         return self.text(value) if name in _TEXTS else value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.generator.markdown import code, codes, page, table
 from schemas.catalog import TABLES
-from schemas.privacy import PERSONAL
+from schemas.privacy import is_personal
 from schemas.table import Layer, TableSpec
 
 _LAYERS = {
@@ -42,7 +42,7 @@ def _table(spec: TableSpec) -> str:
     columns = [spec.column(name) for name in spec.columns]
     rows = (
         (
-            code(column.name) + (" ●" if column.name in PERSONAL else ""),
+            code(column.name) + (" ●" if is_personal(spec.name, column.name) else ""),
             code(column.data_type.ddl()),
             "never" if column.name in spec.not_null else "",
             column.meaning + (f": {codes(column.allowed)}" if column.allowed else ""),

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, Row, StructType
 
-from schemas.privacy import HOLDING, NAMED
+from schemas.privacy import HOLDING, names_clients
 from schemas.table import Layer, TableSpec
 from schemas.tables.silver import REJECTED
 from transforms.privacy import Pseudonyms
@@ -26,7 +26,7 @@ def with_hashes(spec: TableSpec, rows: DataFrame, pseudonyms: Pseudonyms) -> Dat
         rows: columns of the table.
         pseudonyms: hashes names.
     """
-    names = [name for name in rows.columns if name in {*NAMED, *HOLDING}]
+    names = [name for name in rows.columns if names_clients(name) or name in HOLDING]
     if spec.layer is not Layer.SILVER or spec is REJECTED or not names:
         return rows
     columns = rows.select(*names).schema

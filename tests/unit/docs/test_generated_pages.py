@@ -12,7 +12,7 @@ from docs.generator.error_codes import OF_SOURCES
 from docs.generator.pages import FOLDER, pages
 from schemas.catalog import TABLES
 from schemas.columns import COLUMNS
-from schemas.privacy import PERSONAL
+from schemas.privacy import HOLDING
 
 ROOT = FOLDER.parent
 
@@ -35,8 +35,13 @@ def test_each_table_and_column_is_in_the_dictionary() -> None:
         assert all(f"| `{name}`" in section for name in spec.columns), spec.full_name
 
 
-def test_personal_columns_are_columns() -> None:
-    assert set(COLUMNS) >= PERSONAL
+def test_personal_columns_are_columns_and_marked() -> None:
+    assert set(COLUMNS) >= HOLDING
+    text = (FOLDER / "data-dictionary.md").read_text(encoding="utf-8")
+    generations = text.partition("### gold.generations\n")[2].partition("\n### ")[0]
+    assert "`trigger_client_host` ●" in generations
+    assert "`joined_member_ids` ●" in generations
+    assert "`group_id` ●" not in generations
 
 
 def test_each_reason_a_source_gives_is_in_the_list() -> None:
