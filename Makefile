@@ -45,13 +45,10 @@ notebook: demo
 docs: venv
 	@$(PY) -m docs.generator
 
-# A wheel under another name: executors only take .zip, .egg and .jar from --py-files. The same commit gives the same bytes.
+# The same commit gives the same bytes.
 zip: venv
-	@rm -rf build dist/*.whl dist/*.zip
-	@SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || echo 315532800)}" \
-	  $(PY) -m build --wheel --no-isolation --outdir dist . > dist.log 2>&1 || { cat dist.log; rm -f dist.log; exit 1; }
-	@rm -rf build dist.log
-	@for wheel in dist/*.whl; do zip="$${wheel%-py3-none-any.whl}.zip"; cp "$$wheel" "$$zip"; echo "$$zip"; done
+	@rm -f dist/*.whl dist/*.zip
+	@$(PY) -m tests.support.package dist
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --all-extras \

@@ -16,7 +16,7 @@ from transforms.privacy import Pseudonyms
 
 SALT = "correct horse battery staple"
 VARIABLE = "REBALANCE__PRIVACY__SALT"
-CAPTURE = "chaos-4.2.0"
+CAPTURE = "kafka-4.2.0"
 OF_THE_RUN = ("loaded_at", "settled_at")
 
 

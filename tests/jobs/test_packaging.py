@@ -80,8 +80,12 @@ def test_the_zip_holds_all_modules_and_nothing_else(archive: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_sources_give_the_same_bytes(archive: Path, tmp_path: Path) -> None:
-    """What is released can be built again by others, whenever and wherever their copy was made."""
-    again = build_wheel(tmp_path / "elsewhere" / "again", copied_at=1_000_000_000)
+    """What is released can be built again by others, whenever, wherever and by whomever their copy was made."""
+    usual = os.umask(0o077)
+    try:
+        again = build_wheel(tmp_path / "elsewhere" / "again", copied_at=1_000_000_000)
+    finally:
+        os.umask(usual)
     assert again.read_bytes() == archive.read_bytes()
 
 
