@@ -65,8 +65,9 @@ def test_a_database_has_every_table_of_the_lake_with_its_comments(
 ) -> None:
     """The lake was filled without one: what is there already is registered too."""
     from jobs import detect_findings
+    from tests.support.lakes import CLUSTER
 
-    given = ["--cluster=test", f"--lake.root={copy}", f"--lake.database={database}"]
+    given = [f"--cluster={CLUSTER}", f"--lake.root={copy}", f"--lake.database={database}"]
     assert detect_findings.main(given) == 0
     for spec in TABLES:
         assert _described(spark, database, spec) == {name: spec.column(name).meaning for name in spec.columns}
@@ -80,9 +81,10 @@ def test_a_name_that_another_lake_has_is_told(
     spark: Any, copy: Path, tmp_path: Path, database: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from jobs import detect_findings
+    from tests.support.lakes import CLUSTER
 
     other = Path(shutil.copytree(copy, tmp_path / "other"))
-    given = ["--cluster=test", f"--lake.database={database}"]
+    given = [f"--cluster={CLUSTER}", f"--lake.database={database}"]
     assert detect_findings.main([*given, f"--lake.root={copy}"]) == 0
     capsys.readouterr()
     assert detect_findings.main([*given, f"--lake.root={other}"]) == 2
@@ -95,6 +97,7 @@ def test_spark_sql_reads_what_a_run_registered_in_a_metastore(copy: Path, tmp_pa
     """Two processes of their own that share nothing but the metastore."""
     import pyspark
 
+    from tests.support.lakes import CLUSTER
     from tests.support.spark_session import DEFAULTS, LOG4J2
 
     own = {
@@ -105,7 +108,7 @@ def test_spark_sql_reads_what_a_run_registered_in_a_metastore(copy: Path, tmp_pa
     properties = tmp_path / "hive.conf"
     lines = [DEFAULTS.read_text(encoding="utf-8"), *(f"{key} {value}" for key, value in own.items())]
     properties.write_text("\n".join(lines), encoding="utf-8")
-    given = ["--cluster=test", f"--lake.root={copy}", "--lake.database=analytics"]
+    given = [f"--cluster={CLUSTER}", f"--lake.root={copy}", "--lake.database=analytics"]
     started = [f"--spark.properties={properties}", f"--spark.log4j2={LOG4J2}"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     job = [sys.executable, "-m", "jobs", "detect-findings", *given, *started]
