@@ -26,7 +26,6 @@ def test_a_standalone_cluster_gives_the_tables_that_one_machine_gives(
     of_one_machine = lake_rows(CAPTURE)
     submitted = submit(tmp_path, capture_dir(CAPTURE))
     assert submitted.returncode == 0, submitted.stderr[-3000:]
-    print(submitted.stdout)  # noqa: T201
     used = {folder.parents[1].name for folder in tmp_path.glob("cluster/worker-*/app-*/*")}
     assert used == {"worker-0", "worker-1"}, "both workers ran executors"
     of_the_cluster = rows_of(spark, tmp_path / "lake")
