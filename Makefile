@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast zip lint notebook lock clean python java venv
+.PHONY: help demo test test-fast zip lint notebook docs lock clean python java venv
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -19,6 +19,7 @@ help:
 	@echo 'make test-fast  the tests that need no Spark, in seconds'
 	@echo 'make lint       lint, format, types, import boundaries'
 	@echo 'make notebook   run the notebook on the lake of the demo'
+	@echo 'make docs       write the pages of docs/ that are generated'
 	@echo 'make zip        dist/rebalance_analytics-<version>.zip for spark-submit --py-files'
 	@echo 'make clean      remove what these made'
 
@@ -41,12 +42,13 @@ lint: venv
 notebook: demo
 	@$(PY) notebooks/run_notebook.py
 
-# A wheel under another name: executors only take .zip, .egg and .jar from --py-files.
+docs: venv
+	@$(PY) -m docs.generator
+
+# The same commit gives the same bytes.
 zip: venv
-	@rm -rf build dist/*.whl dist/*.zip
-	@$(PY) -m build --wheel --no-isolation --outdir dist . > dist.log 2>&1 || { cat dist.log; rm -f dist.log; exit 1; }
-	@rm -rf build dist.log
-	@for wheel in dist/*.whl; do zip="$${wheel%-py3-none-any.whl}.zip"; cp "$$wheel" "$$zip"; echo "$$zip"; done
+	@rm -f dist/*.whl dist/*.zip
+	@$(PY) -m tests.support.package dist
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --all-extras \

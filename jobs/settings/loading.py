@@ -20,6 +20,7 @@ from pydantic_settings import SettingsError as SourceFormatError
 from jobs.settings.settings import ENV_PREFIX, OPEN, Settings, keys
 from jobs.settings.sources import SettingsSource, is_local, local_path
 from transforms.errors import SettingsError
+from transforms.privacy import SHORTEST_SALT
 
 
 def load(file: Path | None, given: Mapping[str, Any]) -> Settings:
@@ -64,11 +65,21 @@ def load(file: Path | None, given: Mapping[str, Any]) -> Settings:
 
 
 def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
-    """Refuse local paths that do not exist, in the sections that a job is going to read.
+    """Refuse settings without a source, and local paths that do not exist, in the sections that a job is to read.
 
     Raises:
-        SettingsError: a path is not set although its section needs one, or is not there.
+        SettingsError: there is no source, or a path is not set although its section needs one, or is not there.
     """
+    if sections and settings.offsets.kind == "none" and not settings.logs.path:
+        raise SettingsError(
+            'there is no source: set offsets.kind to "segments", "records" or "kafka", or logs.path to where brokers\' '
+            "and clients' logs are, or both"
+        )
+    if settings.privacy.hash_clients and len(settings.privacy.salt.get_secret_value()) < SHORTEST_SALT:
+        raise SettingsError(
+            f"privacy.hash_clients needs a secret of {SHORTEST_SALT} characters or more in the environment variable "
+            f"{_variable('privacy.salt')}"
+        )
     wanted = ["spark.properties", "spark.log4j2"]
     if "offsets" in sections and settings.offsets.kind != "none":
         needed = "bootstrap_servers" if settings.offsets.kind == "kafka" else "path"

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from jobs.settings.kafka_options import KafkaOptions
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
+from transforms.privacy import Pseudonyms
 
 ENV_PREFIX = "REBALANCE__"
 """Begins the environment variables that are settings."""
@@ -177,6 +178,29 @@ class FindingsSettings(Section):
     named_groups: Number = Field(100, ge=0, description="groups that metrics name at most, the worst ones first")
 
 
+class PrivacySettings(Section):
+    """Whether the lake tells whose machines and processes it is about."""
+
+    hash_clients: bool = Field(
+        False, description="hash client ids, hosts, instance ids and what member ids hold of them, before silver"
+    )
+    salt: SecretStr = Field(
+        SecretStr(""), description="secret that the hashes hang on, 16 characters or more; from the environment alone"
+    )
+
+    def pseudonyms(self) -> Pseudonyms | None:
+        """Return what hashes names; None if they are to stay."""
+        return Pseudonyms(self.salt.get_secret_value()) if self.hash_clients else None
+
+
+class LoggingSettings(Section):
+    """What our own log lines look like."""
+
+    format: Literal["text", "json"] = Field(
+        "text", description="text = progress for people, and warnings; json = an object a line on standard error"
+    )
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -202,6 +226,8 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
     findings: FindingsSettings = FindingsSettings()
+    privacy: PrivacySettings = PrivacySettings()
+    logging: LoggingSettings = LoggingSettings()
     spark: SparkSettings = SparkSettings()
 
 

@@ -58,6 +58,7 @@ def test_user_errors_are_one_line_and_bugs_keep_their_traceback(
         (["--cluster=c", "--lake.root=x", "--findings.prometheus=f.txt"], "must end in .prom"),
         (["--cluster=c", "--lake.root=x", "--findings.json_lines=."], "is a folder"),
         (["--cluster=c", "--lake.root=x", "--findings.json_lines=s3a://b/f"], "on a disk of the machine"),
+        (["--cluster=c", "--lake.root=x"], "there is no source: set offsets.kind"),
     ],
 )
 def test_bad_settings_end_before_spark_starts(
@@ -104,5 +105,6 @@ def test_an_empty_folder_is_no_source(spark: Any, capsys: pytest.CaptureFixture[
 @pytest.mark.spark
 def test_a_lake_that_cannot_be_written(spark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    assert run_pipeline.main(["--cluster=c", f"--lake.root={tmp_path / 'file'}"]) == ExitCode.UNREACHABLE
+    arguments = ["--cluster=c", f"--lake.root={tmp_path / 'file'}", f"--logs.path={tmp_path}"]
+    assert run_pipeline.main(arguments) == ExitCode.UNREACHABLE
     assert "lake" in sentence(capsys)

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.package import as_zip, build_wheel
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -58,18 +60,8 @@ def test_the_lock_is_of_the_declared_dependencies() -> None:
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The zip as `make zip` builds it, made from a copy so that the tree stays as it is."""
-    import shutil
-
-    copy = tmp_path_factory.mktemp("package")
-    for name in ("jobs", "transforms", "schemas"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy / name)
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
-    subprocess.run(build, cwd=copy, check=True, capture_output=True)
-    (wheel,) = (copy / "dist").glob("*.whl")
-    return wheel.rename(wheel.with_name(wheel.name.replace("-py3-none-any.whl", ".zip")))
+    """The zip for --py-files."""
+    return as_zip(build_wheel(tmp_path_factory.mktemp("package")))
 
 
 @pytest.mark.slow
@@ -77,12 +69,24 @@ def test_the_zip_holds_all_modules_and_nothing_else(archive: Path) -> None:
     names = zipfile.ZipFile(archive).namelist()
     packed = {name for name in names if name.endswith(".py")}
     modules = {
-        str(path.relative_to(ROOT))
+        str(path.relative_to(ROOT)).removeprefix("jobs/launcher/")
         for package in ("jobs", "transforms", "schemas")
         for path in (ROOT / package).rglob("*.py")
     }
     assert packed == modules
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"jobs", "transforms", "schemas"}
+    folders = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    assert folders == {"jobs", "transforms", "schemas", "rebalance_analytics"}
+
+
+@pytest.mark.slow
+def test_the_same_sources_give_the_same_bytes(archive: Path, tmp_path: Path) -> None:
+    """What is released can be built again by others, whenever, wherever and by whomever their copy was made."""
+    usual = os.umask(0o077)
+    try:
+        again = build_wheel(tmp_path / "elsewhere" / "again", copied_at=1_000_000_000)
+    finally:
+        os.umask(usual)
+    assert again.read_bytes() == archive.read_bytes()
 
 
 @pytest.mark.spark

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,12 @@ def rows_of(spark: SparkSession, root: Path, *names: str) -> dict[str, list[dict
     lake = Lake(spark, str(root), "", CLUSTER)
     wanted = [spec for spec in TABLES if not names or spec.name in names]
     return {spec.name: [row.asDict(recursive=True) for row in _in_ms(lake.read(spec)).collect()] for spec in wanted}
+
+
+def comparable(rows: Iterable[dict[str, Any]], but: Collection[str] = ()) -> list[str]:
+    """Return rows in an order of their own, without some columns; the order of a map's entries is none."""
+    kept = ({name: value for name, value in row.items() if name not in but} for row in rows)
+    return sorted(json.dumps(row, sort_keys=True, default=lambda raw: bytes(raw).hex()) for row in kept)
 
 
 def versions(spark: SparkSession, root: Path) -> dict[str, int]:
