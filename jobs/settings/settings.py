@@ -166,6 +166,12 @@ class CommitSettings(Section):
     silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
 
 
+class ReportSettings(Section):
+    """Where the report is written."""
+
+    path: str = Field("", description="folder or URI of the report; empty = <lake.root>/report")
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -190,6 +196,7 @@ class Settings(BaseSettings):
     bursts: BurstSettings = BurstSettings()
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
+    report: ReportSettings = ReportSettings()
     spark: SparkSettings = SparkSettings()
 
 

@@ -13,7 +13,7 @@ from jobs.settings import kafka_options
 from jobs.settings.settings import ENV_PREFIX
 from transforms.errors import SettingsError
 
-PATHS = ("lake.root", "offsets.path", "logs.path", "spark.properties", "spark.log4j2")
+PATHS = ("lake.root", "offsets.path", "logs.path", "report.path", "spark.properties", "spark.log4j2")
 """Settings that are paths, and so are relative to where they were written."""
 
 
