@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast zip lint notebook lock clean python java venv
+.PHONY: help demo test test-fast zip lint notebook lock clean python java browser venv
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -24,9 +24,9 @@ help:
 
 demo: venv java
 	@$(PY) -m tests.support.captures $(CAPTURE) $(SOURCE)
-	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml
+	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml --report
 
-test: venv java
+test: venv java browser
 	@$(PY) -m pytest
 
 test-fast: venv
@@ -79,6 +79,17 @@ venv: python
 	  echo 'installing the pinned dependencies (the first time this downloads about 650 MB)'; \
 	  $(PY) -m pip install --quiet --disable-pip-version-check --use-pep517 --require-hashes -r requirements.lock; \
 	  cp requirements.lock $(VENV)/installed.lock; \
+	fi
+
+# The tests look at the report with it. Installed where that can be done without asking: as root, on Debian and Ubuntu.
+browser:
+	@if command -v chromium > /dev/null && command -v chromedriver > /dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  echo 'installing Chromium and its driver'; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends chromium chromium-driver > /dev/null; \
+	else \
+	  echo 'missing: Chromium and its driver (Debian and Ubuntu: apt install chromium chromium-driver)' >&2; exit 2; \
 	fi
 
 java:

@@ -22,9 +22,9 @@ STEP = "publish_report"
 def run(job: Job) -> None:
     """Write what has changed since the report was published last, and say where it is."""
     where = job.settings.report.path or f"{job.lake.root}/report"
-    with storage_errors(f"report {where}"):
+    with job.report.step(STEP), storage_errors(f"report {where}"):
         written = _publish(job, where)
-    job.report.note("nothing new" if written is None else f"{written} of the groups' pages written")
+        job.report.note("nothing new" if written is None else f"pages of groups written: {written:,}")
     job.report.say(f"Report: {where}/index.html")
 
 
@@ -95,7 +95,7 @@ def _write_overview(reader: GoldReader, standing: Standing, site: SiteFiles, abo
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, step=STEP, writes=False)
+    return execute(run, __doc__ or "", argv, writes=False)
 
 
 if __name__ == "__main__":

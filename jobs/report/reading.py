@@ -36,10 +36,10 @@ from transforms.report.fleet import bin_width_ms
 from transforms.report.rows import GroupRows
 
 MOST = {
-    "generations": 2_000,
-    "transitions": 8_000,
-    "assignments": 8_000,
-    "member_sessions": 2_000,
+    "generations": 1_000,
+    "transitions": 4_000,
+    "assignments": 4_000,
+    "member_sessions": 1_000,
     "refused_requests": 500,
     "offset_rewinds": 300,
     "commit_gaps": 300,

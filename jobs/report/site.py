@@ -57,7 +57,7 @@ class SiteFiles:
         kept = self._kept()
         if kept.cluster not in ("", cluster):
             raise SettingsError(
-                f"{self._where} holds the report of cluster {kept.cluster}: set report.path to a folder of this one's own"
+                f"{self._where} has the report of cluster {kept.cluster}: set report.path to another folder"
             )
         there = {file.name for file in self._files.list(GROUPS)}
         if not kept.pages.keys() <= there:

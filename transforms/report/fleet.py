@@ -101,7 +101,7 @@ def fleet(
     unstable = sum(row["unstable_ms"] or 0 for row in groups)
     figures = (
         (number(len(groups)), "groups"),
-        (number(sum(row["generations"] for row in groups)), "rebalances"),
+        (number(sum(row["generations"] for row in groups)), "generations"),
         (duration(unstable), "in rebalances, over all groups"),
         (number(len(storms)), "storms"),
         (number(len(bursts)), "bursts of fencing errors"),
