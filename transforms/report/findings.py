@@ -13,7 +13,7 @@ from transforms.report.words import client, clock, count, duration, number, shar
 MOST_EVIDENCE = 100
 """Rows of evidence that are written below one finding."""
 
-_SEVERITIES = {"critical": 0, "warning": 1, "burst": 1, "info": 2}
+_SEVERITIES = {"critical": 0, "warning": 1, "burst": 2, "info": 3}
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Finding:
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings in the order in which they are worth a look."""
-    return sorted(findings, key=lambda each: (_SEVERITIES.get(each.severity, 3), -each.rank, each.begin, each.group_id))
+    return sorted(findings, key=lambda each: (_SEVERITIES.get(each.severity, 4), -each.rank, each.begin, each.group_id))
 
 
 def findings_of(rows: GroupRows) -> list[Finding]:
