@@ -14,11 +14,11 @@ SOURCE := lake/demo-source
 export PYTHONPATH := $(CURDIR)
 
 help:
-	@echo 'make demo       the whole way once, on a capture of a real broker, to findings'
+	@echo 'make demo       the whole way once, on a capture of a real broker, to findings and their report'
 	@echo 'make test       all tests'
 	@echo 'make test-fast  the tests that need no Spark, in seconds'
 	@echo 'make lint       lint, format, types, import boundaries'
-	@echo 'make notebook   run the notebook on the lake of the demo'
+	@echo 'make notebook   run the notebooks on the lake of the demo'
 	@echo 'make zip        dist/rebalance_analytics-<version>.zip for spark-submit --py-files'
 	@echo 'make clean      remove what these made'
 

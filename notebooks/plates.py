@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from notebooks.canvas import DOTS_PER_INCH, FONT_POINTS, INK, PALE_INK, WIDTH, shortened
 from notebooks.charts import OWNER_COLOURS, OWNER_HATCHES
@@ -58,6 +59,7 @@ def draw_culprits(counts: pd.DataFrame, title: str) -> Figure:
         begins = begins + values
     _lanes(panel, order)
     panel.set_xlabel("rebalances", fontsize=FONT_POINTS, color=INK)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     return _with_legend(figure, panel)
 
 
@@ -97,6 +99,8 @@ def draw_heat(counts: pd.DataFrame, order: Sequence[str], width_ms: int) -> Figu
             table[list(order).index(row.group_id), int(row.bin) - first] = row.rebalances
         drawn = panel.pcolormesh(table, cmap=HEAT, vmin=1, edgecolors="white", linewidth=1)
         bar = figure.colorbar(drawn, ax=panel, pad=0.015, fraction=0.02)
+        bar.locator = MaxNLocator(integer=True)
+        bar.update_ticks()
         bar.ax.tick_params(labelsize=FONT_POINTS - 1)
         every = (last - first) // 10 + 1
         moments = pd.to_datetime([(first + place) * width_ms for place in range(0, last - first + 1, every)], unit="ms")
@@ -118,6 +122,7 @@ def draw_periods(rows: pd.DataFrame, boundary: pd.Timestamp, lengths_ms: tuple[f
         panel.barh(places + 0.4 * place - 0.2, rows[column], height=0.38, label=column, **_look(place))
     _lanes(panel, order)
     panel.set_xlabel("rebalances", fontsize=FONT_POINTS, color=INK)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     return _with_legend(figure, panel)
 
 
