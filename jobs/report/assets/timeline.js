@@ -39,7 +39,9 @@ const Timeline = (() => {
       const shape = echarts.graphic.clipRectByRect(
         { x, y: top, width: Math.max(right - x - (right - x > 4 ? 1 : 0), 1.2), height }, params.coordSys);
       if (!shape) return null;
-      const text = shape.width > 22 && height > 9 && Look.textWidth(bar.label) < shape.width * 2.2 ? bar.label : "";
+      // A label that would be cut to next to nothing is left out: the tip has it.
+      const fits = shape.width > 56 || Look.textWidth(bar.label) + 8 < shape.width;
+      const text = fits && height > 9 ? bar.label : "";
       return {
         type: "rect", shape, style: { ...look.fill(bar.colour) },
         emphasis: { style: { stroke: look.get("ink"), lineWidth: 1.5 } },
