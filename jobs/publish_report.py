@@ -11,7 +11,7 @@ from jobs.lake.storage_errors import storage_errors
 from jobs.report.pages import Site, data_end_js, findings_html, group_html, index_html, layout, quality_html
 from jobs.report.reading import READ, GoldReader, Standing
 from jobs.report.site import GROUPS, Manifest, SiteFiles
-from transforms.report.fleet import fleet
+from transforms.report.fleet import fleet, group_rows
 from transforms.report.group_page import group_page
 from transforms.report.names import page_name
 from transforms.report.quality_page import quality_page
@@ -60,19 +60,7 @@ def _publish(job: Job, where: str) -> int | None:
 def _write_overview(reader: GoldReader, standing: Standing, site: SiteFiles, about: Site, checks: str) -> None:
     """Write the pages about all groups."""
     found, width_ms = reader.overview(standing)
-    known = {kind: {row["group_id"]: row for row in found[kind]} for kind in ("line", "state")}
-    unknown = {"unstable_ms": None, "member_count": None, "last_at": None}
-    groups = [
-        {
-            "group_id": group_id,
-            "generations": counts.get("generations", 0),
-            "storms": counts.get("rebalance_storms", 0),
-            "bursts": counts.get("illegal_generation_bursts", 0),
-            **known["line"].get(group_id, unknown),
-            "state": known["state"].get(group_id, {}).get("state"),
-        }
-        for group_id, counts in standing.row_counts.items()
-    ]
+    groups = group_rows(standing.row_counts, found["line"], found["state"])
     bins = {(row["group_id"], row["bin"]): row["rebalance_count"] for row in found["bin"]}
     whole = fleet(
         about.cluster,

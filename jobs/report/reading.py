@@ -7,6 +7,7 @@ Spark's work in any case.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -112,7 +113,10 @@ class GoldReader:
         for row in found["digest"]:
             parts[row["group_id"]].append(f"{row['table']}:{row['row_count']}:{row['digest']:x}")
             counts[row["group_id"]][row["table"]] = row["row_count"]
-        of_group = {group_id: " ".join(sorted(texts)) for group_id, texts in parts.items()}
+        of_group = {
+            group_id: hashlib.blake2b(" ".join(sorted(texts)).encode(), digest_size=16).hexdigest()
+            for group_id, texts in parts.items()
+        }
         return Standing(of_group, counts, **found["extent"][0])
 
     def groups(self, group_ids: Sequence[str], standing: Standing) -> Iterator[GroupRows]:

@@ -68,6 +68,31 @@ class Fleet:
     chart: Chart | None
 
 
+def group_rows(row_counts: Mapping[str, Mapping[str, int]], lines: Sequence[Row], states: Sequence[Row]) -> list[Row]:
+    """Return a row for each group of which there is a row in any table.
+
+    Args:
+        row_counts: for each group how many rows it has, by table.
+        lines: what the generations of a group come to: group_id, unstable_ms, member_count, last_at.
+        states: group_id, state.
+    """
+    unknown = {"unstable_ms": None, "member_count": None, "last_at": None}
+    line_of = {row["group_id"]: row for row in lines}
+    state_of = {row["group_id"]: row["state"] for row in states}
+    return [
+        {
+            **unknown,
+            **line_of.get(group_id, {}),
+            "group_id": group_id,
+            "state": state_of.get(group_id),
+            "generations": counts.get("generations", 0),
+            "storms": counts.get("rebalance_storms", 0),
+            "bursts": counts.get("illegal_generation_bursts", 0),
+        }
+        for group_id, counts in row_counts.items()
+    ]
+
+
 def bin_width_ms(since: float, until: float) -> int:
     """Return the width of a column of the heat map: a length that one can name, and about as many as fit."""
     return next((width for width in _NICE_MS if (until - since) / width <= BINS), _NICE_MS[-1])
