@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from jobs import publish_report
+from jobs.report.reading import READ
 from tests.support.lakes import CLUSTER
 
 HOSTILE = {"warm-up": "<script>document.title='run'</script>", "billing-steady": "../../x"}
@@ -50,12 +51,11 @@ def published(spark: Any, lake: Callable[[str], Path], tmp_path_factory: pytest.
     report.before = written_at(report.folder)
     assert publish_report.main(arguments) == 0
     report.unchanged = written_at(report.folder)
-    for table in ("generations", "transitions", "assignments", "member_sessions", "audit_counts", "replay_audit"):
-        names = " ".join(f'WHEN "{old}" THEN "{new}"' for old, new in HOSTILE.items())
-        where = ", ".join(f'"{old}"' for old in HOSTILE)
-        spark.sql(
-            f"UPDATE delta.`{root}/gold/{table}` SET group_id = CASE group_id {names} END WHERE group_id IN ({where})"
-        )
+    renamed = "CASE group_id " + " ".join(f'WHEN "{old}" THEN "{new}"' for old, new in HOSTILE.items()) + " END"
+    which = ", ".join(f'"{old}"' for old in HOSTILE)
+    for spec in READ:
+        if "group_id" in spec.columns:
+            spark.sql(f"UPDATE delta.`{root}/gold/{spec.name}` SET group_id = {renamed} WHERE group_id IN ({which})")
     assert publish_report.main(arguments) == 0
     report.after = written_at(report.folder)
     yield report

@@ -72,6 +72,7 @@ def _facts(rows: GroupRows) -> tuple[tuple[str, str], ...]:
     protocol = newest["protocol"] if newest else None
     facts = [
         ("cluster", rows.cluster),
+        *((("type", newest["group_type"]),) if newest and newest.get("group_type") else ()),
         ("protocol", f"{newest['protocol_type'] or 'no type'}, {protocol or 'no assignor'}" if newest else "not known"),
         ("generation", f"{newest['generation']} of life {newest['life']}" if newest else "none is known"),
         ("members then", number(newest["member_count"]) if newest else "not known"),

@@ -136,7 +136,13 @@ def _ownership(rows: GroupRows, colours: dict[str, str]) -> Panel:
             f"generation {row['generation']}",
             client(row["client_id"], row["client_host"]),
         ]
-        bars.append(bar(place, row["valid_from"], row["valid_to"], colours.get(name, "owner-0-0"), name, tip))
+        colour = colours.get(name, "owner-0-0")
+        if row.get("hold") == "revoking":
+            tip.append("being revoked, and not yet given back")
+            colour = "revoking"
+        if row.get("role"):
+            tip.append(f"as {row['role']} task")
+        bars.append(bar(place, row["valid_from"], row["valid_to"], colour, name, tip))
     names = [f"{topic}-{partition}" for topic, partition in lanes]
     return _cut("who owned which partition", names, bars, _left_out(rows, "assignments"))
 

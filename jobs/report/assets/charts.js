@@ -18,7 +18,7 @@ const Look = (() => {
     const fill = (name) => {
       const owner = /^owner-(\d)-(\d)$/.exec(name);
       if (owner) return { fill: get(`owner-${owner[1]}`), ...(owner[2] > 0 ? { decal: decal(HATCHES[owner[2]]) } : {}) };
-      return name === "abandoned" ? { fill: get(name), decal: decal(HATCHES[1]) } : { fill: get(name) };
+      return name === "abandoned" || name === "revoking" ? { fill: get(name), decal: decal(HATCHES[1]) } : { fill: get(name) };
     };
     return { get, fill };
   }

@@ -76,3 +76,10 @@ def test_what_is_left_out_is_said() -> None:
 def test_a_group_that_no_moment_is_known_of_has_no_chart() -> None:
     assert timeline(group(generations=[generation(1, None)])) is None
     assert timeline(group()) is None
+
+
+def test_a_partition_that_is_being_revoked_is_told_from_one_that_is_owned() -> None:
+    rows = [owned(0, "a", 100, 200, hold="owned"), owned(0, "a", 200, 300, hold="revoking")]
+    bars = panel(timeline(group(assignments=rows)), "who owned")["bars"]
+    assert [bar["colour"] for bar in bars] == ["owner-0-0", "revoking"]
+    assert "being revoked, and not yet given back" in bars[1]["tip"]
