@@ -39,7 +39,7 @@ lint: venv
 	@$(VENV)/bin/lint-imports
 
 notebook: demo
-	@$(PY) notebooks/run_notebook.py
+	@REBALANCE__SPARK__PROPERTIES='$(CURDIR)/conf/spark-defaults-demo.conf' $(PY) notebooks/run_notebook.py
 
 # A wheel under another name: executors only take .zip, .egg and .jar from --py-files.
 zip: venv

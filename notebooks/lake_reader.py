@@ -17,20 +17,20 @@ from schemas.catalog import BY_NAME
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DEMO_LAKE = REPOSITORY / "lake" / "demo"
-LAPTOP = SparkSettings(
-    properties=str(REPOSITORY / "conf" / "spark-defaults-laptop.conf"),
-    log4j2=str(REPOSITORY / "conf" / "log4j2.properties"),
-)
+CONF = REPOSITORY / "conf"
 
 
 def open_lake(root: str | None = None) -> LakeReader:
     """Open a lake for reading.
 
     Args:
-        root: folder or URI; by default the environment's REBALANCE__LAKE__ROOT, else the demo's lake.
+        root: folder or URI; by default the environment's REBALANCE__LAKE__ROOT, else the demo's lake. Spark is started
+            with REBALANCE__SPARK__PROPERTIES, else as on a laptop.
     """
+    properties = os.environ.get("REBALANCE__SPARK__PROPERTIES") or str(CONF / "spark-defaults-laptop.conf")
+    settings = SparkSettings(properties=properties, log4j2=str(CONF / "log4j2.properties"))
     root = root or os.environ.get("REBALANCE__LAKE__ROOT") or str(DEMO_LAKE)
-    return LakeReader(spark_session(LAPTOP, "rebalance-analytics notebook"), root.rstrip("/"))
+    return LakeReader(spark_session(settings, "rebalance-analytics notebook"), root.rstrip("/"))
 
 
 class LakeReader:

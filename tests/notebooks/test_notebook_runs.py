@@ -47,11 +47,12 @@ def test_a_notebook_says_first_what_it_looks_at(notebook: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-@EACH
+@pytest.mark.parametrize("notebook", [path for path in NOTEBOOKS if path.stem in ("fleet", "group_timeline")])
 def test_a_notebook_runs_on_a_lake(
     notebook: Path, lake: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REBALANCE__LAKE__ROOT", str(lake("kafka-4.2.0")))
+    monkeypatch.setenv("REBALANCE__SPARK__PROPERTIES", str(FOLDER.parent / "conf" / "spark-defaults-demo.conf"))
     node = run(notebook)
     assert images(node)
     assert not [output for output in outputs(node) if output.output_type == "error"]

@@ -155,7 +155,7 @@ def _line(cluster: str, row: Row, storms: Sequence[Row], bursts: Sequence[Row]) 
 def _heat(cluster: str, lines: Sequence[GroupLine], bins: Mapping[tuple[str, int], int], width_ms: int) -> Chart | None:
     if not bins:
         return None
-    busiest = [each.group_id for each in lines[:BUSIEST]]
+    busiest = [each.group_id for each in lines[:BUSIEST] if each.generations]
     first, last = min(at for _, at in bins), max(at for _, at in bins)
     cells = [
         [column, busiest.index(group_id), rebalances]

@@ -92,7 +92,7 @@ def _figures(rows: GroupRows) -> tuple[tuple[str, str], ...]:
         (number(rows.in_all("generations")), "generations"),
         (duration(sum(took)) if took else "not known", f"in rebalances{part}"),
         (number(sum(moved)) if moved else "not known", f"partitions moved{part}"),
-        (number(refused), "requests refused"),
+        (number(refused) if rows.of("audit_counts") else "not known", "requests refused"),
     )
 
 
