@@ -25,10 +25,11 @@ def timeline(rows: GroupRows) -> Chart | None:
         return None
     ends = [each["end"] for one in panels for each in one["bars"]]
     is_over = all(end is not None for end in ends)
-    until = max([*moments, *(end for end in ends if end is not None)])
+    last = max([*moments, *(end for end in ends if end is not None)])
     return {
         "since": min(moments),
-        "until": until if is_over else None,
+        "last": last,
+        "is_over": is_over,
         "panels": panels,
         "bands": _bands(rows),
         "owners": [[name, colour] for name, colour in colours.items()][:24],

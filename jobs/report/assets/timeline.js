@@ -82,7 +82,7 @@ const Timeline = (() => {
   }
 
   function option(data, look, width) {
-    const until = data.until === null ? Math.max(REPORT.until, data.since) : data.until;
+    const until = data.is_over ? data.last : Math.max(REPORT.until, data.last);
     const room = Math.max((until - data.since) * 0.005, 500);
     const left = width < 640 ? 96 : 190;
     const all = places(data.panels);

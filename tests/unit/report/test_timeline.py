@@ -83,3 +83,11 @@ def test_a_partition_that_is_being_revoked_is_told_from_one_that_is_owned() -> N
     bars = panel(timeline(group(assignments=rows)), "who owned")["bars"]
     assert [bar["colour"] for bar in bars] == ["owner-0-0", "revoking"]
     assert "being revoked, and not yet given back" in bars[1]["tip"]
+
+
+def test_a_chart_ends_with_the_data_unless_all_in_it_is_over() -> None:
+    stays = [stay("a", 100, 300), stay("b", 150, 200)]
+    over, still_open = timeline(group(member_sessions=stays)), timeline(group(member_sessions=[*stays, stay("c", 250)]))
+    assert over is not None and still_open is not None
+    assert (over["since"], over["last"], over["is_over"]) == (100, 300, True)
+    assert (still_open["last"], still_open["is_over"]) == (300, False)
