@@ -40,6 +40,15 @@ def test_a_page_that_was_deleted_by_hand_is_written_again(published: Published) 
     assert page.is_file()
 
 
+def test_the_results_of_the_quality_gate_are_linked_once_they_are_there(published: Published) -> None:
+    link = 'href="quality/index.html"'
+    assert link not in (published.folder / "quality.html").read_text(encoding="utf-8")
+    (published.folder / "quality").mkdir()
+    (published.folder / "quality" / "index.html").write_text("<!DOCTYPE html><title>checks</title>")
+    assert publish_report.main([f"--cluster={CLUSTER}", f"--lake.root={published.folder.parent}"]) == 0
+    assert link in (published.folder / "quality.html").read_text(encoding="utf-8")
+
+
 def test_a_group_with_a_path_for_a_name_stays_in_the_folder(published: Published) -> None:
     outside = {path.name for path in published.folder.parent.iterdir()}
     assert not {name for name in outside if name.startswith("x")}
