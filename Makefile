@@ -24,7 +24,7 @@ help:
 
 demo: venv java
 	@$(PY) -m tests.support.captures $(CAPTURE) $(SOURCE)
-	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml --report
+	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml --publish
 
 test: venv java browser
 	@$(PY) -m pytest

@@ -41,13 +41,13 @@ def run(job: Job) -> None:
     summarise(job)
     if closed is not None:
         raise closed
-    if getattr(job.arguments, "report", False):
+    if getattr(job.arguments, "publish", False):
         publish_report.run(job)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the job's own arguments."""
-    parser.add_argument("--report", action="store_true", help="publish the report at the end")
+    parser.add_argument("--publish", action="store_true", help="publish the report at the end")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

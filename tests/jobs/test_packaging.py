@@ -119,7 +119,7 @@ def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir:
         f"--py-files={archive}",
         str(script),
         *arguments(tmp_path / "lake", capture_dir("chaos-4.2.0")),
-        "--report",
+        "--publish",
     ]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
