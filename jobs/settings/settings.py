@@ -201,6 +201,12 @@ class LoggingSettings(Section):
     )
 
 
+class ReportSettings(Section):
+    """Where the report is written."""
+
+    path: str = Field("", description="folder or URI of the report; empty = <lake.root>/report")
+
+
 class SparkSettings(Section):
     """How Spark is started by `python -m`; spark-submit has its own options for both."""
 
@@ -228,6 +234,7 @@ class Settings(BaseSettings):
     findings: FindingsSettings = FindingsSettings()
     privacy: PrivacySettings = PrivacySettings()
     logging: LoggingSettings = LoggingSettings()
+    report: ReportSettings = ReportSettings()
     spark: SparkSettings = SparkSettings()
 
 

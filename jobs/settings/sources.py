@@ -17,6 +17,7 @@ PATHS = (
     "lake.root",
     "offsets.path",
     "logs.path",
+    "report.path",
     "findings.json_lines",
     "findings.prometheus",
     "spark.properties",

@@ -89,6 +89,18 @@ def test_the_same_sources_give_the_same_bytes(archive: Path, tmp_path: Path) -> 
     assert again.read_bytes() == archive.read_bytes()
 
 
+@pytest.mark.slow
+def test_the_report_finds_its_files_in_the_zip(archive: Path, tmp_path: Path) -> None:
+    script = "from jobs.report.pages import assets, layout; print(len(assets()), layout())"
+    from jobs.report.pages import assets, layout
+
+    environment = os.environ | {"PYTHONPATH": str(archive)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [str(len(assets())), layout()]
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir: Any, tmp_path: Path) -> None:
@@ -111,8 +123,10 @@ def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir:
         f"--py-files={archive}",
         str(script),
         *arguments(tmp_path / "lake", capture_dir("chaos-4.2.0")),
+        "--publish",
     ]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "Replay:" in done.stdout
     assert (tmp_path / "lake" / "gold" / "generations" / "_delta_log").is_dir()
+    assert (tmp_path / "lake" / "report" / "index.html").is_file()
