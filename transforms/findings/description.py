@@ -72,7 +72,7 @@ def document(
         "since": moment(state.get("since")),
         "in_state_ms": _length(state.get("since"), at),
         "members": [_member(member, leader) for member in members],
-        "last_rebalance": None if rebalance is None else _rebalance(rebalance),
+        "last_rebalance": None if rebalance is None else _rebalance(rebalance, at),
         "findings": [
             {"finding_kind": kind.name, **columns(kind, row)}
             for kind, rows in ((STORM, storms), (BURST, bursts))
@@ -94,8 +94,11 @@ def _member(member: Row, leader: str | None) -> dict[str, Any]:
     }
 
 
-def _rebalance(row: Row) -> dict[str, Any]:
-    return {"began_at": moment(row["began_at"]), **{name: row[name] for name in _REBALANCE}}
+def _rebalance(row: Row, at: float | None) -> dict[str, Any]:
+    """Of one that is under way at the moment nobody knows yet how long it takes, and how it comes out."""
+    told = {"began_at": moment(row["began_at"]), **{name: row[name] for name in _REBALANCE}}
+    is_under_way = at is not None and row["began_at"] + (row["rebalance_ms"] or 0) > at
+    return {**told, "outcome": None, "rebalance_ms": None} if is_under_way else told
 
 
 def _length(since: float | None, until: float | None) -> int | None:
@@ -106,7 +109,7 @@ def lines(told: Mapping[str, Any]) -> Iterator[Line]:
     """Yield a document as lines."""
     yield "group", f"{_shown(told['group_id'])} of cluster {_shown(told['cluster'])}"
     if told["at"]:
-        yield "at", _time(told["at"])
+        yield "at", f"{_time(told['at'])} UTC"
     lasts = "" if told["in_state_ms"] is None else f", for {duration(told['in_state_ms'])}"
     yield "state", f"{told['state']}, since {_time(told['since'])}{lasts if told['since'] else ''}"
     if told["life"] is None:
@@ -151,7 +154,8 @@ def _storm(row: Mapping[str, Any]) -> Iterator[Line]:
     rebalances = counted(row["rebalance_count"], "rebalance", "rebalances")
     yield "", f"{row['severity']}: rebalance storm, {row['pattern']}, {_span(row)}, {rebalances}"
     if row["main_client_id"]:
-        yield "", f"  culprit {_client(row['main_client_id'], row['main_client_host'])}, by {row['main_trigger']}"
+        culprit = f"{_shown(row['main_client_id'])} at {_shown(row['main_client_host'])}"
+        yield "", f"  culprit {culprit}, mostly by {row['main_trigger']}"
     yield "", f"  {_shown(row['advice'], 'no advice')}"
 
 
@@ -163,8 +167,8 @@ def _burst(row: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _span(row: Mapping[str, Any]) -> str:
-    end = "still going on where the data end" if row["is_open"] else f"to {_time(row['ended_at'])}"
-    return f"{_time(row['started_at'])} {end}"
+    end = ", still going on where the data end" if row["is_open"] else f" to {_time(row['ended_at'])}"
+    return f"{_time(row['started_at'])}{end}"
 
 
 def _client(client_id: str | None, host: str | None) -> str:

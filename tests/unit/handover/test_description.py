@@ -72,6 +72,14 @@ def test_it_says_why_the_group_last_rebalanced() -> None:
     assert "the client's reason: the consumer is being closed" in text
 
 
+def test_of_a_rebalance_under_way_it_does_not_say_how_it_came_out() -> None:
+    row = rebalance(outcome="stable")
+    under_way = document("demo", "shop", 2000.0, STATE, [], row, [], [])["last_rebalance"]
+    through = document("demo", "shop", 2400.0, STATE, [], row, [], [])["last_rebalance"]
+    assert (under_way["outcome"], under_way["rebalance_ms"]) == (None, None)
+    assert (through["outcome"], through["rebalance_ms"]) == ("stable", 1500)
+
+
 def test_findings_that_cover_the_moment_are_told_with_their_culprit_and_advice() -> None:
     storm = complete(
         "rebalance_storms", {"started_at": 0.0, "ended_at": 9000.0, "is_open": False, "rebalance_count": 9}
@@ -85,7 +93,7 @@ def test_findings_that_cover_the_moment_are_told_with_their_culprit_and_advice()
     for said in (
         "crash_loop",
         "9 rebalances",
-        "culprit client c-0 at not known",
+        "culprit c-0 at not known",
         "mend c-0",
         "30 times",
         "zombie",
