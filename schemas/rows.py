@@ -484,6 +484,21 @@ class CommitGapRow(Struct, kw_only=True, gc=False):
     kind: str
 
 
+class StandingCommitRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.standing_commits`: one commit that later commits of its partition are compared with."""
+
+    cluster: str
+    topic_partition_of_record: int
+    record_offset: int
+    recorded_at: float | None = None
+    group_id: str
+    topic: str
+    partition: int
+    committed_offset: int | None = None
+    is_tombstone: bool
+    txn_state: str
+
+
 class GroupHealthRow(Struct, kw_only=True, gc=False):
     """Row of `gold.group_health`: one group, as it is at the newest time in the data of its cluster."""
 
