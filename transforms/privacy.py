@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from schemas.privacy import names_clients
+from transforms.findings.stays import stem
 
 SHORTEST_SALT = 16
 """Characters; shorter ones can be guessed."""
@@ -32,6 +33,8 @@ _IN_TEXT = re.compile(
 )
 _NOBODY = frozenset({"None", "null", "Optional.empty", "Some", "Optional"})
 _KEPT = 100_000
+_BYTES = 8
+_PLACES = re.compile(r"hosts?$|^connection$")
 _TEXTS = frozenset({"reason", "client_reason", "detail", "text", "exception", "metadata", "members", "assignment"})
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -46,6 +49,7 @@ class Pseudonyms:
     def __init__(self, salt: str) -> None:
         self._key = hashlib.blake2b(salt.encode("utf-8")).digest()
         self.name = lru_cache(_KEPT)(self._name)
+        self.host = lru_cache(_KEPT)(self._host)
         self.member_id = lru_cache(_KEPT)(self._member_id)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -71,8 +75,6 @@ class Pseudonyms:
         if isinstance(value, str):
             return self._text_of(name, value)
         if isinstance(value, Mapping):
-            if name == "user_endpoint":
-                return {**value, "host": self.name(str(value.get("host")))}
             return self.row(value)
         if isinstance(value, list | tuple):
             return [self.value(name, each) for each in value]
@@ -82,7 +84,9 @@ class Pseudonyms:
         if name == "body" or value.startswith(('["', "{")) and name.endswith(("_ids", "body")):
             return self._json(name, value)
         if names_clients(name):
-            return self.member_id(value) if "member" in name or "leader" in name else self.name(value)
+            if "member" in name or "leader" in name:
+                return self.member_id(value)
+            return self.host(value) if _PLACES.search(name) else self.name(value)
         return self.text(value) if name in _TEXTS else value
 
     def _json(self, name: str, text: str) -> str:
@@ -98,13 +102,14 @@ class Pseudonyms:
 
     def _found(self, found: re.Match[str]) -> str:
         if found["host"]:
-            return self.name(found["host"])
+            return self.host(found["host"])
         if found["assigned"]:
             return self.member_id(found["assigned"])
         if found["uuid"]:
             return f"{self.name(found['owner'])}-{found['uuid']}"
         who = found["labelled"]
-        return found["label"] + (who if who in _NOBODY else self.name(who))
+        hide = self.host if found["label"].startswith("clientHost") else self.name
+        return found["label"] + (who if who in _NOBODY else hide(who))
 
     def _member_id(self, member_id: str) -> str:
         made_up = _MADE_UP.fullmatch(member_id)
@@ -115,12 +120,19 @@ class Pseudonyms:
         return self.name(member_id)
 
     def _name(self, name: str) -> str:
-        """Return the hash of a name; one that is empty stays so, as it says that there is none."""
-        return f"h{self._hash(name)}" if name else name
+        """Return the hash of a name; one that is empty stays so, as it says that there is none.
+
+        It is that of the name's stem and that of the name: findings know clients that stand in for each other by it.
+        """
+        return f"h{self._hash(stem(name))}-0{self._hash(name)}" if name else name
+
+    def _host(self, host: str) -> str:
+        """Return the hash of an address: nothing tells that two of them are of one network."""
+        return f"h{self._hash(host)}" if host else host
 
     def _hash(self, text: str) -> str:
         data = text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(data, key=self._key, digest_size=8).hexdigest()
+        return hashlib.blake2b(data, key=self._key, digest_size=_BYTES).hexdigest()
 
 
 @lru_cache(1000)

@@ -61,14 +61,13 @@ def database(spark: Any) -> Any:
 
 
 def test_a_database_has_every_table_of_the_lake_with_its_comments(
-    spark: Any, copy: Path, lake_rows: Any, database: str
+    spark: Any, copy: Path, lake_rows: Any, capture_dir: Callable[[str], Path], database: str
 ) -> None:
     """The lake was filled without one: what is there already is registered too."""
     from jobs import detect_findings
-    from tests.support.lakes import CLUSTER
+    from tests.support.lakes import arguments
 
-    given = [f"--cluster={CLUSTER}", f"--lake.root={copy}", f"--lake.database={database}"]
-    assert detect_findings.main(given) == 0
+    assert detect_findings.main([*arguments(copy, capture_dir(CAPTURE)), f"--lake.database={database}"]) == 0
     for spec in TABLES:
         assert _described(spark, database, spec) == {name: spec.column(name).meaning for name in spec.columns}
         described = spark.sql(f"DESCRIBE EXTENDED {database}.{spec.name}").collect()
@@ -78,26 +77,33 @@ def test_a_database_has_every_table_of_the_lake_with_its_comments(
 
 
 def test_a_name_that_another_lake_has_is_told(
-    spark: Any, copy: Path, tmp_path: Path, database: str, capsys: pytest.CaptureFixture[str]
+    spark: Any,
+    copy: Path,
+    capture_dir: Callable[[str], Path],
+    tmp_path: Path,
+    database: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     from jobs import detect_findings
-    from tests.support.lakes import CLUSTER
+    from tests.support.lakes import arguments
 
     other = Path(shutil.copytree(copy, tmp_path / "other"))
-    given = [f"--cluster={CLUSTER}", f"--lake.database={database}"]
-    assert detect_findings.main([*given, f"--lake.root={copy}"]) == 0
+    capture = capture_dir(CAPTURE)
+    assert detect_findings.main([*arguments(copy, capture), f"--lake.database={database}"]) == 0
     capsys.readouterr()
-    assert detect_findings.main([*given, f"--lake.root={other}"]) == 2
+    assert detect_findings.main([*arguments(other, capture), f"--lake.database={database}"]) == 2
     error = capsys.readouterr().err
     assert f"is a table at {copy}" in error.replace("file:", "")
     assert "set lake.database to a database of its own" in error
 
 
-def test_spark_sql_reads_what_a_run_registered_in_a_metastore(copy: Path, tmp_path: Path, lake_rows: Any) -> None:
+def test_spark_sql_reads_what_a_run_registered_in_a_metastore(
+    copy: Path, capture_dir: Callable[[str], Path], tmp_path: Path, lake_rows: Any
+) -> None:
     """Two processes of their own that share nothing but the metastore."""
     import pyspark
 
-    from tests.support.lakes import CLUSTER
+    from tests.support.lakes import arguments
     from tests.support.spark_session import DEFAULTS, LOG4J2
 
     own = {
@@ -108,7 +114,7 @@ def test_spark_sql_reads_what_a_run_registered_in_a_metastore(copy: Path, tmp_pa
     properties = tmp_path / "hive.conf"
     lines = [DEFAULTS.read_text(encoding="utf-8"), *(f"{key} {value}" for key, value in own.items())]
     properties.write_text("\n".join(lines), encoding="utf-8")
-    given = [f"--cluster={CLUSTER}", f"--lake.root={copy}", "--lake.database=analytics"]
+    given = [*arguments(copy, capture_dir(CAPTURE)), "--lake.database=analytics"]
     started = [f"--spark.properties={properties}", f"--spark.log4j2={LOG4J2}"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     job = [sys.executable, "-m", "jobs", "detect-findings", *given, *started]

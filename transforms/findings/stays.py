@@ -34,6 +34,14 @@ _NOT_A_TIMEOUT = ("unsubscribed", "closed")
 _SEPARATORS = re.compile(r"[-_.:@/#]")
 
 
+def stem(client_id: str) -> str:
+    """Return what clients that stand in for each other have in common: the id without the numbered words at its end."""
+    words = _SEPARATORS.split(client_id)
+    while len(words) > 1 and any(letter.isdigit() for letter in words[-1]):
+        words.pop()
+    return " ".join(words)
+
+
 @dataclass(frozen=True)
 class Client:
     """Who stands behind a member."""
@@ -52,10 +60,7 @@ class Client:
         """What clients have in common that stand in for each other: the client id, or what it begins with."""
         if self.group_instance_id or not self.client_id:
             return ()
-        words = _SEPARATORS.split(self.client_id)
-        while len(words) > 1 and any(letter.isdigit() for letter in words[-1]):
-            words.pop()
-        return ("same", self.client_id), ("alike", " ".join(words))
+        return ("same", self.client_id), ("alike", stem(self.client_id))
 
 
 @dataclass(eq=False)
