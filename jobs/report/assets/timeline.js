@@ -40,7 +40,7 @@ const Timeline = (() => {
         { x, y: top, width: Math.max(right - x - (right - x > 4 ? 1 : 0), 1.2), height }, params.coordSys);
       if (!shape) return null;
       // A label that would be cut to next to nothing is left out: the tip has it.
-      const fits = shape.width > 56 || Look.textWidth(bar.label) + 8 < shape.width;
+      const fits = shape.width > 56 || Look.textWidth(bar.label) + 16 < shape.width;
       const text = fits && height > 9 ? bar.label : "";
       return {
         type: "rect", shape, style: { ...look.fill(bar.colour) },
