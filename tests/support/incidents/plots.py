@@ -1,0 +1,425 @@
+"""What happens to groups, and why: the causes, played on clients and brokers; each gives the group that it happened to.
+
+A plot says what somebody, or something, did. Whether that makes a storm, by whatever definition, is not its business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.support.incidents.broker import World
+from tests.support.incidents.consumer import COOPERATIVE, Consumer, Setup
+
+SECOND, MINUTE = 1_000, 60_000
+
+JAVA, LIBRDKAFKA = ("apache-kafka-java", "4.2.0"), ("librdkafka", "2.16.0")
+
+
+@dataclass
+class Group:
+    """A group of some service, and what was done to it.
+
+    Attributes:
+        world: in which it lives.
+        kind: what was planted; "calm" = nothing out of the ordinary.
+        members: its consumers.
+        culprits: client ids of those that it is put down to.
+        acts: ordinary things that were done to it, such as "deploy".
+        until: end of the time that is played.
+    """
+
+    world: World
+    kind: str
+    members: list[Consumer]
+    culprits: set[str] = field(default_factory=set)
+    acts: list[str] = field(default_factory=list)
+    until: float = 0.0
+
+    @property
+    def random(self) -> Random:
+        """What is left to chance."""
+        return self.world.random
+
+    def at(self, moment: float, act: Callable[[], None]) -> None:
+        """Do something at a moment."""
+        self.world.clock.at(moment, act)
+
+
+class Service:
+    """How a service runs: what its clients are called, and where they run.
+
+    Styles: "numbered" names on hosts that stay; "unnamed" clients, which all have Java's default client.id on a host
+    each; "stateful" sets, whose pods keep their name and get another address; "pods" with a name and address of their
+    own each time. A process that crashes is started again in its place, whatever the style.
+    """
+
+    def __init__(self, group_id: str, random: Random, setup: Setup) -> None:
+        self.group_id, self.setup, self._random = group_id, setup, random
+        self.style = random.choices(("numbered", "unnamed", "stateful", "pods"), (5, 2, 2, 1))[0]
+        self._hosts = self._made = 0
+        self._release = self._word(6)
+
+    def name(self, number: int) -> str:
+        """Return the client id of the process with a number."""
+        if self.style == "unnamed":
+            return f"consumer-{self.group_id}-1"
+        if self.style == "pods":
+            return f"{self.group_id}-{self._release}-{self._word(5)}"
+        return f"{self.group_id}-{number}"
+
+    def host(self) -> str:
+        """Return an address that nobody has yet."""
+        self._hosts += 1
+        return f"/10.{self._random.randint(1, 9)}.{self._hosts // 200}.{self._hosts % 200 + 1}"
+
+    def consumer(self, world: World, setup: Setup | None = None, instance: str | None = None) -> Consumer:
+        """Make the next process."""
+        self._made += 1
+        return Consumer(world, self.name(self._made - 1), self.host(), setup or self.setup, instance)
+
+    def replacement(self, world: World, old: Consumer) -> Consumer:
+        """Return the process that a deploy puts in place of another: itself, or a new one of another address."""
+        if self.style in ("numbered", "unnamed"):
+            return old
+        name = old.client_id if self.style == "stateful" else self.name(self._made)
+        self._made += 1
+        return Consumer(world, name, self.host(), old.setup, old.instance)
+
+    def release(self) -> None:
+        """Build another version, which pods are named after."""
+        self._release = self._word(6)
+
+    def _word(self, length: int) -> str:
+        return "".join(self._random.choices("bcdfghjklmnpqrstvwxz2456789", k=length))
+
+
+def a_setup(random: Random, **more: object) -> Setup:
+    """Draw the settings of a service as they come."""
+    protocols = random.choices((("range", COOPERATIVE), ("roundrobin",), (COOPERATIVE,)), (5, 2, 3))[0]
+    is_java = random.random() < 0.75
+    drawn: dict[str, object] = {
+        "topics": ("orders",) if random.random() < 0.7 else ("orders", "returns"),
+        "protocols": protocols,
+        "session_ms": random.choice((10, 10, 30, 45, 45)) * SECOND,
+        "heartbeat_ms": 3 * SECOND,
+        "commit_ms": random.choice((5, 5, 15, 30)) * SECOND,
+        "batch_ms": random.choice((50, 300, 1_500)),
+        "says_why": is_java,
+        "software": JAVA if is_java else LIBRDKAFKA,
+    }
+    return Setup(**{**drawn, **more})  # type: ignore[arg-type]
+
+
+def a_group(kind: str, number: int, random: Random, count: int, setup: Setup, start: float) -> tuple[Group, Service]:
+    """Begin a group of some members, which come up within a few seconds of each other."""
+    topics = {"orders": random.randint(6, 16), "returns": random.randint(3, 8)}
+    world = World(f"svc-{number}", start, random, topics)
+    service = Service(world.group_id, random, setup)
+    members = [service.consumer(world) for _ in range(count)]
+    for member in members:
+        world.clock.at(start + random.uniform(0, 2.5 * SECOND), member.start)
+    return Group(world, kind, members), service
+
+
+def _quiet(random: Random) -> float:
+    return random.uniform(2, 6) * MINUTE
+
+
+# --- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def flapping_member(number: int, random: Random, start: float) -> Group:
+    """One client closes its consumer after each job and opens it again for the next one."""
+    group, _ = a_group("flapping_member", number, random, random.randint(2, 6), a_setup(random), start)
+    culprit = random.choice(group.members)
+    group.culprits = {culprit.client_id}
+    at, works, rests = start + _quiet(random), random.uniform(4, 40), random.uniform(1, 20)
+    for _ in range(random.randint(5, 14)):
+        group.at(at, culprit.close)
+        at += rests * random.uniform(0.7, 1.4) * SECOND
+        group.at(at, culprit.start)
+        at += works * random.uniform(0.7, 1.4) * SECOND
+    group.until = at + _quiet(random)
+    return group
+
+
+def crash_loop(number: int, random: Random, start: float) -> Group:
+    """A process dies some time after each start; its supervisor starts it again."""
+    setup = a_setup(random, session_ms=random.choice((10, 10, 30, 45)) * SECOND)
+    group, _ = a_group("crash_loop", number, random, random.randint(2, 6), setup, start)
+    culprit = random.choice(group.members)
+    group.culprits = {culprit.client_id}
+    back_off = random.choice((2, 10, 30, 60)) * SECOND
+    at, lives = start + _quiet(random), random.uniform(3, 45)
+    for _ in range(random.randint(6, 10)):
+        group.at(at, culprit.kill)
+        at += back_off * random.uniform(0.8, 1.2)
+        group.at(at, culprit.start)
+        at += max(setup.session_ms if back_off < setup.session_ms else 0, 3_000) + lives * random.uniform(0.7, 1.4) * SECOND
+    group.until = at + _quiet(random)
+    return group
+
+
+def slow_poll_loop(number: int, random: Random, start: float) -> Group:
+    """Batches of one client take longer than max.poll.interval.ms, again and again."""
+    setup = a_setup(random, poll_ms=random.choice((15, 30, 45, 60)) * SECOND)
+    group, _ = a_group("slow_poll_loop", number, random, random.randint(2, 6), setup, start)
+    culprit = random.choice(group.members)
+    group.culprits = {culprit.client_id}
+    at, over = start + _quiet(random), random.uniform(1, 30)
+    for _ in range(random.randint(5, 9)):
+        took = setup.poll_ms + over * random.uniform(0.6, 1.4) * SECOND
+        group.at(at, lambda took=took: culprit.dawdle(took))
+        at += took + random.uniform(5, 30) * SECOND
+    group.until = at + _quiet(random)
+    return group
+
+
+def deploy(group: Group, service: Service, at: float, kills: bool = False) -> float:
+    """Replace the processes of a service one after the other; return when that is done."""
+    service.release()
+    gap, down = group.random.uniform(4, 50) * SECOND, group.random.uniform(2, 15) * SECOND
+    for place in range(len(group.members)):
+
+        def replace(place: int = place) -> None:
+            old = group.members[place]
+            (old.kill if kills else old.close)()
+            new = group.members[place] = service.replacement(group.world, old)
+            group.world.clock.after(down, new.start)
+
+        group.at(at, replace)
+        at += down + gap * group.random.uniform(0.8, 1.2) + (group.members[place].setup.session_ms if kills else 0)
+    return at
+
+
+def rolling_restart(number: int, random: Random, start: float) -> Group:
+    """A new version is rolled out, process by process."""
+    kills = random.random() < 0.2
+    setup = a_setup(random, **({"session_ms": 10 * SECOND} if kills else {}))
+    group, service = a_group("rolling_restart", number, random, random.randint(3, 8), setup, start)
+    group.until = deploy(group, service, start + _quiet(random), kills) + _quiet(random)
+    return group
+
+
+def scaling(number: int, random: Random, start: float) -> Group:
+    """Processes are added one by one as load grows, and mostly taken away again."""
+    group, service = a_group("scaling", number, random, random.randint(1, 3), a_setup(random), start)
+    at, gap = start + _quiet(random), random.uniform(6, 60) * SECOND
+    added = [service.consumer(group.world) for _ in range(random.randint(5, 7))]
+    for member in added:
+        group.at(at, member.start)
+        at += gap * random.uniform(0.7, 1.3)
+    if random.random() < 0.7:
+        at += random.uniform(0, 4) * MINUTE
+        for member in reversed(added):
+            group.at(at, member.close)
+            at += gap * random.uniform(0.7, 1.3)
+    group.until = at + _quiet(random)
+    return group
+
+
+def fencing_war(number: int, random: Random, start: float) -> Group:
+    """Two processes have one group.instance.id; whoever is fenced ends, and its supervisor starts it again."""
+    setup = a_setup(random, commit_ms=random.choice((1, 3, 5)) * SECOND)
+    group, service = a_group("fencing_war", number, random, 0, setup, start)
+    world = group.world
+    count = random.randint(1, 4)
+    group.members = [service.consumer(world, instance=f"{world.group_id}-i{place}") for place in range(count + 1)]
+    twin = service.consumer(world, instance=f"{world.group_id}-i0")
+    for member in group.members:
+        group.at(start + random.uniform(0, 2.5 * SECOND), member.start)
+    rivals, back_off = (group.members[0], twin), random.uniform(3, 15) * SECOND
+    group.culprits = {rival.client_id for rival in rivals}
+    begins = start + _quiet(random)
+    over = begins + random.uniform(90, 240) * SECOND
+    for rival in rivals:
+        rival.died = lambda rival=rival: world.clock.after(  # type: ignore[misc]
+            back_off * random.uniform(0.8, 1.2), lambda: rival.start() if world.clock.now < over else None
+        )
+    group.at(begins, twin.start)
+    group.until = over + _quiet(random)
+    return group
+
+
+def subscription_conflict(number: int, random: Random, start: float) -> Group:
+    """Two versions of an application share a group.id, and one of them takes up and drops a topic as it goes."""
+    setup = a_setup(random, topics=("orders",))
+    group, service = a_group("subscription_conflict", number, random, random.randint(2, 4), setup, start)
+    other = service.consumer(group.world, a_setup(random, topics=("orders", "returns"), protocols=setup.protocols))
+    group.culprits = {other.client_id}
+    at, gap = start + _quiet(random), random.uniform(6, 60) * SECOND
+    group.at(at, other.start)
+    for step in range(random.randint(5, 10)):
+        at += gap * random.uniform(0.7, 1.3)
+        topics = ("orders", "returns") if step % 2 else ("returns",)
+        group.at(at, lambda topics=topics: other.subscribe(topics, "subscription has changed"))  # type: ignore[misc]
+    if random.random() < 0.4:
+        stranger = service.consumer(group.world, a_setup(random, protocols=("sticky",)))
+        stranger.died = lambda: group.world.clock.after(15 * SECOND, stranger.start)
+        group.at(start + _quiet(random), stranger.start)
+        group.at(at, stranger.kill)
+        group.at(at, lambda: setattr(stranger, "died", lambda: None))
+        group.culprits.add(stranger.client_id)
+    group.until = at + _quiet(random)
+    return group
+
+
+def grow(group: Group, at: float) -> None:
+    """Add partitions to a topic; clients notice when they refresh their metadata."""
+    before = dict(group.world.topics)
+
+    def change() -> None:
+        group.world.topics["orders"] = before["orders"] = group.world.topics["orders"] + group.random.randint(1, 4)
+        for member in group.members:
+            late = group.random.uniform(0.2, 10) * SECOND
+            group.world.clock.after(
+                late,
+                lambda member=member: member.metadata_changed("cached metadata has changed"),  # type: ignore[misc]
+            )
+
+    group.at(at, change)
+
+
+def metadata_refresh(number: int, random: Random, start: float) -> Group:
+    """Somebody adds partitions in small steps; or topics that match a pattern come and go."""
+    group, _ = a_group("metadata_refresh", number, random, random.randint(2, 5), a_setup(random), start)
+    at, gap = start + _quiet(random), random.uniform(15, 90) * SECOND
+    by_pattern = random.random() < 0.5
+    topics: tuple[str, ...] = group.members[0].topics
+    for step in range(random.randint(6, 9)):
+        if not by_pattern:
+            grow(group, at)
+        else:
+            topics = (*topics, f"new-{step}") if step % 3 < 2 else topics[:-1]
+            group.at(at, lambda topics=topics: _match(group, topics))  # type: ignore[misc]
+        at += gap * random.uniform(0.7, 1.3)
+    group.until = at + _quiet(random)
+    return group
+
+
+def _match(group: Group, topics: tuple[str, ...]) -> None:
+    """Let each member find other topics when it refreshes its metadata."""
+    for topic in topics:
+        group.world.topics.setdefault(topic, group.random.randint(1, 3))
+    for member in group.members:
+        late = group.random.uniform(0.2, 8) * SECOND
+        group.world.clock.after(
+            late,
+            lambda member=member: member.subscribe(topics, "subscription has changed"),  # type: ignore[misc]
+        )
+
+
+def coordinator_trouble(number: int, random: Random, start: float) -> Group:
+    """A broker dies, comes back and dies again; some clients take long to find who coordinates them now."""
+    setup = a_setup(random, session_ms=10 * SECOND, find_ms=random.choice((8, 15, 25)) * SECOND)
+    group, _ = a_group("coordinator_trouble", number, random, random.randint(3, 6), setup, start)
+    world, at = group.world, start + _quiet(random)
+    home, other = "1", "2"
+    for _ in range(random.randint(4, 6)):
+        is_crash = random.random() < 0.6
+        gone = random.uniform(3, 12) * SECOND if is_crash else random.uniform(20, 500)
+        group.at(at, (lambda broker=home: world.take_down(broker)) if is_crash else world.resign)  # type: ignore[misc]
+        group.at(at + gone, lambda broker=other: world.elect(broker, random.uniform(5, 800)))  # type: ignore[misc]
+        group.at(at + gone + 15 * SECOND, lambda broker=home: world.bring_up(broker))  # type: ignore[misc]
+        home, other = other, home
+        at += gone + random.uniform(30, 75) * SECOND
+    group.until = at + _quiet(random)
+    return group
+
+
+def zombie(number: int, random: Random, start: float) -> Group:
+    """Work goes on under a membership that is over: a thread that nobody told, or a process that slept too long."""
+    setup = a_setup(random, session_ms=10 * SECOND)
+    group, service = a_group("zombie", number, random, random.randint(2, 5), setup, start)
+    culprit, at = random.choice(group.members), start + _quiet(random)
+    group.culprits = {culprit.client_id}
+    pace = random.uniform(0.3, 4) * SECOND
+    commits = random.randint(8, 30)
+    api = "TxnOffsetCommit" if random.random() < 0.3 else "OffsetCommit"
+    sleeps = random.random() < 0.4
+
+    def remember() -> None:
+        known = culprit.member_id, culprit.generation
+        for step in range(commits):
+            culprit.work(sleep_ms + step * pace, known, api)
+
+    sleep_ms = setup.session_ms * random.uniform(1.4, 2.5) if sleeps else 0.0
+    if sleeps:
+        # The batch does not poll, so the client does not join again before it is done.
+        group.at(at - 1, lambda: culprit.dawdle(sleep_ms + commits * pace + 2 * SECOND))
+        group.at(at, remember)
+        group.at(at, lambda: culprit.freeze(sleep_ms))
+    else:
+        group.at(at, remember)
+        group.at(at + random.uniform(0, 2) * pace, service.consumer(group.world).start)
+    group.until = at + sleep_ms + commits * pace + _quiet(random)
+    return group
+
+
+def lost_session(number: int, random: Random, start: float) -> Group:
+    """A process stops for longer than its session, several times (collections of garbage, a host that swaps)."""
+    setup = a_setup(random, session_ms=10 * SECOND)
+    group, _ = a_group("lost_session", number, random, random.randint(2, 6), setup, start)
+    culprit, at = random.choice(group.members), start + _quiet(random)
+    group.culprits = {culprit.client_id}
+    for _ in range(random.randint(4, 8)):
+        ms = setup.session_ms + setup.heartbeat_ms + random.uniform(1, 15) * SECOND
+        group.at(at, lambda ms=ms: culprit.freeze(ms))  # type: ignore[misc]
+        at += ms + random.uniform(10, 50) * SECOND
+    group.until = at + _quiet(random)
+    return group
+
+
+def calm(number: int, random: Random, start: float) -> Group:
+    """A group of which nothing is to be said: steady, now and then a deploy, a restart, a crash, a pause, growth."""
+    setup = a_setup(random)
+    group, service = a_group("calm", number, random, random.randint(1, 8), setup, start)
+    group.until = start + random.uniform(20, 40) * MINUTE
+    low, high = start + 2 * MINUTE, group.until - 3 * MINUTE
+    if random.random() < 0.25:
+        deploy(group, service, random.uniform(low, high))
+        group.acts.append("deploy")
+    for _ in range(random.choice((0, 1, 1, 2))):
+        what = random.choice(("restart", "crash", "pause", "slow batch", "one more", "grow"))
+        group.acts.append(what)
+        group.at(random.uniform(low, high), lambda what=what: _ordinary(group, service, what))  # type: ignore[misc]
+    return group
+
+
+def _ordinary(group: Group, service: Service, what: str) -> None:
+    """Something that happens to every group now and then."""
+    member, random, clock = group.random.choice(group.members), group.random, group.world.clock
+    if what in ("restart", "crash"):
+        (member.close if what == "restart" else member.kill)()
+        clock.after(random.uniform(3, 60) * SECOND, lambda: None if member.is_up else member.start())
+    elif what == "pause":
+        member.freeze(random.uniform(1, 20) * SECOND)
+    elif what == "slow batch":
+        member.dawdle(random.uniform(20, 90) * SECOND)
+    elif what == "one more":
+        new = service.consumer(group.world)
+        group.members.append(new)
+        new.start()
+    else:
+        grow(group, clock.now)
+
+
+KINDS: dict[str, Callable[[int, Random, float], Group]] = {
+    plot.__name__: plot
+    for plot in (
+        flapping_member,
+        crash_loop,
+        slow_poll_loop,
+        rolling_restart,
+        scaling,
+        fencing_war,
+        subscription_conflict,
+        metadata_refresh,
+        coordinator_trouble,
+        zombie,
+        lost_session,
+    )
+}
+"""By name: what can be planted."""
