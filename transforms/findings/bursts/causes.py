@@ -125,7 +125,10 @@ def _replaced(evidence: Evidence, sender: Sender) -> int:
 
 
 def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
-    """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped."""
+    """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped.
+
+    Whoever goes on afterwards in the same way was not what the group waited for.
+    """
     key = (sender.client.client_id, sender.client.client_host)
     tried = [
         r.answered_at
@@ -142,6 +145,7 @@ def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
         return False
     waited_until = in_force_at(rebalance)
     inside = [at for at in moments if waited_until is None or at <= waited_until]
-    if len(inside) < _RETRIES:
+    goes_on = [at for at in moments[len(inside) :] if course.rebalance_at(at) is rebalance]
+    if len(inside) < _RETRIES or len(goes_on) >= _GOES_ON:
         return False
     return waited_until is None or inside[-1] - rebalance.preparing_at >= (waited_until - rebalance.preparing_at) / 2

@@ -67,10 +67,10 @@ def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
     """By pattern: whether a cause is part of it."""
 
     def test_of(kinds: tuple[Kind, ...]) -> Callable[[Cause], bool]:
-        return lambda cause: comings.kind_of(cause) in kinds and not (comings.is_rolling and comings.is_restart(cause))
+        return lambda cause: comings.kind_of(cause) in kinds and not comings.is_rolled(cause)
 
     return {name: test_of(kinds) for name, kinds in _KINDS.items()} | {
-        "rolling_restart": lambda cause: comings.is_rolling and comings.is_restart(cause),
+        "rolling_restart": comings.is_rolled,
         "flapping_member": lambda cause: not comings.is_rolling and comings.is_flap(cause),
         "scaling": lambda cause: (
             comings.kind_of(cause) in (Kind.ARRIVAL, Kind.DEPARTURE)
@@ -83,60 +83,90 @@ class _Comings:
     """Who came back in a storm, how often, and in what order.
 
     A rolling restart takes one client after the other: at any time most of them are there, and none goes again before
-    the others had their turn. Deaths can be a rolling restart as well, by killing; but only once: again and again, they
-    are crashes that go round.
+    the others had their turn. Deaths can be part of it, by killing; but only once: again and again, they are crashes
+    that go round, beside which there may be a restart of those that left in good order.
 
     Attributes:
         rounds: how often the client that went most often went.
         turns: how often the group's size went over from growing to shrinking, or back.
-        is_rolling: the returns are a rolling restart.
+        is_rolling: returns are a rolling restart.
     """
 
     def __init__(self, evidence: Evidence, causes: list[list[Cause]]) -> None:
         in_all = [cause for each in causes for cause in each]
-        gone = {id(c.stay): c for c in in_all if self.is_restart(c)}
-        self._returned = sorted(gone.values(), key=lambda cause: _ended_at(cause.stay))
-        self._times: dict[object, list[int]] = defaultdict(list)
-        for number, cause in enumerate(self._returned):
-            if cause.stay is not None:
-                self._times[cause.stay.origin.key].append(number)
-        self.rounds = max(map(len, self._times.values()), default=0)
-        is_crash = any(cause.kind is Kind.CRASH for cause in in_all)
-        members = max((row.member_count or 0 for row in evidence.generations), default=0)
-        self.is_rolling = (
-            all(_is_same_client(cause.stay) for cause in self._returned)
-            and len(self._times) >= max(2, members / 2)
-            and min(map(len, self._times.values())) >= self.rounds - 1
-            and not (is_crash and self.rounds > 1)
-            and self._takes_turns()
-            and _away_at_once(cause.stay for cause in self._returned) <= max(1, len(self._times) // 2)
-        )
+        self._members = max((row.member_count or 0 for row in evidence.generations), default=0)
+        rounds = [_Round(in_all, kinds) for kinds in _RETURNS]
+        self._round = next((each for each in rounds if each.is_rolling(self._members)), rounds[0])
+        self.is_rolling = self._round.is_rolling(self._members)
+        self.rounds = self._round.times
         self.turns = _turns(in_all)
+        self._returns = rounds[0].count_of
         self._habits = {
             (cause.stay.origin.key, cause.stay.end_cause): cause.kind
             for cause in in_all
-            if cause.stay is not None and cause.kind in (Kind.CRASH, Kind.LOST, Kind.SLOW, Kind.RESTART)
+            if cause.stay is not None and cause.kind in (Kind.CRASH, Kind.LOST, Kind.SLOW, Kind.RESTART, Kind.RETURN)
         }
 
-    def _takes_turns(self) -> bool:
-        others = len(self._times) - 1
-        gaps = [later - earlier - 1 for of in self._times.values() for earlier, later in zip(of, of[1:], strict=False)]
-        return all(gap >= others / 2 for gap in gaps)
-
-    def is_restart(self, cause: Cause) -> bool:
-        """Whether a cause is the return of a client that had gone, or its going."""
-        return cause.kind in (Kind.RESTART, Kind.CRASH) and cause.stay is not None and cause.stay.after is not None
+    def is_rolled(self, cause: Cause) -> bool:
+        """Whether a cause is part of a rolling restart."""
+        return self.is_rolling and self._round.has(cause)
 
     def is_flap(self, cause: Cause) -> bool:
         """Whether a cause is the coming and going of a client that did it more than once."""
-        returns = len(self._times.get(cause.stay.origin.key, ())) if cause.stay is not None else 0
-        return self.kind_of(cause) is Kind.RESTART and returns > 1
+        return self.kind_of(cause) is Kind.RESTART and cause.stay is not None and self._returns(cause.stay) > 1
 
     def kind_of(self, cause: Cause) -> Kind:
         """Return what a cause is part of: a last going, for good, is part of the goings before."""
         if cause.kind is not Kind.DEPARTURE or cause.stay is None:
             return cause.kind
         return self._habits.get((cause.stay.origin.key, cause.stay.end_cause), cause.kind)
+
+
+_RETURNS = ((Kind.RESTART, Kind.CRASH, Kind.RETURN), (Kind.RESTART,))
+"""What a rolling restart may be made of: what covers most first."""
+
+
+class _Round:
+    """Returns of some kinds.
+
+    Attributes:
+        times: how often the client that went most often went.
+    """
+
+    def __init__(self, causes: Iterable[Cause], kinds: tuple[Kind, ...]) -> None:
+        self._kinds = kinds
+        gone = {id(c.stay): c for c in causes if self.has(c)}
+        self._returned = sorted(gone.values(), key=lambda cause: _ended_at(cause.stay))
+        self._times: dict[object, list[int]] = defaultdict(list)
+        for number, cause in enumerate(self._returned):
+            if cause.stay is not None:
+                self._times[cause.stay.origin.key].append(number)
+        self.times = max(map(len, self._times.values()), default=0)
+
+    def has(self, cause: Cause) -> bool:
+        """Whether a cause is the return of a client that had gone, or its going."""
+        return cause.kind in self._kinds and cause.stay is not None and cause.stay.after is not None
+
+    def count_of(self, stay: Stay) -> int:
+        """Return how often the client of a stay went and came back."""
+        return len(self._times.get(stay.origin.key, ()))
+
+    def is_rolling(self, members: int) -> bool:
+        """Whether they are a rolling restart of a group of so many."""
+        crashes = [cause for cause in self._returned if cause.kind is Kind.CRASH]
+        return (
+            all(_is_same_client(cause.stay) for cause in crashes)
+            and len(self._times) >= max(2, members / 2)
+            and min(map(len, self._times.values())) >= self.times - 1
+            and not (crashes and self.times > 1)
+            and self._takes_turns()
+            and _away_at_once(cause.stay for cause in self._returned) <= max(1, len(self._times) // 2)
+        )
+
+    def _takes_turns(self) -> bool:
+        others = len(self._times) - 1
+        gaps = [later - earlier - 1 for of in self._times.values() for earlier, later in zip(of, of[1:], strict=False)]
+        return all(gap >= others / 2 for gap in gaps)
 
 
 def _is_same_client(stay: Stay | None) -> bool:

@@ -40,7 +40,17 @@ class Subscriptions:
             return Kind.METADATA
         if row.trigger == "subscription_changed" or row.is_subscription_changed:
             return Kind.SUBSCRIPTION if self._is_conflict else Kind.METADATA
+        if row.trigger == "unknown":
+            return Kind.METADATA if self.has_grown(number) else Kind.OTHER
         before = self._generations[number - 1] if number else None
         totals = (before and before.partitions_total, row.partitions_total)
-        has_grown = None not in totals and totals[0] != totals[1]
-        return Kind.METADATA if has_grown else Kind.OTHER
+        is_other = None not in totals and totals[0] != totals[1]
+        return Kind.METADATA if is_other else Kind.OTHER
+
+    def has_grown(self, number: int) -> bool:
+        """Tell whether a rebalance gave out more partitions than any before it.
+
+        In the first half of a cooperative rebalance some have no owner, so that a second half seems to grow.
+        """
+        totals = [row.partitions_total for row in self._generations[: number + 1] if row.partitions_total is not None]
+        return len(totals) > 1 and self._generations[number].partitions_total == totals[-1] > max(totals[:-1])
