@@ -39,6 +39,11 @@ class World:
         start: first moment, epoch ms.
         random: what is left to chance.
         topics: partitions by topic.
+
+    Attributes:
+        home: the broker that coordinates the group; None = there is none just now.
+        is_up: which brokers run.
+        rebalances: when each began.
     """
 
     def __init__(self, group_id: str, start: float, random: Random, topics: dict[str, int]) -> None:
@@ -47,6 +52,7 @@ class World:
         self.paper = Paper(group_id)
         self.home: str | None = "1"
         self.is_up = dict.fromkeys(BROKERS, True)
+        self.rebalances: list[float] = []
         self._settings = CoordinatorSettings()
         self._machine = Machine(group_id, self._settings)
         self._asked: dict[int, tuple[Sent, str, Hear]] = {}
@@ -198,6 +204,7 @@ class World:
     def _write_moved(self, moved: Moved, state: str, request: Request | None) -> None:
         group, self._since = self._machine.group, self.clock.now
         if moved.to_state is GroupState.PREPARING:
+            self.rebalances.append(self.clock.now)
             self._line(
                 f"Preparing to rebalance group {self.group_id} in state PreparingRebalance with old generation "
                 f"{moved.generation} (reason: {_reason(moved, state, request)})."

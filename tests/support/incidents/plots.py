@@ -50,8 +50,8 @@ class Group:
 class Service:
     """How a service runs: what its clients are called, and where they run.
 
-    Styles: "numbered" names on hosts that stay; "unnamed" clients, which all have Java's default client.id on a host
-    each; "stateful" sets, whose pods keep their name and get another address; "pods" with a name and address of their
+    Styles: "numbered" names on hosts that stay; "unnamed" clients, which all have Java's default client.id, on hosts
+    that stay or get another address with each deploy; "stateful" sets, whose pods keep their name and get another address; "pods" with a name and address of their
     own each time. A process that crashes is started again in its place, whatever the style.
     """
 
@@ -59,6 +59,7 @@ class Service:
         self.group_id, self.setup, self._random = group_id, setup, random
         self.style = random.choices(("numbered", "unnamed", "stateful", "pods"), (5, 2, 2, 1))[0]
         self._hosts = self._made = 0
+        self._stays = random.random() < 0.5
         self._release = self._word(6)
 
     def name(self, number: int) -> str:
@@ -81,7 +82,7 @@ class Service:
 
     def replacement(self, world: World, old: Consumer) -> Consumer:
         """Return the process that a deploy puts in place of another: itself, or a new one of another address."""
-        if self.style in ("numbered", "unnamed"):
+        if self.style == "numbered" or (self.style == "unnamed" and self._stays):
             return old
         name = old.client_id if self.style == "stateful" else self.name(self._made)
         self._made += 1
@@ -198,7 +199,7 @@ def rolling_restart(number: int, random: Random, start: float) -> Group:
     """A new version is rolled out, process by process."""
     kills = random.random() < 0.2
     setup = a_setup(random, **({"session_ms": 10 * SECOND} if kills else {}))
-    group, service = a_group("rolling_restart", number, random, random.randint(3, 8), setup, start)
+    group, service = a_group("rolling_restart", number, random, random.randint(4, 8), setup, start)
     group.until = deploy(group, service, start + _quiet(random), kills) + _quiet(random)
     return group
 
@@ -313,11 +314,11 @@ def _match(group: Group, topics: tuple[str, ...]) -> None:
 
 def coordinator_trouble(number: int, random: Random, start: float) -> Group:
     """A broker dies, comes back and dies again; some clients take long to find who coordinates them now."""
-    setup = a_setup(random, session_ms=10 * SECOND, find_ms=random.choice((8, 15, 25)) * SECOND)
-    group, _ = a_group("coordinator_trouble", number, random, random.randint(3, 6), setup, start)
+    setup = a_setup(random, session_ms=10 * SECOND, find_ms=random.choice((15, 25, 40)) * SECOND)
+    group, _ = a_group("coordinator_trouble", number, random, random.randint(4, 8), setup, start)
     world, at = group.world, start + _quiet(random)
     home, other = "1", "2"
-    for _ in range(random.randint(4, 6)):
+    for _ in range(random.randint(5, 8)):
         is_crash = random.random() < 0.6
         gone = random.uniform(3, 12) * SECOND if is_crash else random.uniform(20, 500)
         group.at(at, (lambda broker=home: world.take_down(broker)) if is_crash else world.resign)  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -25,6 +25,9 @@ _KINDS = {
     "coordinator_trouble": (Kind.COORDINATOR,),
 }
 """Patterns that are told by the kinds of causes alone; the others depend on who comes and goes, and how often."""
+
+_ROLLED_SHARE = 2 / 3
+"""From this share of the returns on they are a rolling restart; the others are what happens beside it."""
 
 HARMLESS = ("rolling_restart", "scaling")
 """Patterns that somebody meant to happen; they harm only if they go on and on."""
@@ -87,17 +90,17 @@ class _Comings:
     that go round, beside which there may be a restart of those that left in good order.
 
     Attributes:
-        rounds: how often the client that went most often went.
+        rounds: how many times the group was restarted.
         turns: how often the group's size went over from growing to shrinking, or back.
         is_rolling: returns are a rolling restart.
     """
 
     def __init__(self, evidence: Evidence, causes: list[list[Cause]]) -> None:
         in_all = [cause for each in causes for cause in each]
-        self._members = max((row.member_count or 0 for row in evidence.generations), default=0)
-        rounds = [_Round(in_all, kinds) for kinds in _RETURNS]
-        self._round = next((each for each in rounds if each.is_rolling(self._members)), rounds[0])
-        self.is_rolling = self._round.is_rolling(self._members)
+        members = max((row.member_count or 0 for row in evidence.generations), default=0)
+        rounds = [_Round(in_all, kinds, members) for kinds in _RETURNS]
+        self._round = next((each for each in rounds if each.is_rolling()), rounds[0])
+        self.is_rolling = self._round.is_rolling()
         self.rounds = self._round.times
         self.turns = _turns(in_all)
         self._returns = rounds[0].count_of
@@ -127,46 +130,68 @@ _RETURNS = ((Kind.RESTART, Kind.CRASH, Kind.RETURN), (Kind.RESTART,))
 
 
 class _Round:
-    """Returns of some kinds.
+    """Returns of some kinds, in rounds: in one of them each client goes once.
+
+    What happened to a single client just before or after the others had their turn is no round, and spoils none.
 
     Attributes:
-        times: how often the client that went most often went.
+        times: how many rounds there were that most of the group took part in.
     """
 
-    def __init__(self, causes: Iterable[Cause], kinds: tuple[Kind, ...]) -> None:
+    def __init__(self, causes: Iterable[Cause], kinds: tuple[Kind, ...], members: int) -> None:
         self._kinds = kinds
-        gone = {id(c.stay): c for c in causes if self.has(c)}
+        gone = {id(c.stay): c for c in causes if self._is_return(c)}
         self._returned = sorted(gone.values(), key=lambda cause: _ended_at(cause.stay))
-        self._times: dict[object, list[int]] = defaultdict(list)
-        for number, cause in enumerate(self._returned):
-            if cause.stay is not None:
-                self._times[cause.stay.origin.key].append(number)
-        self.times = max(map(len, self._times.values()), default=0)
+        self._times = Counter(_who(cause) for cause in self._returned)
+        least = max(2, members / 2)
+        ways = (_rounds(self._returned), _rounds(self._returned[::-1]))
+        self._rounds = max(
+            ([each for each in way if len(each) >= least] for way in ways), key=lambda way: sum(map(len, way))
+        )
+        self.times = len(self._rounds)
+        self._rolled = {id(cause.stay) for each in self._rounds for cause in each}
 
-    def has(self, cause: Cause) -> bool:
+    def _is_return(self, cause: Cause) -> bool:
         """Whether a cause is the return of a client that had gone, or its going."""
         return cause.kind in self._kinds and cause.stay is not None and cause.stay.after is not None
 
+    def has(self, cause: Cause) -> bool:
+        """Whether a cause is part of one of the rounds."""
+        return self._is_return(cause) and id(cause.stay) in self._rolled
+
     def count_of(self, stay: Stay) -> int:
         """Return how often the client of a stay went and came back."""
-        return len(self._times.get(stay.origin.key, ()))
+        return self._times[stay.origin.key]
 
-    def is_rolling(self, members: int) -> bool:
-        """Whether they are a rolling restart of a group of so many."""
-        crashes = [cause for cause in self._returned if cause.kind is Kind.CRASH]
+    def is_rolling(self) -> bool:
+        """Whether most of the returns are one rolling restart, or several."""
+        rolled = [cause for cause in self._returned if id(cause.stay) in self._rolled]
+        crashes = [cause for cause in rolled if cause.kind is Kind.CRASH]
+        most_away = max((len(each) for each in self._rounds), default=0) // 2
         return (
-            all(_is_same_client(cause.stay) for cause in crashes)
-            and len(self._times) >= max(2, members / 2)
-            and min(map(len, self._times.values())) >= self.times - 1
+            bool(rolled)
+            and len(rolled) >= _ROLLED_SHARE * len(self._returned)
+            and all(_is_same_client(cause.stay) for cause in crashes)
             and not (crashes and self.times > 1)
-            and self._takes_turns()
-            and _away_at_once(cause.stay for cause in self._returned) <= max(1, len(self._times) // 2)
+            and _away_at_once(cause.stay for cause in rolled) <= max(1, most_away)
         )
 
-    def _takes_turns(self) -> bool:
-        others = len(self._times) - 1
-        gaps = [later - earlier - 1 for of in self._times.values() for earlier, later in zip(of, of[1:], strict=False)]
-        return all(gap >= others / 2 for gap in gaps)
+
+def _who(cause: Cause) -> object:
+    return None if cause.stay is None else cause.stay.origin.key
+
+
+def _rounds(returned: Iterable[Cause]) -> list[list[Cause]]:
+    """Part returns into rounds: another one begins when a client goes again."""
+    rounds: list[list[Cause]] = []
+    seen: set[object] = set()
+    for cause in returned:
+        if not rounds or _who(cause) in seen:
+            rounds.append([])
+            seen.clear()
+        rounds[-1].append(cause)
+        seen.add(_who(cause))
+    return rounds
 
 
 def _is_same_client(stay: Stay | None) -> bool:
