@@ -30,6 +30,9 @@ _LATE_MS = 100
 _OFTEN = 3
 """From so many times on it is no chance that a client left only after its time between two polls had run out."""
 
+_NOT_KNOWN = "UNKNOWN_MEMBER_ID"
+"""What a member is told that the coordinator has removed."""
+
 _NOT_A_TIMEOUT = ("unsubscribed", "closed")
 """Words in the reason of a leave (KIP-800) by which a client that lives on says that it meant to go."""
 
@@ -209,9 +212,11 @@ def _is_gone(stay: Stay, at: float, session_ms: int) -> bool:
 
 
 def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
-    """Tell processes that lived on from those that died: by their late requests, and by their connections."""
-    if not evidence.has_request_log():
-        return
+    """Tell processes that lived on from those that died: by their late requests, and by their connections.
+
+    Clients' own logs tell of no connections, and by clocks of their own: there it is enough that a member whose session
+    had run out was told that nobody knows it.
+    """
     by_member: dict[str, list[Request]] = defaultdict(list)
     for request in evidence.requests:
         for member_id in {request.member_id, request.answered_member_id} - {None, ""}:
@@ -221,9 +226,10 @@ def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
             continue
         sent = by_member[stay.member_id]
         late = [r for r in sent if r.answered_at > stay.ended_at + _LATE_MS and r.error != "NONE"]
-        if late:
+        was_told = stay.end_cause == "session_expired" and any(r.error == _NOT_KNOWN for r in sent)
+        if was_told or (late and evidence.has_request_log()):
             stay.lived_on = True
-        elif stay.after is not None:
+        elif stay.after is not None and evidence.has_request_log():
             stay.lived_on = _is_same_connection(sent, by_member[stay.after.member_id])
 
 

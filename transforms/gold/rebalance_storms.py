@@ -31,16 +31,20 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
 )
-from schemas.tables.silver import GROUP_REQUESTS
+from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
 from transforms.findings.evidence import Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
+from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
 
-READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS)
+READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS, CLIENT_EVENTS)
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
 
 _ORDER = ("at_us", "life", "generation")
+_APART_MS = 60_000
+"""What clients logged so shortly before or after the request log, that may tell of it already: their clocks differ."""
+
 _COMES_AND_GOES = ("JoinGroup", "LeaveGroup")
 
 
@@ -141,7 +145,8 @@ def _beside(tables: Mapping[TableSpec, DataFrame], numbered: DataFrame, spans: D
     if (coordinators := tables.get(COORDINATORS)) is not None:
         yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
     if (requests := tables.get(GROUP_REQUESTS)) is not None:
-        told = requests.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
+        known = with_client_refusals(requests, tables.get(CLIENT_EVENTS), _APART_MS, tables.get(MEMBER_SESSIONS))
+        told = known.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
             "NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"
         )
-        yield packed(around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST), "requests")
+        yield packed(around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST, "evidence"), "requests")

@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import asdict
 
-from schemas.kafka_errors import error_name
 from tests.support.incidents.paper import PARTITION_COUNT, Row
 from tests.support.incidents.plots import KINDS, Group, calm
 from tests.unit.findings import pure
@@ -70,9 +69,9 @@ def _cut(group: Group, since: float) -> None:
 def find(group: Group, depth: str) -> Found:
     """Replay a group by the evidence of a depth, and judge it by the default thresholds."""
     tables = tables_of(group, depth)
-    storms = pure.storms(tables, Thresholds(), group.until)
     if "client_events" in DEPTHS[depth]:
         tables["group_requests"] = _told_by_clients(group)
+    storms = pure.storms(tables, Thresholds(), group.until)
     bursts = pure.bursts(tables, GAP_MS, MIN_ERRORS, group.until)
     return Found(
         [(row["pattern"], row["severity"], row["main_client_id"]) for row in storms],
@@ -104,7 +103,4 @@ def _told_by_clients(group: Group) -> list[Row]:
         by_file.setdefault(row["source_file"], []).append(line)
     told = [refusal for lines in by_file.values() for refusal in refusals(lines)]
     blank = dict.fromkeys(("client_host", "group_instance_id", "sent_offsets", "partition_errors", "connection"))
-    return [{**blank, "cluster": "demo", **asdict(refusal)} for refusal in told]
-
-
-__all__ = ["DEPTHS", "KINDS", "Found", "error_name", "find", "play", "tables_of"]
+    return [{**blank, "cluster": "demo", "evidence": "client_log", **asdict(refusal)} for refusal in told]

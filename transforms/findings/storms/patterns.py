@@ -135,7 +135,7 @@ class _Round:
     What happened to a single client just before or after the others had their turn is no round, and spoils none.
 
     Attributes:
-        times: how many rounds there were that most of the group took part in.
+        times: how often most of those that took part in rounds went.
     """
 
     def __init__(self, causes: Iterable[Cause], kinds: tuple[Kind, ...], members: int) -> None:
@@ -148,7 +148,7 @@ class _Round:
         self._rounds = max(
             ([each for each in way if len(each) >= least] for way in ways), key=lambda way: sum(map(len, way))
         )
-        self.times = len(self._rounds)
+        self.times = _most_times(_who(cause) for each in self._rounds for cause in each)
         self._rolled = {id(cause.stay) for each in self._rounds for cause in each}
 
     def _is_return(self, cause: Cause) -> bool:
@@ -171,7 +171,6 @@ class _Round:
         return (
             bool(rolled)
             and len(rolled) >= _ROLLED_SHARE * len(self._returned)
-            and all(_is_same_client(cause.stay) for cause in crashes)
             and not (crashes and self.times > 1)
             and _away_at_once(cause.stay for cause in rolled) <= max(1, most_away)
         )
@@ -179,6 +178,12 @@ class _Round:
 
 def _who(cause: Cause) -> object:
     return None if cause.stay is None else cause.stay.origin.key
+
+
+def _most_times(names: Iterable[object]) -> int:
+    """Return how often at least half of some names are there."""
+    counts = sorted(Counter(names).values(), reverse=True)
+    return counts[(len(counts) - 1) // 2] if counts else 0
 
 
 def _rounds(returned: Iterable[Cause]) -> list[list[Cause]]:
@@ -192,10 +197,6 @@ def _rounds(returned: Iterable[Cause]) -> list[list[Cause]]:
         rounds[-1].append(cause)
         seen.add(_who(cause))
     return rounds
-
-
-def _is_same_client(stay: Stay | None) -> bool:
-    return stay is not None and stay.after is not None and stay.after.client.key == stay.client.key
 
 
 def _ended_at(stay: Stay | None) -> float:
