@@ -76,14 +76,18 @@ def causes_of(evidence: Evidence, stays: dict[str, Stay]) -> list[list[Cause]]:
         elif _follows_up(row, subscriptions.has_grown(number)) and found:
             found.append(found[-1])
         else:
-            found.append(list(_of_members(row, stays, subscriptions.kind_of(number))))
+            client = client_of(row, stays) or subscriptions.changed_by(number)
+            found.append(list(_of_members(row, stays, subscriptions.kind_of(number), client)))
     return found
 
 
 def _moves(evidence: Evidence) -> list[float]:
-    """When the group's coordinator changed."""
+    """When the group's coordinator changed: also when the first that is known came to a group that was there before."""
     brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    return [later.from_at for earlier, later in zip(brokers, brokers[1:], strict=False) if later.from_at is not None]
+    begun = min((at for row in evidence.generations if (at := began_at(row)) is not None), default=float("inf"))
+    came = [row.from_at for row in brokers if row.from_at is not None]
+    is_first_known = bool(brokers) and brokers[0].from_at is not None
+    return [at for at in came if at > begun or not (is_first_known and at == came[0])]
 
 
 def _of_coordinator(row: GenerationRow) -> str:
@@ -104,9 +108,11 @@ def _is_among_members(row: GenerationRow) -> bool:
     return row.trigger == "unknown" and row.joined_member_ids == [] and row.departed_member_ids == []
 
 
-def _of_members(row: GenerationRow, stays: dict[str, Stay], of_subscription: Kind) -> Iterator[Cause]:
+def _of_members(
+    row: GenerationRow, stays: dict[str, Stay], of_subscription: Kind, client: Client | None
+) -> Iterator[Cause]:
     """What the members did in a rebalance: first the one that triggered it, then those that came and went in it."""
-    trigger, client = row.trigger, client_of(row, stays)
+    trigger = row.trigger
     mine = stays.get(row.trigger_member_id or "") or _by_time(row, stays)
     if trigger in LEAVES and mine is not None:
         yield _of_end(mine)

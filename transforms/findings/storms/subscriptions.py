@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from transforms.findings.evidence import Evidence
+from transforms.findings.stays import Client
 from transforms.findings.storms.kinds import Kind
 
 _AGREE_SHARE = 0.25
@@ -28,6 +29,7 @@ class Subscriptions:
             if member.topics is not None:
                 topics[member.life, member.generation].add(tuple(sorted(member.topics)))
                 counts[member.life, member.generation] += 1
+        self._members = {(m.life, m.generation, m.member_id): m for m in evidence.members if m.topics is not None}
         shared = [len(topics[key]) == 1 for key, count in counts.items() if count > 1]
         agree = not shared or sum(shared) >= _AGREE_SHARE * len(shared)
         is_refused = any(request.error == _REFUSED for request in evidence.requests)
@@ -54,3 +56,16 @@ class Subscriptions:
         """
         totals = [row.partitions_total for row in self._generations[: number + 1] if row.partitions_total is not None]
         return len(totals) > 1 and self._generations[number].partitions_total == totals[-1] > max(totals[:-1])
+
+    def changed_by(self, number: int) -> Client | None:
+        """Return the client that came with other topics than in the rebalance before; none where several did."""
+        before = self._generations[number - 1] if number else None
+        row = self._generations[number]
+        found = []
+        for (life, generation, member_id), member in self._members.items():
+            if before is None or (life, generation) != (row.life, row.generation):
+                continue
+            had = self._members.get((before.life, before.generation, member_id))
+            if had is not None and set(had.topics or ()) != set(member.topics or ()):
+                found.append(Client(member.client_id, member.client_host, member.group_instance_id))
+        return found[0] if len(found) == 1 else None
