@@ -2,8 +2,9 @@
 
     python -m tests.benchmarks.bench_findings --seed 1 --incidents 22 --calm 1000 [--page docs/findings-accuracy.md]
 
-Plays groups by seed (`tests.support.incidents`): incidents of eleven kinds among calm groups. Their evidence, at several
-depths, goes through the replay and the findings as they are. Prints a table; with --page it writes the page of the docs.
+Plays groups by seed (`tests.support.incidents`): incidents of eleven kinds among calm groups. Their evidence, at
+several depths, goes through the replay and the findings as they are. Prints a table; with --page it writes the page of
+the docs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from platform import machine, python_version
 
 from tests.support.incidents.play import DEPTHS
 from tests.support.incidents.plots import KINDS
-from tests.support.incidents.score import BURSTS, Case, Line, case, figures
+from tests.support.incidents.score import BURSTS, Case, case, figures
 
 NOT_OF_THE_TEN = ("lost_session",)
 """Planted beside the ten kinds: without a request log nothing but a client's log tells it from a crash loop."""
@@ -33,6 +34,9 @@ NAMES = {
     "lines": "records, brokers' INFO lines",
     "records": "records alone",
 }
+
+PAGE = Path(__file__).with_name("findings_page.md")
+"""What stands around the tables on the page of the docs."""
 
 _CULPRITS = ("flapping_member", "crash_loop", "slow_poll_loop", "subscription_conflict", "lost_session")
 
@@ -73,7 +77,9 @@ def alarms(cases: Iterable[Case], depth: str) -> str:
     told = sum(any(each.is_right(name) for name in each.found[depth].names) for each in calm)
     false = sum(bool(each.false_alarms(depth)) for each in calm)
     rest = f" ({', '.join(f'{name} {count}' for name, count in said.items())})" if said else ""
-    return f"{len(calm)} calm groups: {false} with a false finding{rest}; {told} told of a deploy that there was, as info."
+    return (
+        f"{len(calm)} calm groups: {false} with a false finding{rest}; {told} told of a deploy that there was, as info."
+    )
 
 
 def _share(value: float | None) -> str:
@@ -84,7 +90,14 @@ def report(cases: list[Case]) -> str:
     """Return all tables."""
     parts = []
     for depth in DEPTHS:
-        parts += [f"### {NAMES[depth][0].upper()}{NAMES[depth][1:]}", "", *table(cases, depth), "", alarms(cases, depth), ""]
+        parts += [
+            f"### {NAMES[depth][0].upper()}{NAMES[depth][1:]}",
+            "",
+            *table(cases, depth),
+            "",
+            alarms(cases, depth),
+            "",
+        ]
     return "\n".join(parts)
 
 
@@ -94,17 +107,10 @@ def small(cases: Iterable[Case]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in sorted(few.items())) or "none"
 
 
-def worst(cases: list[Case], depth: str) -> Iterable[Line]:
-    """Return the figures of the ten kinds."""
-    return (figures(cases, kind, depth) for kind in KINDS if kind not in NOT_OF_THE_TEN)
-
-
 def page(cases: list[Case], seed: int, took_s: float) -> str:
     """Return the page of the docs."""
-    from tests.benchmarks.findings_page import PAGE
-
     planted = sum(each.kind not in ("calm", *NOT_OF_THE_TEN) and each.is_large for each in cases)
-    return PAGE.format(
+    return PAGE.read_text(encoding="utf-8").format(
         calm=sum(each.kind == "calm" for each in cases),
         planted=planted,
         beside=sum(each.kind in NOT_OF_THE_TEN for each in cases),

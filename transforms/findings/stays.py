@@ -146,8 +146,10 @@ def _complete_times(stays: Iterable[Stay], generations: Iterable[GenerationRow])
     went: dict[str, float] = {}
     for row in generations:
         at = first_known(row.completing_at, row.stable_at, row.emptied_at)
+        if at is None:
+            continue
         for member_ids, moments in ((row.joined_member_ids, came), (row.departed_member_ids, went)):
-            for member_id in member_ids or () if at is not None else ():
+            for member_id in member_ids or ():
                 moments.setdefault(member_id, at)
     for stay in stays:
         if stay.joined_at is None:

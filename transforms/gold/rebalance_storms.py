@@ -149,4 +149,6 @@ def _beside(tables: Mapping[TableSpec, DataFrame], numbered: DataFrame, spans: D
         told = known.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
             "NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"
         )
-        yield packed(around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST, "evidence"), "requests")
+        yield packed(
+            around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST, "evidence"), "requests"
+        )

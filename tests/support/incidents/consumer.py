@@ -380,7 +380,10 @@ class Consumer:
         )
 
     def _ask(
-        self, request: Request, hear: Callable[[Answered | None], None], offsets: dict[TopicPartition, int] | None = None
+        self,
+        request: Request,
+        hear: Callable[[Answered | None], None],
+        offsets: dict[TopicPartition, int] | None = None,
     ) -> None:
         self._correlation += 1
         life, turn = self._life, self._turn

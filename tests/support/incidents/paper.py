@@ -190,9 +190,7 @@ def _identity(group_id: str, asked: Request) -> Row:
     return {"groupId": group_id, "memberId": asked.member_id, "groupInstanceId": asked.group_instance_id}
 
 
-def _join(
-    group_id: str, sent: Sent, answered: Answered, leads: list[tuple[str, str | None, bytes]]
-) -> tuple[Row, Row]:
+def _join(group_id: str, sent: Sent, answered: Answered, leads: list[tuple[str, str | None, bytes]]) -> tuple[Row, Row]:
     asked = sent.request
     body = {
         **_identity(group_id, asked),
@@ -231,9 +229,7 @@ def _sync(group_id: str, sent: Sent, answered: Answered, _: object) -> tuple[Row
 
 
 def _heartbeat(group_id: str, sent: Sent, answered: Answered, _: object) -> tuple[Row, Row]:
-    return {**_identity(group_id, sent.request), "generationId": sent.request.generation}, {
-        "errorCode": answered.error
-    }
+    return {**_identity(group_id, sent.request), "generationId": sent.request.generation}, {"errorCode": answered.error}
 
 
 def _commit(group_id: str, sent: Sent, answered: Answered, _: object) -> tuple[Row, Row]:

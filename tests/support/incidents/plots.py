@@ -158,7 +158,10 @@ def crash_loop(number: int, random: Random, start: float) -> Group:
         group.at(at, culprit.kill)
         at += back_off * random.uniform(0.8, 1.2)
         group.at(at, culprit.start)
-        at += max(setup.session_ms if back_off < setup.session_ms else 0, 3_000) + lives * random.uniform(0.7, 1.4) * SECOND
+        at += (
+            max(setup.session_ms if back_off < setup.session_ms else 0, 3_000)
+            + lives * random.uniform(0.7, 1.4) * SECOND
+        )
     group.until = at + _quiet(random)
     return group
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from transforms.findings.bursts.course import Course, in_force_at, over_at
 from transforms.findings.bursts.senders import COMMITS, Sender
 from transforms.findings.evidence import Evidence
+from transforms.findings.offsets.keeping import is_free
 
 HEARTBEAT_INTERVAL_MS = 3_000
 """Default of heartbeat.interval.ms: a healthy member learns of a rebalance, or of its own end, within this time."""
@@ -50,6 +51,8 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
 
 
 def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
+    if all(is_free(request) for request in sender.refused):
+        return "not_a_member"
     if not sender.has_member:
         return "unknown"
     if _retries(evidence, sender, course):

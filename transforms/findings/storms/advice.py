@@ -264,8 +264,8 @@ def _unknown(facts: _Facts) -> str:
     if len(returns) > 1:
         names = sorted({who(stay.client.client_id, stay.client.client_host) for stay in returns})
         return (
-            f"{listed(names)} went and came back {times(len(returns))} in {facts.row.rebalance_count} rebalances; whether "
-            f"that was a restart, a death, a pause or a late poll is not in the data: {needed}."
+            f"{listed(names)} went and came back {times(len(returns))} in {facts.row.rebalance_count} rebalances; "
+            f"whether that was a restart, a death, a pause or a late poll is not in the data: {needed}."
         )
     return f"What set the {facts.row.rebalance_count} rebalances going is not in the data: {needed}."
 
