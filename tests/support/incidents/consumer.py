@@ -6,21 +6,16 @@ Sources: AbstractCoordinator and ConsumerCoordinator; KIP-345 (static members), 
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
 
-from schemas.records.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from tests.support.incidents.broker import World
 from tests.support.incidents.paper import Sent
-from tests.support.record_writer import body_bytes
-from transforms.coordinator.assignors.classify import ASSIGNORS
-from transforms.coordinator.assignors.subscriptions import TopicPartition, of_wire
+from tests.support.incidents.sharing import partitions, shared_out, subscription
+from transforms.coordinator.assignors.subscriptions import TopicPartition
 from transforms.coordinator.classic.machine.events import Answered
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.requests import Leaver, Request
-from transforms.wire import consumer_protocol
 
 COOPERATIVE = "cooperative-sticky"
 POLL_TIMEOUT = "consumer poll timeout has expired."
@@ -253,7 +248,9 @@ class Consumer:
             session_timeout_ms=self.setup.session_ms,
             rebalance_timeout_ms=self.setup.poll_ms,
             protocol_type="consumer",
-            protocols=tuple((name, self._subscription()) for name in self.setup.protocols),
+            protocols=tuple(
+                (name, subscription(self.topics, self.owned, self.generation)) for name in self.setup.protocols
+            ),
             reason=(reason or None) if self.setup.says_why else None,
             given_member_id=given,
         )
@@ -273,7 +270,7 @@ class Consumer:
         self.member_id, self.generation = request.joiner_id, answered.generation or 0
         self._leads, self._is_joining = answered.leader == self.member_id, True
         told = self._world.metadata_of(answered.protocol) if self._leads else {}
-        shared = self._share_out(answered.protocol or "", told) if self._leads else {}
+        shared = shared_out(answered.protocol or "", told, self._world.topics) if self._leads else {}
         delay = self._random.uniform(2, 30) if self._leads else self._random.uniform(0.5, 5)
         self._later(delay, lambda: self._sync(answered.protocol, shared))
 
@@ -290,25 +287,11 @@ class Consumer:
                 self._take_refusal(answered, "SYNC_GROUP")
             return
         self._log("INFO", f"Successfully synced group in generation {self._generation()}")
-        given = _partitions(answered.assignment or b"")
+        given = partitions(answered.assignment or b"")
         gives_up = self.setup.protocols[0] == COOPERATIVE and not set(self.owned) <= set(given)
         self.owned = given
         if gives_up:
             self._rejoin("need to revoke partitions and re-join")
-
-    def _share_out(self, protocol: str, told: dict[str, bytes]) -> dict[str, bytes]:
-        read = {member_id: of_wire(consumer_protocol.read_subscription(raw), None) for member_id, raw in told.items()}
-        given = ASSIGNORS[protocol][0](read, self._world.topics)
-        return {member_id: _assignment(sorted(partitions)) for member_id, partitions in given.items()}
-
-    def _subscription(self) -> bytes:
-        owned = [
-            {"topic": topic, "partitions": [number for _, number in of_topic]}
-            for topic, of_topic in groupby(sorted(self.owned), key=lambda place: place[0])
-        ]
-        body = {"topics": list(self.topics), "userData": None, "ownedPartitions": owned}
-        body |= {"generationId": self.generation, "rackId": None}
-        return struct.pack(">h", 3) + body_bytes(SUBSCRIPTION, body, 3, flexible=False)
 
     # --- what it hears ---------------------------------------------------------------------------------------------
 
@@ -414,20 +397,3 @@ class Consumer:
 
 def _ignore(_: Answered | None) -> None:
     """Nobody waits for the answer to a LeaveGroup."""
-
-
-def _assignment(places: Iterable[TopicPartition]) -> bytes:
-    topics = [
-        {"topic": topic, "partitions": [number for _, number in of_topic]}
-        for topic, of_topic in groupby(places, key=lambda place: place[0])
-    ]
-    return struct.pack(">h", 3) + body_bytes(
-        ASSIGNMENT, {"assignedPartitions": topics, "userData": None}, 3, flexible=False
-    )
-
-
-def _partitions(raw: bytes) -> tuple[TopicPartition, ...]:
-    if not raw:
-        return ()
-    found = consumer_protocol.read_assignment(raw).assigned or []
-    return tuple((entry["topic"], number) for entry in found for number in entry["partitions"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
+from msgspec import json
 from msgspec.structs import asdict
 
 from schemas.catalog import BY_NAME
@@ -111,7 +111,7 @@ class Paper:
             "remoteTimeMs": took if took > 1 else 0.0,
             "clientInformation": {"softwareName": sent.software[0], "softwareVersion": sent.software[1]},
         }
-        text = f"[{stamp(answered.at)}] DEBUG Completed request:{json.dumps(logged)} (kafka.request.logger)"
+        text = f"[{stamp(answered.at)}] DEBUG Completed request:{json.encode(logged).decode()} (kafka.request.logger)"
         self._read(text, answered.at, f"{broker}/kafka-request.log", broker)
 
     def record(self, at: float, group: Group, since: float, is_marker: bool = False) -> None:
@@ -179,7 +179,13 @@ def _complete(table: str, row: Row) -> Row:
 
 def stamp(at: float) -> str:
     """Return a moment as log4j prints it."""
-    return (_EPOCH + timedelta(milliseconds=int(at))).strftime("%Y-%m-%d %H:%M:%S,%f")[:-3]
+    second, ms = divmod(int(at), 1000)
+    return f"{_second(second)},{ms:03d}"
+
+
+@lru_cache
+def _second(at: int) -> str:
+    return (_EPOCH + timedelta(seconds=at)).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _base64(raw: bytes | None) -> str:

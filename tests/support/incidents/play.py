@@ -9,8 +9,10 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import asdict
 
+from tests.support.incidents.ordinary import calm
 from tests.support.incidents.paper import PARTITION_COUNT, Row
-from tests.support.incidents.plots import KINDS, Group, calm
+from tests.support.incidents.plots import KINDS
+from tests.support.incidents.service import Group
 from tests.unit.findings import pure
 from transforms.coordinator.replay import replay_group
 from transforms.findings.client_refusals import ClientLine, refusals

@@ -1,4 +1,4 @@
-"""What happens to groups, and why: the causes, played on clients and brokers; each gives the group that it happened to.
+"""What goes wrong in groups, and why: causes, played on clients and brokers; each gives the group that it happened to.
 
 A plot says what somebody, or something, did. Whether that makes a storm, by whatever definition, is not its business.
 """
@@ -6,129 +6,14 @@ A plot says what somebody, or something, did. Whether that makes a storm, by wha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
 
-from tests.support.incidents.broker import World
-from tests.support.incidents.consumer import COOPERATIVE, Consumer, Setup
-
-SECOND, MINUTE = 1_000, 60_000
-
-JAVA, LIBRDKAFKA = ("apache-kafka-java", "4.2.0"), ("librdkafka", "2.16.0")
-
-
-@dataclass
-class Group:
-    """A group of some service, and what was done to it.
-
-    Attributes:
-        world: in which it lives.
-        kind: what was planted; "calm" = nothing out of the ordinary.
-        members: its consumers.
-        culprits: client ids of those that it is put down to.
-        acts: ordinary things that were done to it, such as "deploy".
-        until: end of the time that is played.
-    """
-
-    world: World
-    kind: str
-    members: list[Consumer]
-    culprits: set[str] = field(default_factory=set)
-    acts: list[str] = field(default_factory=list)
-    until: float = 0.0
-
-    @property
-    def random(self) -> Random:
-        """What is left to chance."""
-        return self.world.random
-
-    def at(self, moment: float, act: Callable[[], None]) -> None:
-        """Do something at a moment."""
-        self.world.clock.at(moment, act)
-
-
-class Service:
-    """How a service runs: what its clients are called, and where they run.
-
-    Styles: "numbered" names on hosts that stay; "unnamed" clients, which all have Java's default client.id, on hosts
-    that stay or get another address with each deploy; "stateful" sets, whose pods keep their name and get another address; "pods" with a name and address of their
-    own each time. A process that crashes is started again in its place, whatever the style.
-    """
-
-    def __init__(self, group_id: str, random: Random, setup: Setup) -> None:
-        self.group_id, self.setup, self._random = group_id, setup, random
-        self.style = random.choices(("numbered", "unnamed", "stateful", "pods"), (5, 2, 2, 1))[0]
-        self._hosts = self._made = 0
-        self._stays = random.random() < 0.5
-        self._release = self._word(6)
-
-    def name(self, number: int) -> str:
-        """Return the client id of the process with a number."""
-        if self.style == "unnamed":
-            return f"consumer-{self.group_id}-1"
-        if self.style == "pods":
-            return f"{self.group_id}-{self._release}-{self._word(5)}"
-        return f"{self.group_id}-{number}"
-
-    def host(self) -> str:
-        """Return an address that nobody has yet."""
-        self._hosts += 1
-        return f"/10.{self._random.randint(1, 9)}.{self._hosts // 200}.{self._hosts % 200 + 1}"
-
-    def consumer(self, world: World, setup: Setup | None = None, instance: str | None = None) -> Consumer:
-        """Make the next process."""
-        self._made += 1
-        return Consumer(world, self.name(self._made - 1), self.host(), setup or self.setup, instance)
-
-    def replacement(self, world: World, old: Consumer) -> Consumer:
-        """Return the process that a deploy puts in place of another: itself, or a new one of another address."""
-        if self.style == "numbered" or (self.style == "unnamed" and self._stays):
-            return old
-        name = old.client_id if self.style == "stateful" else self.name(self._made)
-        self._made += 1
-        return Consumer(world, name, self.host(), old.setup, old.instance)
-
-    def release(self) -> None:
-        """Build another version, which pods are named after."""
-        self._release = self._word(6)
-
-    def _word(self, length: int) -> str:
-        return "".join(self._random.choices("bcdfghjklmnpqrstvwxz2456789", k=length))
-
-
-def a_setup(random: Random, **more: object) -> Setup:
-    """Draw the settings of a service as they come."""
-    protocols = random.choices((("range", COOPERATIVE), ("roundrobin",), (COOPERATIVE,)), (5, 2, 3))[0]
-    is_java = random.random() < 0.75
-    drawn: dict[str, object] = {
-        "topics": ("orders",) if random.random() < 0.7 else ("orders", "returns"),
-        "protocols": protocols,
-        "session_ms": random.choice((10, 10, 30, 45, 45)) * SECOND,
-        "heartbeat_ms": 3 * SECOND,
-        "commit_ms": random.choice((5, 5, 15, 30)) * SECOND,
-        "batch_ms": random.choice((50, 300, 1_500)),
-        "says_why": is_java,
-        "software": JAVA if is_java else LIBRDKAFKA,
-    }
-    return Setup(**{**drawn, **more})  # type: ignore[arg-type]
-
-
-def a_group(kind: str, number: int, random: Random, count: int, setup: Setup, start: float) -> tuple[Group, Service]:
-    """Begin a group of some members, which come up within a few seconds of each other."""
-    topics = {"orders": random.randint(6, 16), "returns": random.randint(3, 8)}
-    world = World(f"svc-{number}", start, random, topics)
-    service = Service(world.group_id, random, setup)
-    members = [service.consumer(world) for _ in range(count)]
-    for member in members:
-        world.clock.at(start + random.uniform(0, 2.5 * SECOND), member.start)
-    return Group(world, kind, members), service
+from tests.support.incidents.ordinary import deploy, grow
+from tests.support.incidents.service import MINUTE, SECOND, Group, a_group, a_setup
 
 
 def _quiet(random: Random) -> float:
     return random.uniform(2, 6) * MINUTE
-
-
-# --- what goes wrong -----------------------------------------------------------------------------------------------
 
 
 def flapping_member(number: int, random: Random, start: float) -> Group:
@@ -179,23 +64,6 @@ def slow_poll_loop(number: int, random: Random, start: float) -> Group:
         at += took + random.uniform(5, 30) * SECOND
     group.until = at + _quiet(random)
     return group
-
-
-def deploy(group: Group, service: Service, at: float, kills: bool = False) -> float:
-    """Replace the processes of a service one after the other; return when that is done."""
-    service.release()
-    gap, down = group.random.uniform(4, 50) * SECOND, group.random.uniform(2, 15) * SECOND
-    for place in range(len(group.members)):
-
-        def replace(place: int = place) -> None:
-            old = group.members[place]
-            (old.kill if kills else old.close)()
-            new = group.members[place] = service.replacement(group.world, old)
-            group.world.clock.after(down, new.start)
-
-        group.at(at, replace)
-        at += down + gap * group.random.uniform(0.8, 1.2) + (group.members[place].setup.session_ms if kills else 0)
-    return at
 
 
 def rolling_restart(number: int, random: Random, start: float) -> Group:
@@ -268,22 +136,6 @@ def subscription_conflict(number: int, random: Random, start: float) -> Group:
         group.culprits.add(stranger.client_id)
     group.until = at + _quiet(random)
     return group
-
-
-def grow(group: Group, at: float) -> None:
-    """Add partitions to a topic; clients notice when they refresh their metadata."""
-    before = dict(group.world.topics)
-
-    def change() -> None:
-        group.world.topics["orders"] = before["orders"] = group.world.topics["orders"] + group.random.randint(1, 4)
-        for member in group.members:
-            late = group.random.uniform(0.2, 10) * SECOND
-            group.world.clock.after(
-                late,
-                lambda member=member: member.metadata_changed("cached metadata has changed"),  # type: ignore[misc]
-            )
-
-    group.at(at, change)
 
 
 def metadata_refresh(number: int, random: Random, start: float) -> Group:
@@ -374,40 +226,6 @@ def lost_session(number: int, random: Random, start: float) -> Group:
         at += ms + random.uniform(10, 50) * SECOND
     group.until = at + _quiet(random)
     return group
-
-
-def calm(number: int, random: Random, start: float) -> Group:
-    """A group of which nothing is to be said: steady, now and then a deploy, a restart, a crash, a pause, growth."""
-    setup = a_setup(random)
-    group, service = a_group("calm", number, random, random.randint(1, 8), setup, start)
-    group.until = start + random.uniform(20, 40) * MINUTE
-    low, high = start + 2 * MINUTE, group.until - 3 * MINUTE
-    if random.random() < 0.25:
-        deploy(group, service, random.uniform(low, high))
-        group.acts.append("deploy")
-    for _ in range(random.choice((0, 1, 1, 2))):
-        what = random.choice(("restart", "crash", "pause", "slow batch", "one more", "grow"))
-        group.acts.append(what)
-        group.at(random.uniform(low, high), lambda what=what: _ordinary(group, service, what))  # type: ignore[misc]
-    return group
-
-
-def _ordinary(group: Group, service: Service, what: str) -> None:
-    """Something that happens to every group now and then."""
-    member, random, clock = group.random.choice(group.members), group.random, group.world.clock
-    if what in ("restart", "crash"):
-        (member.close if what == "restart" else member.kill)()
-        clock.after(random.uniform(3, 60) * SECOND, lambda: None if member.is_up else member.start())
-    elif what == "pause":
-        member.freeze(random.uniform(1, 20) * SECOND)
-    elif what == "slow batch":
-        member.dawdle(random.uniform(20, 90) * SECOND)
-    elif what == "one more":
-        new = service.consumer(group.world)
-        group.members.append(new)
-        new.start()
-    else:
-        grow(group, clock.now)
 
 
 KINDS: dict[str, Callable[[int, Random, float], Group]] = {

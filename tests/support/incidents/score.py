@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from schemas.words import FENCING_ERRORS
 from tests.support.incidents.play import DEPTHS, GAP_MS, MIN_ERRORS, Found, find, play
-from tests.support.incidents.plots import Group
+from tests.support.incidents.service import Group
 from tests.unit.findings.oracle import runs, storm_intervals
 from transforms.findings.storms.limits import StormLimits
 

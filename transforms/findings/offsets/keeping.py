@@ -119,23 +119,28 @@ def keeping_of(use: OffsetUse) -> str:
 
 def keeping_told(use: OffsetUse) -> str:
     """Return a sentence about who keeps a group's offsets."""
-    by = f" ({listed(list(use.free_client_ids))})" if use.free_client_ids else ""
-    if keeping_of(use) == "both":
-        refused = (
-            f"; {counted(use.free_refused, 'request of theirs was', 'requests of theirs were')} refused while the group "
-            "had members"
-            if use.free_refused
-            else ""
-        )
-        return (
-            f"Members share the partitions out, and consumers with assign(){by} commit under the same group.id beside "
-            f"them{refused}. Where both read a partition, each overwrites the other's offset: a group.id of its own "
-            "keeps them apart."
-        )
-    return {
-        "consumers": f"It has no members: consumers with assign(){by} commit under its id, or somebody set its offsets.",
-        "elsewhere": "Its members own partitions and commit nothing: they keep their offsets elsewhere, or read without "
-        "a need for any. Its lag cannot be told from Kafka.",
-        "members": "Its members commit the partitions that they own.",
-        "nobody": "It has neither assignments nor commits.",
-    }[keeping_of(use)]
+    keeper = keeping_of(use)
+    return _both(use) if keeper == "both" else _TOLD[keeper].format(by=_by(use))
+
+
+def _by(use: OffsetUse) -> str:
+    return f" ({listed(list(use.free_client_ids))})" if use.free_client_ids else ""
+
+
+def _both(use: OffsetUse) -> str:
+    requests = counted(use.free_refused, "request of theirs was", "requests of theirs were")
+    refused = f"; {requests} refused while the group had members" if use.free_refused else ""
+    return (
+        f"Members share the partitions out, and consumers with assign(){_by(use)} commit under the same group.id beside "
+        f"them{refused}. Where both read a partition, each overwrites the other's offset: a group.id of its own keeps "
+        "them apart."
+    )
+
+
+_TOLD = {
+    "members": "Its members commit the partitions that they own.",
+    "consumers": "It has no members: consumers with assign(){by} commit under its id, or somebody set its offsets.",
+    "elsewhere": "Its members own partitions and commit nothing: they keep their offsets elsewhere, or need none. Its "
+    "lag cannot be told from Kafka.",
+    "nobody": "It has neither assignments nor commits.",
+}
