@@ -44,7 +44,7 @@ def calm(number: int, random: Random, start: float) -> Group:
     """A group of which nothing is to be said: steady, now and then a deploy, a restart, a crash, a pause, growth."""
     setup = a_setup(random)
     group, service = a_group("calm", number, random, random.randint(1, 8), setup, start)
-    group.until = start + random.uniform(20, 40) * MINUTE
+    group.until = start + random.uniform(18, 32) * MINUTE
     low, high = start + 2 * MINUTE, group.until - 3 * MINUTE
     if random.random() < 0.25:
         deploy(group, service, random.uniform(low, high))

@@ -54,15 +54,18 @@ def play(kind: str, number: int, seed: int) -> Group:
     group = plot(number, random, BEGIN)
     group.world.run(group.until)
     if random.random() < 0.5:
-        _cut(group, BEGIN + 45_000)
+        _cut(group, BEGIN + 45_000, random.uniform(1, 72) * 3_600_000)
     return group
 
 
-def _cut(group: Group, since: float) -> None:
-    """Take away what is older than the data; of the records compaction has left the last."""
+def _cut(group: Group, since: float, ago_ms: float) -> None:
+    """Take away what is older than the data; of the records compaction has left the last, written long ago."""
     paper = group.world.paper
-    old = [row for row in paper.records if row["recorded_at"] < since]
-    paper.records = old[-1:] + [row for row in paper.records if row["recorded_at"] >= since]
+    old = [row for row in paper.records if row["recorded_at"] < since][-1:]
+    for row in old:
+        row["recorded_at"] -= int(ago_ms)
+        row["state_changed_at"] -= int(ago_ms)
+    paper.records = old + [row for row in paper.records if row["recorded_at"] >= since]
     paper.events = [row for row in paper.events if row["logged_at"] >= since]
     paper.requests = [row for row in paper.requests if row["answered_at"] >= since]
     paper.client_events = [row for row in paper.client_events if row["logged_at"] >= since]

@@ -14,7 +14,7 @@ from transforms.findings.storms.limits import StormLimits
 BURSTS = ("fencing_war", "zombie")
 """Kinds that make refusals and no rebalances."""
 
-DONE = {"rolling_restart": "deploy"}
+DONE = {"rolling_restart": "deploy", "scaling": "one more"}
 """Patterns that are true of a calm group to which this was done."""
 
 _LIMITS = StormLimits()

@@ -103,7 +103,7 @@ class _Comings:
         self.is_rolling = self._round.is_rolling()
         self.rounds = self._round.times
         self.turns = _turns(in_all)
-        self._returns = rounds[0].count_of
+        self._returns = rounds[-1].count_of
         self._habits = {
             (cause.stay.origin.key, cause.stay.end_cause): cause.kind
             for cause in in_all
