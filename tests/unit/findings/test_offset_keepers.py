@@ -9,6 +9,7 @@ import pytest
 from schemas.rows import AssignmentRow, GenerationRow
 from schemas.words import OFFSET_KEEPERS
 from tests.unit.findings import pure
+from tests.unit.findings.golden import complete
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told, use_of
 
@@ -17,7 +18,7 @@ GROUP: dict[str, Any] = {"cluster": "demo", "group_id": "shop", "life": 1}
 
 def owned(partition: int, since: float, until: float | None = None) -> AssignmentRow:
     times = {"valid_from": since, "valid_to": until}
-    return AssignmentRow(**GROUP, generation=1, member_id="m-1", topic="t", partition=partition, **times)
+    return AssignmentRow(**GROUP, generation=1, member_id="m-1", client_id="m", topic="t", partition=partition, **times)
 
 
 def generation(number: int, **times: float) -> GenerationRow:
@@ -50,6 +51,11 @@ def test_a_consumer_with_assign_beside_members_is_told_by_its_refused_commits() 
     use = use_of(MEMBERS, [], BY_MEMBERS, log)
     assert keeping_of(use) == "both"
     assert "lister-1" in keeping_told(use) and "1 request of theirs was refused" in keeping_told(use)
+
+
+def test_a_member_that_has_left_and_forgot_who_it_was_is_no_consumer_with_assign() -> None:
+    log = [sent(15_000, member="m-1", client="m"), sent(16_000, error="UNKNOWN_MEMBER_ID", client="m")]
+    assert keeping_of(use_of(MEMBERS, [], BY_MEMBERS, log)) == "members"
 
 
 def test_a_consumer_with_assign_beside_members_is_told_by_commits_that_go_on_while_the_group_is_empty() -> None:
@@ -99,13 +105,19 @@ def test_whatever_is_known_has_a_word_and_a_sentence(has_assignments: bool, has_
     assert keeping_told(use).endswith(".")
 
 
-def test_a_burst_of_refused_commits_of_no_member_is_told_as_that_and_not_as_a_fault() -> None:
+@pytest.mark.parametrize(("was_member", "cause"), [(False, "not_a_member"), (True, "slow_poller")])
+def test_a_burst_of_refused_commits_of_no_member_is_told_as_that_and_not_as_a_fault(
+    was_member: bool, cause: str
+) -> None:
     blank = dict.fromkeys(("group_instance_id", "client_host", "sent_offsets", "partition_errors"))
     row = {**blank, "cluster": "demo", "group_id": "shop", "api": "OffsetCommit", "member_id": "", "generation": -1}
     requests = [
         {**row, "answered_at": at * 5_000.0, "error": "UNKNOWN_MEMBER_ID", "client_id": "lister-1"} for at in range(6)
     ]
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in pure.TABLES_OF_BURSTS.values()}
-    (found,) = pure.bursts({**tables, "group_requests": requests}, 30_000, 5)
-    assert found["suspected_cause"] == "not_a_member"
-    assert "lister-1" in found["advice"] and "assign()" in found["advice"]
+    left = {"joined_at": 1_000.0, "ended_at": 2_000.0, "end_cause": "poll_timeout", "client_id": "lister-1"}
+    session = {**GROUP, "member_id": "lister-1-77", "client_host": None, **left}
+    tables["member_sessions"] = [complete("member_sessions", session)] if was_member else []
+    (found,) = pure.bursts({**tables, "group_requests": requests[1:]}, 30_000, 5)
+    assert found["suspected_cause"] == cause
+    assert "lister-1" in found["advice"] and ("assign()" in found["advice"]) is not was_member

@@ -51,7 +51,7 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
 
 
 def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
-    if all(is_free(request) for request in sender.refused):
+    if sender.stay is None and all(is_free(request) for request in sender.refused):
         return "not_a_member"
     if not sender.has_member:
         return "unknown"

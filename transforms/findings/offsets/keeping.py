@@ -53,7 +53,8 @@ def use_of(
 ) -> OffsetUse:
     """Gather what is known of one group's commits.
 
-    A request log names who commits. Without one a commit is nobody's if the group was empty then, or if the partition
+    A request log names who commits; members that have left may forget who they were (aiokafka), and are members all the
+    same. Without one a commit is nobody's if the group was empty then, or if the partition
     was never assigned since assignments are known.
 
     Args:
@@ -64,7 +65,8 @@ def use_of(
     """
     stored, owned = list(commits), list(assignments)
     sent = [request for request in requests if request.api in COMMITS]
-    free = [request for request in sent if is_free(request)]
+    members = {row.client_id for row in owned}
+    free = [request for request in sent if is_free(request) and request.client_id not in members]
     taken: Counter[object] = Counter(request.client_id for request in free if request.error == "NONE")
     if not sent:
         taken = Counter(_free(stored, owned, _empty_times(generations)))
@@ -131,9 +133,9 @@ def _both(use: OffsetUse) -> str:
     requests = counted(use.free_refused, "request of theirs was", "requests of theirs were")
     refused = f"; {requests} refused while the group had members" if use.free_refused else ""
     return (
-        f"Members share the partitions out, and consumers with assign(){_by(use)} commit under the same group.id beside "
-        f"them{refused}. Where both read a partition, each overwrites the other's offset: a group.id of its own keeps "
-        "them apart."
+        f"Members share the partitions out, and consumers with assign(){_by(use)} commit under the same group.id "
+        f"beside them{refused}. Where both read a partition, each overwrites the other's offset: a group.id of its own "
+        "keeps them apart."
     )
 
 
