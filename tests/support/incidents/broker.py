@@ -8,9 +8,10 @@ from random import Random
 
 from msgspec.structs import replace
 
+from tests.support.incidents import wording
 from tests.support.incidents.clock import Clock
 from tests.support.incidents.paper import CLASSIC_GROUP, RUNTIME, Paper, Sent
-from transforms.coordinator.classic.machine.events import Answered, Event, Gone, Joined, Moved
+from transforms.coordinator.classic.machine.events import Answered, Gone, Joined, Moved
 from transforms.coordinator.classic.machine.group import Group, Timer, member_timer
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.kafka.answers import Error
@@ -22,13 +23,6 @@ Hear = Callable[[Answered | None], None]
 """Takes an answer; None = the connection broke, and none will come."""
 
 BROKERS = ("1", "2")
-OPERATIONS = {
-    "Heartbeat": "heartbeat",
-    "OffsetCommit": "offset-commit",
-    "TxnOffsetCommit": "txn-offset-commit",
-    "JoinGroup": "join-group",
-    "SyncGroup": "sync-group",
-}
 
 
 class World:
@@ -57,7 +51,7 @@ class World:
         self._machine = Machine(group_id, self._settings)
         self._asked: dict[int, tuple[Sent, str, Hear]] = {}
         self._tokens = 0
-        self._since = start
+        self._since = self._completed = start
         self._stored: Group | None = None
         self._is_loading = False
         self._epoch = 0
@@ -140,7 +134,7 @@ class World:
         outputs = self._machine.drain()
         late = [each.member_id for each in outputs if isinstance(each, Gone) and each.end_cause == "rebalance_timeout"]
         if late:
-            self._line(f"Group {self.group_id} removed dynamic members who haven't joined: [{', '.join(late)}]")
+            self._line(wording.not_rejoined(self.group_id, late))
         for output in outputs:
             if isinstance(output, Answered):
                 self._write_refusal(output, state, request)
@@ -155,75 +149,34 @@ class World:
     def _write_refusal(self, answered: Answered, state: str, request: Request | None) -> None:
         asked = self._asked[answered.token][0].request
         if answered.error == Error.MEMBER_ID_REQUIRED:
-            self._line(
-                f"Dynamic member with unknown member id joins group {self.group_id} in {state} state. Created a new "
-                f"member id {asked.given_member_id} and requesting the member to rejoin with this id."
-            )
+            self._line(wording.given(self.group_id, state, asked.given_member_id))
         elif answered.error == Error.FENCED_INSTANCE_ID and asked is request:
             now = self._machine.group.static_members.get(asked.group_instance_id or "")
-            self._line(
-                f"Request memberId={asked.member_id} for static member with groupInstanceId={asked.group_instance_id} "
-                f"is fenced by existing memberId={now} during operation {OPERATIONS[asked.api]}",
-                CLASSIC_GROUP,
-            )
+            self._line(wording.fenced(asked, now), CLASSIC_GROUP)
 
     def _write_joined(self, joined: Joined, state: str) -> None:
-        instance = joined.group_instance_id
-        if instance is None:
-            self._line(
-                f"Pending dynamic member with id {joined.member_id} joins group {self.group_id} in {state} state. "
-                "Adding to the group now."
-            )
-        elif joined.replaces is None:
-            self._line(
-                f"Static member with groupInstanceId={instance} and unknown member id joins group {self.group_id} in "
-                f"{state} state. Created a new member id {joined.member_id} for this member and added to the group."
-            )
-        else:
-            self._line(
-                f"Static member with groupInstanceId={instance} and unknown member id joins group {self.group_id} in "
-                f"{state} state. Replacing previously mapped member {joined.replaces} with this groupInstanceId."
-            )
-            if state == GroupState.STABLE.value:
-                self._line(
-                    "Static member which joins during Stable stage and doesn't affect the selected protocol will not "
-                    "trigger a rebalance."
-                )
-                self._store()
+        self._line(wording.joined(self.group_id, state, joined))
+        if joined.replaces is not None and state == GroupState.STABLE.value:
+            self._line(wording.KEPT)
+            self._store()
 
     def _write_gone(self, gone: Gone, request: Request | None) -> None:
         if gone.end_cause == "session_expired":
-            self._line(f"Member {gone.member_id} in group {self.group_id} has failed, removing it from the group.")
+            self._line(wording.failed(self.group_id, gone.member_id))
         elif gone.end_cause == "left" and request is not None:
-            reason = request.leavers[0].reason or "not provided"
-            self._line(
-                f"[Group {self.group_id}] Member {gone.member_id} has left group through explicit `LeaveGroup` "
-                f"request; client reason: {reason}"
-            )
+            self._line(wording.left(self.group_id, gone.member_id, request.leavers[0].reason))
 
     def _write_moved(self, moved: Moved, state: str, request: Request | None) -> None:
         group, self._since = self._machine.group, self.clock.now
         if moved.to_state is GroupState.PREPARING:
             self.rebalances.append(self.clock.now)
-            self._line(
-                f"Preparing to rebalance group {self.group_id} in state PreparingRebalance with old generation "
-                f"{moved.generation} (reason: {_reason(moved, state, request)})."
-            )
-        elif moved.to_state is GroupState.COMPLETING:
-            count = len(group.members)
-            self._line(f"Stabilized group {self.group_id} generation {moved.generation} with {count} members.")
-        elif moved.to_state is GroupState.STABLE:
-            self._line(
-                f"Assignment received from leader {group.leader} for group {self.group_id} for generation "
-                f"{moved.generation}. The group has {len(group.members)} members, {len(group.static_members)} of "
-                "which are static."
-            )
-            self._store(self._completed)
-        elif moved.to_state is GroupState.EMPTY:
-            self._line(f"Group {self.group_id} with generation {moved.generation} is now empty.")
-            self._store()
         if moved.to_state is GroupState.COMPLETING:
             self._completed = self.clock.now
+        self._line(wording.moved(self.group_id, group, moved, state, request))
+        if moved.to_state is GroupState.STABLE:
+            self._store(self._completed)
+        elif moved.to_state is GroupState.EMPTY:
+            self._store()
 
     def _store(self, since: float | None = None) -> None:
         group = self._machine.group
@@ -313,21 +266,3 @@ def _as_loaded(stored: Group, at: float) -> Group:
     for member in members.values():
         group.timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
     return group
-
-
-def _reason(moved: Moved, state: str, request: Request | None) -> str:
-    """Why a coordinator says that it prepares a rebalance."""
-    ids, event = moved.cause.member_ids, moved.event
-    who = ids[0] if ids else ""
-    if request is not None and event is Event.MEMBER_ADDED:
-        who = request.joiner_id
-    said = f"client reason: {(request.reason if request else None) or 'not provided'}"
-    return {
-        Event.MEMBER_ADDED: f"Adding new member {who} with group instance id "
-        f"{(request.group_instance_id if request else None) or 'null'}; {said}",
-        Event.LEADER_REJOINED: f"Leader {who} re-joining group during {state}; {said}",
-        Event.METADATA_CHANGED: f"Updating metadata for member {who} during {state}; {said}",
-        Event.MEMBERS_LEFT: f"explicit `LeaveGroup` request for ({', '.join(ids)}) members.",
-        Event.SESSION_EXPIRED: f"removing member {who} on heartbeat expiration.",
-        Event.SYNC_TIMED_OUT: f"Removing [{', '.join(ids)}] on pending sync request expiration",
-    }[event]

@@ -7,78 +7,44 @@ Sources: AbstractCoordinator and ConsumerCoordinator; KIP-345 (static members), 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from tests.support.incidents import client_wording
 from tests.support.incidents.broker import World
 from tests.support.incidents.paper import Sent
+from tests.support.incidents.process import Process
+from tests.support.incidents.setup import COOPERATIVE, Setup
 from tests.support.incidents.sharing import partitions, shared_out, subscription
 from transforms.coordinator.assignors.subscriptions import TopicPartition
 from transforms.coordinator.classic.machine.events import Answered
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.requests import Leaver, Request
 
-COOPERATIVE = "cooperative-sticky"
 POLL_TIMEOUT = "consumer poll timeout has expired."
 CLOSED = "the consumer is being closed"
 
 _SENT_AWAY = (Error.NOT_COORDINATOR, Error.COORDINATOR_LOAD_IN_PROGRESS, Error.COORDINATOR_NOT_AVAILABLE)
 _IS_OUT = (Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION)
-_SAYS = {
-    int(Error.UNKNOWN_MEMBER_ID): ("UNKNOWN_MEMBER_ID", "The coordinator is not aware of this member."),
-    int(Error.ILLEGAL_GENERATION): ("ILLEGAL_GENERATION", "Specified group generation id is not valid."),
-    int(Error.FENCED_INSTANCE_ID): (
-        "FENCED_INSTANCE_ID",
-        "The broker rejected this static consumer since another consumer with the same group.instance.id has "
-        "registered with a different member.id.",
-    ),
-}
 
 
-@dataclass(frozen=True)
-class Setup:
-    """A consumer's settings, durations in ms.
-
-    Attributes:
-        batch_ms: longest time that a batch usually takes.
-        commit_ms: time between two commits.
-        says_why: it gives reasons (Java since 3.2).
-        find_ms: longest time it takes to find a coordinator that has moved.
-    """
-
-    topics: tuple[str, ...]
-    protocols: tuple[str, ...] = ("range",)
-    session_ms: int = 45_000
-    heartbeat_ms: int = 3_000
-    poll_ms: int = 300_000
-    commit_ms: int = 5_000
-    batch_ms: int = 500
-    says_why: bool = True
-    find_ms: int = 1_000
-    software: tuple[str, str] = ("apache-kafka-java", "4.2.0")
-
-
-class Consumer:
+class Consumer(Process):
     """One consumer, through all lives of its process.
 
     Attributes:
-        is_up: its process runs.
         topics: what it subscribes to now.
         died: called when it ends by itself, because it was refused for good.
     """
 
     def __init__(self, world: World, client_id: str, host: str, setup: Setup, instance: str | None = None) -> None:
+        super().__init__(world.clock)
         self.client_id, self.host, self.setup, self.instance = client_id, host, setup, instance
         self.topics = setup.topics
-        self.is_up = False
         self.died: Callable[[], None] = lambda: None
         self.member_id, self.generation = "", -1
         self.owned: tuple[TopicPartition, ...] = ()
-        self._world, self._clock, self._random = world, world.clock, world.random
-        self._life = self._turn = 0
+        self._world, self._random = world, world.random
+        self._turn = 0
         self._connection, self._correlation = "", 0
         self._broker = "1"
-        self._is_frozen = False
-        self._held: list[Callable[[], None]] = []
         self._busy_since: float | None = None
         self._wants_to_join: str | None = None
         self._is_joining = self._leads = self._was_joining = False
@@ -88,47 +54,34 @@ class Consumer:
 
     def start(self) -> None:
         """Start the process, which takes a moment until it subscribes."""
-        self._life += 1
-        self.is_up, self._is_frozen, self._held, self._busy_since = True, False, [], None
+        self.begin()
+        self._busy_since = None
         self._forget()
         self._is_joining = False
         self._connect()
         self._broker = self._world.home or self._broker
-        self._later(self._random.uniform(200, 2_000), lambda: self._join(None))
-        self._later(self._random.uniform(0, self.setup.heartbeat_ms), self._beat)
-        self._later(self._random.uniform(0, self.setup.commit_ms), self._commit)
+        self.later(self._random.uniform(200, 2_000), lambda: self._join(None))
+        self.later(self._random.uniform(0, self.setup.heartbeat_ms), self._beat)
+        self.later(self._random.uniform(0, self.setup.commit_ms), self._commit)
 
     def kill(self) -> None:
         """Kill the process: nothing more is heard of it."""
-        self.is_up, self._life = False, self._life + 1
+        self.end()
         self._turn += 1
 
     def close(self) -> None:
         """Close the consumer: a dynamic member says goodbye, after a last commit."""
-        if self.is_up and self.member_id and self.instance is None and not self._is_frozen:
+        if self.is_up and self.member_id and self.instance is None and not self.is_frozen:
             self._leave(CLOSED)
         self.kill()
-
-    def freeze(self, ms: float) -> None:
-        """Stop the process (SIGSTOP, a stop-the-world collection, a host that hangs), and let it go on later."""
-        if not self.is_up or self._is_frozen:
-            return
-        self._is_frozen, life = True, self._life
-        self._clock.after(ms, lambda: self._thaw() if life == self._life else None)
-
-    def _thaw(self) -> None:
-        self._is_frozen = False
-        held, self._held = self._held, []
-        for act in held:
-            act()
 
     def dawdle(self, ms: float) -> None:
         """Take long over a batch: there is no poll in the meantime."""
         if not self.is_up or self._busy_since is not None or self._is_joining:
             return
         self._busy_since, turn = self._clock.now, self._turn
-        self._later(self.setup.poll_ms + self._random.uniform(0, 200), lambda: self._too_late(turn))
-        self._later(ms, self._polls_again)
+        self.later(self.setup.poll_ms + self._random.uniform(0, 200), lambda: self._too_late(turn))
+        self.later(ms, self._polls_again)
 
     def subscribe(self, topics: tuple[str, ...], reason: str | None = None) -> None:
         """Subscribe to other topics, or notice that a pattern matches others."""
@@ -145,21 +98,8 @@ class Consumer:
 
     # --- its threads -----------------------------------------------------------------------------------------------
 
-    def _later(self, ms: float, act: Callable[[], None]) -> None:
-        life = self._life
-
-        def do() -> None:
-            if life != self._life:
-                return
-            if self._is_frozen:
-                self._held.append(act)
-            else:
-                act()
-
-        self._clock.after(ms, do)
-
     def _beat(self) -> None:
-        self._later(self.setup.heartbeat_ms * self._random.uniform(1, 1.03), self._beat)
+        self.later(self.setup.heartbeat_ms * self._random.uniform(1, 1.03), self._beat)
         if self.member_id and self.generation >= 0 and not self._is_joining:
             self._ask(self._request("Heartbeat"), self._hear_beat)
 
@@ -170,7 +110,7 @@ class Consumer:
             self._take_refusal(answered, "HEARTBEAT")
 
     def _commit(self) -> None:
-        self._later(self.setup.commit_ms * self._random.uniform(1, 1.05), self._commit)
+        self.later(self.setup.commit_ms * self._random.uniform(1, 1.05), self._commit)
         if self._busy_since is None:
             self.commit()
 
@@ -197,7 +137,7 @@ class Consumer:
             self.commit(as_member, api)
             self.owned = owned
 
-        self._later(ms, commit)
+        self.later(ms, commit)
 
     def _hear_commit(self, answered: Answered | None) -> None:
         if answered is not None and answered.error == Error.REBALANCE_IN_PROGRESS:
@@ -223,7 +163,7 @@ class Consumer:
         if self._wants_to_join is None and not self._is_joining:
             self._wants_to_join = reason or ""
             if self._busy_since is None:
-                self._later(self._random.uniform(0, self.setup.batch_ms), self._polls_for_join)
+                self.later(self._random.uniform(0, self.setup.batch_ms), self._polls_for_join)
 
     def _polls_for_join(self) -> None:
         if self._wants_to_join is not None and self._busy_since is None:
@@ -272,7 +212,7 @@ class Consumer:
         told = self._world.metadata_of(answered.protocol) if self._leads else {}
         shared = shared_out(answered.protocol or "", told, self._world.topics) if self._leads else {}
         delay = self._random.uniform(2, 30) if self._leads else self._random.uniform(0.5, 5)
-        self._later(delay, lambda: self._sync(answered.protocol, shared))
+        self.later(delay, lambda: self._sync(answered.protocol, shared))
 
     def _sync(self, protocol: str | None, shared: dict[str, bytes]) -> None:
         if self.member_id:
@@ -286,7 +226,8 @@ class Consumer:
             else:
                 self._take_refusal(answered, "SYNC_GROUP")
             return
-        self._log("INFO", f"Successfully synced group in generation {self._generation()}")
+        who = client_wording.generation(self.member_id, self.generation, self.setup.protocols[0])
+        self._log("INFO", f"Successfully synced group in generation {who}")
         given = partitions(answered.assignment or b"")
         gives_up = self.setup.protocols[0] == COOPERATIVE and not set(self.owned) <= set(given)
         self.owned = given
@@ -299,11 +240,11 @@ class Consumer:
         """Do as it is told: find the coordinator, join anew, or give up."""
         if answered is None or answered.error in _SENT_AWAY:
             self._was_joining |= api in ("JOIN_GROUP", "SYNC_GROUP")
-            self._later(self._random.uniform(50, self.setup.find_ms), self._find_coordinator)
+            self.later(self._random.uniform(50, self.setup.find_ms), self._find_coordinator)
         elif answered.error in _IS_OUT:
             self._log_refusal(answered, api, None)
             self._forget()
-            self._rejoin(f"encountered {_SAYS[answered.error][0]} from {api} response")
+            self._rejoin(f"encountered {Error(answered.error).name} from {api} response")
         elif answered.error == Error.FENCED_INSTANCE_ID:
             self._log_refusal(answered, api, None)
             self._end()
@@ -311,7 +252,7 @@ class Consumer:
     def _find_coordinator(self) -> None:
         home = self._world.home
         if home is None:
-            self._later(self._random.uniform(100, self.setup.find_ms), self._find_coordinator)
+            self.later(self._random.uniform(100, self.setup.find_ms), self._find_coordinator)
             return
         if home != self._broker:
             self._broker = home
@@ -321,27 +262,16 @@ class Consumer:
             self._rejoin(None)
 
     def _log_refusal(self, answered: Answered | None, api: str, request: Request | None) -> None:
-        if answered is None or answered.error not in _SAYS:
-            return
-        name, words = _SAYS[answered.error]
         as_member = (request.member_id, request.generation) if request else (self.member_id, self.generation)
-        who = self._generation(*as_member)
-        if api == "HEARTBEAT":
-            instance = "Optional.empty" if self.instance is None else f"Optional[{self.instance}]"
-            said = f"Attempt to heartbeat with {who} and group instance id {instance} failed due to {name}, resetting"
-            self._log("INFO", f"{said} generation")
-        elif api == "OFFSET_COMMIT":
-            self._log("INFO", f"OffsetCommit failed with {who}: {words}")
+        who = client_wording.generation(*as_member, self.setup.protocols[0])
+        said = None if answered is None else client_wording.refused(answered.error, api, who, self.instance)
+        if said is not None:
+            self._log("INFO", said)
 
     def _log(self, level: str, said: str) -> None:
         self._world.paper.client_line(
             self._clock.now, f"{self.client_id}/app.log", level, self.client_id, self.instance, said
         )
-
-    def _generation(self, member_id: str | None = None, generation: int | None = None) -> str:
-        who = self.member_id if member_id is None else member_id
-        which = self.generation if generation is None else generation
-        return f"Generation{{generationId={which}, memberId='{who}', protocol='{self.setup.protocols[0]}'}}"
 
     def _end(self) -> None:
         self.kill()
@@ -369,14 +299,14 @@ class Consumer:
         offsets: dict[TopicPartition, int] | None = None,
     ) -> None:
         self._correlation += 1
-        life, turn = self._life, self._turn
+        life, turn = self.life, self._turn
+
+        def is_awaited() -> bool:
+            return life == self.life and turn == self._turn
 
         def take(answered: Answered | None) -> None:
-            if life == self._life and turn == self._turn:
-                if self._is_frozen:
-                    self._held.append(lambda: take(answered))
-                else:
-                    hear(answered)
+            if is_awaited():
+                self.now(lambda: hear(answered) if is_awaited() else None)
 
         client = (self.client_id, self.setup.software, self._connection, self._correlation)
         self._world.send(Sent(request, *client, 0.0, offsets or {}), self._broker, take)

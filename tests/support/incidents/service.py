@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from tests.support.incidents.broker import World
-from tests.support.incidents.consumer import COOPERATIVE, Consumer, Setup
+from tests.support.incidents.consumer import Consumer
+from tests.support.incidents.setup import COOPERATIVE, Setup
 
 SECOND, MINUTE = 1_000, 60_000
 
