@@ -69,6 +69,7 @@ def _cut(group: Group, since: float, ago_ms: float) -> None:
     paper.events = [row for row in paper.events if row["logged_at"] >= since]
     paper.requests = [row for row in paper.requests if row["answered_at"] >= since]
     paper.client_events = [row for row in paper.client_events if row["logged_at"] >= since]
+    group.world.rebalances = [at for at in group.world.rebalances if at >= since]
 
 
 def find(group: Group, depth: str) -> Found:
