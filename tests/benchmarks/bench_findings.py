@@ -76,9 +76,11 @@ def alarms(cases: Iterable[Case], depth: str) -> str:
     said = Counter(name for each in calm for name in each.false_alarms(depth))
     told = sum(any(each.is_right(name) for name in each.found[depth].names) for each in calm)
     false = sum(bool(each.false_alarms(depth)) for each in calm)
+    loud = sum(bool(each.alarms(depth)) for each in calm)
     rest = f" ({', '.join(f'{name} {count}' for name, count in said.items())})" if said else ""
     return (
-        f"{len(calm)} calm groups: {false} with a false finding{rest}; {told} told of a deploy that there was, as info."
+        f"{len(calm)} calm groups: {told} told of a deploy or a scaling that there was, as info; {false} of which "
+        f"something else is said{rest}; {loud} with more than info."
     )
 
 

@@ -44,6 +44,11 @@ class Case:
         """Whether a pattern or cause is what was done to the group."""
         return name == self.kind or (name in DONE and DONE[name] in self.acts)
 
+    def alarms(self, depth: str) -> list[str]:
+        """Return what is said of a calm group that wants somebody to act: storms that are more than info, and bursts."""
+        found = self.found[depth]
+        return [*(name for name, severity, _ in found.storms if severity != "info"), *found.causes]
+
     def false_alarms(self, depth: str) -> list[str]:
         """Return what is said of a calm group beyond what was done to it; a deploy that alarms is one as well."""
         found = self.found[depth]

@@ -29,6 +29,9 @@ _KINDS = {
 _ROLLED_SHARE = 2 / 3
 """From this share of the returns on they are a rolling restart; the others are what happens beside it."""
 
+_LOOPS = ("crash_loop", "lost_session", "slow_poll_loop", "flapping_member")
+"""Patterns of what happens again and again: what happened once is none of them."""
+
 HARMLESS = ("rolling_restart", "scaling")
 """Patterns that somebody meant to happen; they harm only if they go on and on."""
 
@@ -54,7 +57,7 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     """Find the pattern of a storm."""
     comings = _Comings(evidence, causes)
     fitting = {name: [[c for c in each if fits(c)] for each in causes] for name, fits in _tests(comings).items()}
-    counts = {name: sum(map(bool, of_rebalance)) for name, of_rebalance in fitting.items()}
+    counts = {name: sum(map(bool, each)) for name, each in fitting.items() if name not in _LOOPS or _goes_round(each)}
     main = max(counts, key=lambda name: (counts[name], -STORM_PATTERNS.index(name)))
     if counts[main] >= MAIN_SHARE * len(causes):
         is_repeated = (main == "rolling_restart" and comings.rounds > 1) or (main == "scaling" and comings.turns > 1)
@@ -64,6 +67,10 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     if share >= MAIN_SHARE:
         return Pattern("mixed", share, known)
     return Pattern("unknown", 1 - share, causes)
+
+
+def _goes_round(fitting: list[list[Cause]]) -> bool:
+    return len({id(cause.stay) for each in fitting for cause in each}) > 1
 
 
 def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
