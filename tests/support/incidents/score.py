@@ -45,7 +45,7 @@ class Case:
         return name == self.kind or (name in DONE and DONE[name] in self.acts)
 
     def alarms(self, depth: str) -> list[str]:
-        """Return what is said of a calm group that wants somebody to act: storms that are more than info, and bursts."""
+        """Return what is said of a group that wants somebody to act: storms that are more than info, and bursts."""
         found = self.found[depth]
         return [*(name for name, severity, _ in found.storms if severity != "info"), *found.causes]
 
