@@ -91,9 +91,10 @@ def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) 
     near = every if scope is None else {spec: scope.rows(spec, rows) for spec, rows in every.items()}
     # A request that is refused may be of a generation that is long past.
     far = {spec: every[spec] if scope is None else scope.of_groups(every[spec]) for spec in _NAMED_LATE}
-    found_storms = rebalance_storms(near, storms.thresholds(), seen_until, _hold)
+    of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
+    found_storms = rebalance_storms(near, storms.thresholds(), seen_until, _hold, of_cluster)
     found_bursts = illegal_generation_bursts(
-        near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, {spec: every[spec] for spec in _OF_CLUSTER}
+        near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, of_cluster
     )
     found = [(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)]
     if scope is None:

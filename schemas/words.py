@@ -72,6 +72,7 @@ SUSPECTED_CAUSES = (
     "rebalance_in_flight",
     "fencing_war",
     "commit_retry",
+    "not_a_member",
     "unknown",
 )
 """What can lie behind a burst of fencing errors."""
@@ -81,6 +82,9 @@ OFFSET_STEPS = ("rewind", "jump", "deleted")
 
 OFFSET_ORIGINS = ("member", "admin", "transaction_aborted", "expired", "unknown")
 """Who moves a committed offset."""
+
+OFFSET_KEEPERS = ("members", "consumers", "both", "elsewhere", "nobody")
+"""Who keeps a group's offsets: its members; consumers with assign(), which are none; both; somebody outside Kafka."""
 
 COMMIT_GAPS = ("silent", "lost")
 """Why a partition has no commit across a rebalance: its owner does not commit, or its commit was refused."""

@@ -20,7 +20,10 @@ class SentOffset(msgspec.Struct, kw_only=True, gc=False):
 
 
 class Request(msgspec.Struct, kw_only=True, gc=False):
-    """A request to the group's coordinator, as far as findings ask: who it was, and what the answer did to it."""
+    """A request to the group's coordinator, as far as findings ask: who it was, and what the answer did to it.
+
+    `evidence` is what it was seen in: the request log, or the log of the client that was refused.
+    """
 
     answered_at: float
     api: str
@@ -37,6 +40,7 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
     reason: str | None = None
     partition_errors: dict[int, int] | None = None
     sent_offsets: list[SentOffset] | None = None
+    evidence: str = "request_log"
 
 
 class Commit(msgspec.Struct, kw_only=True, gc=False):
@@ -58,7 +62,7 @@ class Evidence(msgspec.Struct, kw_only=True):
         members: members of these generations.
         sessions: stays of members that lie in the time looked at, or reach into it.
         assignments: of these generations, and of the one before them.
-        requests: joins and leaves, refusals, in order of their answers; none where no request log was read.
+        requests: joins and leaves, refusals, in order of their answers; of what only clients logged, refusals alone.
         refused: of a burst, its requests.
         commits: of a burst, what was committed to the partitions of its commits.
         coordinators: who coordinated the group.
@@ -81,7 +85,8 @@ class Evidence(msgspec.Struct, kw_only=True):
 
     def has_request_log(self) -> bool:
         """Whether a request log was read: without one, nothing follows from requests that are not there."""
-        return bool(self.requests) or any("request_log" in row.evidence for row in self.generations)
+        is_logged = any(request.evidence == "request_log" for request in self.requests)
+        return is_logged or any("request_log" in row.evidence for row in self.generations)
 
     def in_order(self) -> Evidence:
         """Put what has an order into it, rows come in none; stays of unknown beginning that came later are left out."""

@@ -1,8 +1,8 @@
 """Who came and went around a storm: stays of members, tied to the stays that the same client had before.
 
-A client is known by its `group.instance.id`; without one by `client.id` and host. Where a session expired it may come
-back on another host, or as another of its kind ("etl-7f9c-x2b1" after "etl-7f9c-k8d4"): a container that is scheduled
-anew.
+A client is known by its `group.instance.id`; without one by `client.id` and host. It may come back on another host, or
+as another of its kind ("etl-7f9c-x2b1" after "etl-7f9c-k8d4"): a container that is scheduled anew, or a deploy that
+puts another in its place.
 """
 
 from __future__ import annotations
@@ -27,16 +27,26 @@ LEAVES = {
 _LATE_MS = 100
 """What is on its way when its sender leaves is refused within this time; later ones come from somebody who lives."""
 
+_OFTEN = 3
+"""From so many times on it is no chance that a client left only after its time between two polls had run out."""
+
+_NOT_KNOWN = "UNKNOWN_MEMBER_ID"
+"""What a member is told that the coordinator has removed."""
+
 _NOT_A_TIMEOUT = ("unsubscribed", "closed")
 """Words in the reason of a leave (KIP-800) by which a client that lives on says that it meant to go."""
 
 
 _SEPARATORS = re.compile(r"[-_.:@/#]")
 
+_POD = re.compile(r"(?:-[bcdf-hj-np-tv-xz2456789]{6,10})?-[bcdf-hj-np-tv-xz2456789]{5}\Z")
+"""What Kubernetes puts behind the name of a Deployment or a ReplicaSet: without vowels, 0, 1 and 3, so that no word is
+made by chance (k8s.io/apimachinery/pkg/util/rand)."""
+
 
 def stem(client_id: str) -> str:
-    """Return what clients that stand in for each other have in common: the id without the numbered words at its end."""
-    words = _SEPARATORS.split(client_id)
+    """Return what clients that stand in for each other have in common: the id without pods and numbers at its end."""
+    words = _SEPARATORS.split(_POD.sub("", client_id))
     while len(words) > 1 and any(letter.isdigit() for letter in words[-1]):
         words.pop()
     return " ".join(words)
@@ -76,6 +86,8 @@ class Stay:
         before: the stay that this one is the return of.
         after: the stay in which the client came back.
         lived_on: the process lived on after the coordinator had removed it; null = not known.
+        was_late: whenever the client left, it had been there for longer than it may be between two polls, and it gave
+            no reason.
     """
 
     member_id: str
@@ -86,6 +98,7 @@ class Stay:
     before: Stay | None = field(default=None, repr=False)
     after: Stay | None = field(default=None, repr=False)
     lived_on: bool | None = None
+    was_late: bool = False
 
     @property
     def origin(self) -> Client:
@@ -109,10 +122,12 @@ def stays_of(evidence: Evidence) -> dict[str, Stay]:
     Where sessions are not known, what triggered the rebalances takes their place.
     """
     stays = _of_sessions(evidence.sessions) if evidence.sessions else _of_triggers(evidence.generations)
+    _complete_times(stays, evidence.generations)
     in_order = sorted(stays, key=lambda stay: stay.joined_at if stay.joined_at is not None else float("-inf"))
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0)
     _tie_returns(in_order, session_ms)
     _tell_who_lived_on(in_order, evidence)
+    _tell_who_was_late(in_order, evidence)
     return {stay.member_id: stay for stay in in_order}
 
 
@@ -128,6 +143,24 @@ def _of_sessions(sessions: Iterable[MemberSessionRow]) -> list[Stay]:
         for row in sessions
         if row.end_cause is not None or row.joined_at is not None or row.ended_at is None
     ]
+
+
+def _complete_times(stays: Iterable[Stay], generations: Iterable[GenerationRow]) -> None:
+    """Date comings and goings that nothing but the records shows: by when a generation was in force with or without."""
+    came: dict[str, float] = {}
+    went: dict[str, float] = {}
+    for row in generations:
+        at = first_known(row.completing_at, row.stable_at, row.emptied_at)
+        if at is None:
+            continue
+        for member_ids, moments in ((row.joined_member_ids, came), (row.departed_member_ids, went)):
+            for member_id in member_ids or ():
+                moments.setdefault(member_id, at)
+    for stay in stays:
+        if stay.joined_at is None:
+            stay.joined_at = came.get(stay.member_id)
+        if stay.ended_at is None and stay.end_cause is not None:
+            stay.ended_at = went.get(stay.member_id)
 
 
 def _of_triggers(generations: Iterable[GenerationRow]) -> list[Stay]:
@@ -156,7 +189,7 @@ def _tie_returns(in_order: list[Stay], session_ms: int) -> None:
     for stay in in_order:
         if stay.ended_at is not None and stay.end_cause not in (None, "group_ended"):
             ended[_own(stay)].append(stay)
-            for kind in stay.client.kinds if stay.end_cause == "session_expired" else ():
+            for kind in stay.client.kinds:
                 ended[kind].append(stay)
     known = {_own(stay) for stay in in_order}
     for stay in in_order:
@@ -186,9 +219,11 @@ def _is_gone(stay: Stay, at: float, session_ms: int) -> bool:
 
 
 def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
-    """Tell processes that lived on from those that died: by their late requests, and by their connections."""
-    if not evidence.has_request_log():
-        return
+    """Tell processes that lived on from those that died: by their late requests, and by their connections.
+
+    Clients' own logs tell of no connections, and by clocks of their own: there it is enough that a member whose session
+    had run out was told that nobody knows it.
+    """
     by_member: dict[str, list[Request]] = defaultdict(list)
     for request in evidence.requests:
         for member_id in {request.member_id, request.answered_member_id} - {None, ""}:
@@ -198,10 +233,39 @@ def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
             continue
         sent = by_member[stay.member_id]
         late = [r for r in sent if r.answered_at > stay.ended_at + _LATE_MS and r.error != "NONE"]
-        if late:
+        was_told = stay.end_cause == "session_expired" and any(r.error == _NOT_KNOWN for r in sent)
+        if was_told or (late and evidence.has_request_log()):
             stay.lived_on = True
-        elif stay.after is not None:
+        elif stay.after is not None and evidence.has_request_log():
             stay.lived_on = _is_same_connection(sent, by_member[stay.after.member_id])
+
+
+def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
+    """Tell who left each time after max.poll.interval.ms, of clients that do not say why they leave.
+
+    A client that has not polled for so long leaves by itself; it is the rebalance timeout that it joined with.
+    """
+    allowed = {row.member_id: row.rebalance_timeout_ms for row in evidence.members}
+    spoke = {row.trigger_member_id for row in evidence.generations if row.client_reason}
+    left: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    for stay in stays:
+        if stay.end_cause == "left":
+            left[_own(stay)].append(stay)
+    for of_client in left.values():
+        times = [_stayed_ms(stay) for stay in of_client]
+        limits = [allowed.get(stay.member_id) for stay in of_client]
+        is_late = all(
+            ms is not None and limit is not None and ms >= limit for ms, limit in zip(times, limits, strict=True)
+        )
+        for stay in of_client:
+            stay.was_late = len(of_client) >= _OFTEN and is_late and not any(s.member_id in spoke for s in of_client)
+
+
+def _stayed_ms(stay: Stay) -> float | None:
+    """How long a stay lasted; one that began before the data, longer than anything."""
+    if stay.ended_at is None:
+        return None
+    return float("inf") if stay.joined_at is None else stay.ended_at - stay.joined_at
 
 
 def _is_same_connection(sent: list[Request], sent_after: list[Request]) -> bool | None:

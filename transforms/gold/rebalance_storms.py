@@ -31,10 +31,11 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
 )
-from schemas.tables.silver import GROUP_REQUESTS
+from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
 from transforms.findings.evidence import Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
+from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import (
     AT_END,
     FINDING,
@@ -50,12 +51,15 @@ from transforms.gold.findings.kernel import (
 )
 from transforms.gold.rebalances import rebalances
 
-READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS)
+READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS, CLIENT_EVENTS)
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
 
 _ORDER = ("at_us", "life", "generation")
 _OVER_US = 1_000_000 * 3_600
 """A rebalance that hangs for longer than this after the last one of a storm counts for so long."""
+
+_APART_MS = 60_000
+"""What clients logged so shortly before or after the request log, that may tell of it already: their clocks differ."""
 
 _COMES_AND_GOES = ("JoinGroup", "LeaveGroup")
 
@@ -65,6 +69,7 @@ def rebalance_storms(
     thresholds: Thresholds,
     seen_until: float | None = None,
     hold: Hold = as_it_is,
+    of_cluster: Mapping[TableSpec, DataFrame] | None = None,
 ) -> DataFrame:
     """Find the rebalance storms of all groups.
 
@@ -77,6 +82,7 @@ def rebalance_storms(
         thresholds: from when on rebalances are a storm, and how bad one is.
         seen_until: end of the data (epoch ms); null = not known.
         hold: keeps the rebalances that belong to a storm.
+        of_cluster: where `tables` have some groups only, those that lines of clients are laid beside as a whole.
 
     Returns:
         `gold.rebalance_storms`, one row for each storm, as `transforms.findings.storms.judge` has it.
@@ -98,7 +104,7 @@ def rebalance_storms(
     of_storms = [
         packed(numbered.select(*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)), "generations"),
         packed(spans.select(*FINDING, (F.least("next_us", "over_us") / 1000.0).alias("next_at")), FRAME),
-        *_beside(tables, numbered, spans),
+        *_beside(tables, tables if of_cluster is None else of_cluster, numbered, spans),
     ]
     return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS)
 
@@ -148,7 +154,12 @@ def _number_storms(rebalances: DataFrame, limits: StormLimits) -> DataFrame:
     )
 
 
-def _beside(tables: Mapping[TableSpec, DataFrame], numbered: DataFrame, spans: DataFrame) -> Iterator[DataFrame]:
+def _beside(
+    tables: Mapping[TableSpec, DataFrame],
+    of_cluster: Mapping[TableSpec, DataFrame],
+    numbered: DataFrame,
+    spans: DataFrame,
+) -> Iterator[DataFrame]:
     """What other tables have on the storms: on their generations, and from one window before them to one after."""
     own = numbered.select(*FINDING, "life", "generation")
     before = numbered.groupBy(*FINDING).agg(F.min_by("before", F.struct(*_ORDER)).alias("before"))
@@ -164,7 +175,16 @@ def _beside(tables: Mapping[TableSpec, DataFrame], numbered: DataFrame, spans: D
     if (coordinators := tables.get(COORDINATORS)) is not None:
         yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
     if (requests := tables.get(GROUP_REQUESTS)) is not None:
-        told = requests.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
+        known = with_client_refusals(
+            requests,
+            tables.get(CLIENT_EVENTS),
+            _APART_MS,
+            of_cluster.get(MEMBER_SESSIONS),
+            of_cluster.get(GROUP_REQUESTS),
+        )
+        told = known.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
             "NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"
         )
-        yield packed(around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST), "requests")
+        yield packed(
+            around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST, "evidence"), "requests"
+        )

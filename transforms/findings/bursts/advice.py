@@ -149,13 +149,21 @@ def _retry(facts: _Facts) -> str:
     )
 
 
+def _not_a_member(facts: _Facts) -> str:
+    return (
+        f"{facts.names} commits under this group.id without being a member of the group: a tool, or a consumer with "
+        "assign(). That is no fault of the group: a coordinator takes such commits only while there are no members. "
+        f"{facts.price} A group.id of its own saves all {facts.row.error_count} refusals, at the price of setting its "
+        "offsets once."
+    )
+
+
 def _unknown(facts: _Facts) -> str:
     row = facts.row
     if not row.member_ids and row.stale_generation_max is None:
         return (
-            f"{facts.names} commits under this group.id without being a member of the group: a tool, or a consumer "
-            f"with assign(). {facts.price} A group.id of its own saves all {row.error_count} refusals, at the price "
-            "of setting its offsets once."
+            f"Whether {facts.names} was a member is not in the data: the broker's request log names member and "
+            f"generation of each commit. {facts.price}"
         )
     return (
         f"How {facts.names} had gone is not in the data: the broker's coordinator log at INFO says when and why "
@@ -171,5 +179,6 @@ _SENTENCES: dict[str, Callable[[_Facts], str]] = {
     "rebalance_in_flight": _in_flight,
     "fencing_war": _war,
     "commit_retry": _retry,
+    "not_a_member": _not_a_member,
     "unknown": _unknown,
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from transforms.findings.bursts.course import Course, in_force_at, over_at
 from transforms.findings.bursts.senders import COMMITS, Sender
 from transforms.findings.evidence import Evidence
+from transforms.findings.offsets.keeping import is_free
 
 HEARTBEAT_INTERVAL_MS = 3_000
 """Default of heartbeat.interval.ms: a healthy member learns of a rebalance, or of its own end, within this time."""
@@ -50,6 +51,8 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
 
 
 def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
+    if sender.stay is None and all(is_free(request) for request in sender.refused):
+        return "not_a_member"
     if not sender.has_member:
         return "unknown"
     if _retries(evidence, sender, course):
@@ -125,7 +128,10 @@ def _replaced(evidence: Evidence, sender: Sender) -> int:
 
 
 def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
-    """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped."""
+    """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped.
+
+    Whoever goes on afterwards in the same way was not what the group waited for.
+    """
     key = (sender.client.client_id, sender.client.client_host)
     tried = [
         r.answered_at
@@ -142,6 +148,7 @@ def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
         return False
     waited_until = in_force_at(rebalance)
     inside = [at for at in moments if waited_until is None or at <= waited_until]
-    if len(inside) < _RETRIES:
+    goes_on = [at for at in moments[len(inside) :] if course.rebalance_at(at) is rebalance]
+    if len(inside) < _RETRIES or len(goes_on) >= _GOES_ON:
         return False
     return waited_until is None or inside[-1] - rebalance.preparing_at >= (waited_until - rebalance.preparing_at) / 2

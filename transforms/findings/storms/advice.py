@@ -260,6 +260,13 @@ def _unknown(facts: _Facts) -> str:
         needed = "the broker's request log (kafka.request.logger at DEBUG) shows who joined, left and fell silent"
     else:
         needed = f"the log of {who(facts.row.main_client_id, facts.row.main_client_host)} shows why it joined again"
+    returns = [stay for stay in facts.stays if stay.end_cause == "unknown" and stay.after is not None]
+    if len(returns) > 1:
+        names = sorted({who(stay.client.client_id, stay.client.client_host) for stay in returns})
+        return (
+            f"{listed(names)} went and came back {times(len(returns))} in {facts.row.rebalance_count} rebalances; "
+            f"whether that was a restart, a death, a pause or a late poll is not in the data: {needed}."
+        )
     return f"What set the {facts.row.rebalance_count} rebalances going is not in the data: {needed}."
 
 

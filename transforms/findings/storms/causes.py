@@ -73,45 +73,57 @@ def causes_of(evidence: Evidence, stays: dict[str, Stay]) -> list[list[Cause]]:
         has_moved = any(move <= at <= move + session_ms + _MOVE_GRACE_MS for move in moves)
         if row.trigger in _BROKERS_FAULT or (has_moved and row.trigger in _AFTER_A_MOVE):
             found.append([Cause(Kind.COORDINATOR, _of_coordinator(row))])
-        elif _follows_up(row) and found:
+        elif _follows_up(row, subscriptions.has_grown(number)) and found:
             found.append(found[-1])
         else:
-            found.append(list(_of_members(row, stays, subscriptions.kind_of(number))))
+            client = client_of(row, stays) or subscriptions.changed_by(number)
+            found.append(list(_of_members(row, stays, subscriptions.kind_of(number), client)))
     return found
 
 
 def _moves(evidence: Evidence) -> list[float]:
-    """When the group's coordinator changed."""
+    """When the group's coordinator changed: also when the first that is known came to a group that was there before."""
     brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    return [later.from_at for earlier, later in zip(brokers, brokers[1:], strict=False) if later.from_at is not None]
+    begun = min((at for row in evidence.generations if (at := began_at(row)) is not None), default=float("inf"))
+    came = [row.from_at for row in brokers if row.from_at is not None]
+    is_first_known = bool(brokers) and brokers[0].from_at is not None
+    return [at for at in came if at > begun or not (is_first_known and at == came[0])]
 
 
 def _of_coordinator(row: GenerationRow) -> str:
     return row.trigger if row.trigger in _BROKERS_FAULT else "coordinator_failover"
 
 
-def _follows_up(row: GenerationRow) -> bool:
+def _follows_up(row: GenerationRow, has_grown: bool) -> bool:
     """Whether a rebalance is the second half of the one before, in which partitions are given to their new owners."""
     if _REVOKE in (row.client_reason or ""):
         return True
-    is_cooperative = "cooperative" in (row.protocol or "")
-    return is_cooperative and row.trigger in _METADATA[1:] and row.is_subscription_changed is False
+    if "cooperative" not in (row.protocol or "") or row.is_subscription_changed is not False:
+        return False
+    return row.trigger in _METADATA[1:] or (_is_among_members(row) and not has_grown)
 
 
-def _of_members(row: GenerationRow, stays: dict[str, Stay], of_subscription: Kind) -> Iterator[Cause]:
+def _is_among_members(row: GenerationRow) -> bool:
+    """Whether nothing but the records shows a rebalance, and nobody came or went in it."""
+    return row.trigger == "unknown" and row.joined_member_ids == [] and row.departed_member_ids == []
+
+
+def _of_members(
+    row: GenerationRow, stays: dict[str, Stay], of_subscription: Kind, client: Client | None
+) -> Iterator[Cause]:
     """What the members did in a rebalance: first the one that triggered it, then those that came and went in it."""
-    trigger, client = row.trigger, client_of(row, stays)
+    trigger = row.trigger
     mine = stays.get(row.trigger_member_id or "") or _by_time(row, stays)
     if trigger in LEAVES and mine is not None:
         yield _of_end(mine)
     elif trigger == "member_joined" and mine is not None:
         yield of_return(mine, row)
-    elif trigger in _METADATA:
-        word = "topic_metadata_changed" if of_subscription is Kind.METADATA else trigger
+    elif trigger in _METADATA or (_is_among_members(row) and of_subscription is not Kind.OTHER):
+        word = _word_of(of_subscription, trigger)
         yield Cause(of_subscription, word, None if of_subscription is Kind.METADATA else client)
     elif trigger == "static_member_replaced":
         yield Cause(Kind.FENCED, trigger, client, mine)
-    else:
+    elif trigger != "unknown" or not (row.joined_member_ids or row.departed_member_ids):
         yield Cause(Kind.OTHER, trigger, client)
     for member_id in row.departed_member_ids or ():
         if (stay := stays.get(member_id)) is not None and stay is not mine and _ended_in(stay, row):
@@ -119,6 +131,12 @@ def _of_members(row: GenerationRow, stays: dict[str, Stay], of_subscription: Kin
     for member_id in row.joined_member_ids or ():
         if (stay := stays.get(member_id)) is not None and stay is not mine:
             yield of_return(stay, row)
+
+
+def _word_of(kind: Kind, trigger: str) -> str:
+    if kind is Kind.METADATA:
+        return "topic_metadata_changed"
+    return "subscription_changed" if trigger == "unknown" else trigger
 
 
 def _by_time(row: GenerationRow, stays: dict[str, Stay]) -> Stay | None:
@@ -167,7 +185,9 @@ def _kind_of_end(stay: Stay) -> Kind:
             return Kind.LOST
         return Kind.CRASH if stay.after is not None else Kind.DEPARTURE
     if stay.end_cause == "left":
-        if stay.lived_on:
+        if stay.lived_on or (stay.lived_on is None and stay.was_late):
             return Kind.SLOW
         return Kind.RESTART if stay.after is not None else Kind.DEPARTURE
+    if stay.end_cause == "unknown":
+        return Kind.RETURN if stay.after is not None else Kind.DEPARTURE
     return Kind.OTHER

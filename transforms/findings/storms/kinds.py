@@ -12,6 +12,7 @@ class Kind(str, Enum):
     LOST = "a process lived on and lost its session"
     SLOW = "a member was too long between two polls, or in coming to a rebalance"
     RESTART = "a client left and came back"
+    RETURN = "a client went, how is not known, and came back"
     ARRIVAL = "a client came that had not been there"
     FOUNDING = "the group began"
     DEPARTURE = "a client went and did not come back"
