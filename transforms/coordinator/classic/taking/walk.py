@@ -17,8 +17,10 @@ from functools import partial
 from math import inf
 
 from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer
 from transforms.coordinator.classic.taking import answers, lines, records, requests
+from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import comes_too_early
 from transforms.coordinator.classic.taking.homes import is_at_home
@@ -70,6 +72,25 @@ class ClassicWalk:
             self._notice_line(item.line)
         elif item.record is not None:
             self._notice_record(item.record)
+
+    def notice_modern(self, partition: int) -> None:
+        """Take note of records of a newer protocol, and of the partition that they are in."""
+        self._reigns.observed.add(partition)
+        self._course.presence.has_spoken_modern = True
+        self._choose_sink()
+
+    def give_way(self, at: float) -> None:
+        """A record shows that the group speaks a newer protocol."""
+        if not self._course.presence.is_modern:
+            cause = Cause(at, source=Source.OFFSETS)
+            self._course.let(at, partial(become_modern, self._course, cause))
+
+    def take_over(self, record: GroupMetadataRow) -> None:
+        """The group was of another type up to this record."""
+        self._course.presence.is_modern = False
+        facts = self._course.life.generations.get(record.generation or 0)
+        if facts is not None:
+            facts.learn_cause(Source.OFFSETS, trigger="converted")
 
     def _notice_request(self, item: Item, row: GroupRequestRow) -> None:
         presence, at = self._course.presence, item.handled_at
@@ -154,7 +175,8 @@ class ClassicWalk:
             course.say_audited(verdict.row(course.cluster))
         course.departures.forget(now)
         members = group.members if group is not None and group.is_known else None
-        Settling(course.cluster, self._machine.group_id, course.lives, course.sink).settle(now, members)
+        settling = Settling(course.cluster, self._machine.group_id, course.lives, course.sink, self._sink)
+        settling.settle(now, members)
         open_since = min((each.exchange.answered_at for each in course.audit.verdicts.values()), default=inf)
         counted = course.state.counts.settled(course.cluster, self._machine.group_id, min(now, open_since))
         course.sink.rows.audit_counts.extend(map(course.sink.stamped, counted))

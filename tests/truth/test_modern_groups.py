@@ -1,0 +1,211 @@
+"""Consumer, share and streams groups of a real broker: the tables of the replay against what it described."""
+
+from __future__ import annotations
+
+import json
+import random
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from schemas.tables.gold import REPLAYED
+from tests.support.captures import MODERN, capture
+from tests.support.pure_pipeline import Row, Tables, evidence_by_group, modern_by_group, run_pipeline
+from tests.truth.test_captures_cut_anywhere import MOST_BYTES
+from tests.unit.coordinator.test_batch import batches
+from tests.unit.coordinator.test_batch import counted as counted_rows
+from tests.unit.coordinator.test_fold import counted, folded, items_of
+from transforms.coordinator.replay import typed_evidence, typed_records
+
+_STATES = {
+    "EMPTY": "Empty",
+    "ASSIGNING": "Assigning",
+    "RECONCILING": "Reconciling",
+    "STABLE": "Stable",
+    "NOT_READY": "NotReady",
+}
+_TYPES = ("CONSUMER", "SHARE", "STREAMS")
+_SLACK_MS = 300
+"""A record's time is that of the append, a describe's those of the client that asked."""
+
+Held = frozenset[tuple[str, str, int, str | None]]
+"""Member, topic, partition and role of all that is held."""
+
+
+class Standing(NamedTuple):
+    """A group at a moment."""
+
+    state: str
+    epoch: int
+    assignment_epoch: int
+    members: frozenset[str]
+    held: Held
+
+
+@pytest.fixture(scope="module", params=MODERN)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return capture(request.param, tmp_path_factory.mktemp("captures"))
+
+
+@pytest.fixture(scope="module")
+def tables(folder: Path) -> Tables:
+    return run_pipeline(folder)
+
+
+def described(folder: Path) -> Iterator[Row]:
+    with (folder / "truth.jsonl").open(encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            if line["api"] == "_describe" and not line["error"] and line["gtype"] in _TYPES:
+                yield line
+
+
+def _told(line: Row) -> Standing:
+    """What the broker told."""
+    held = {(name, *part) for name, member in line["members"].items() for part in _parts(member)}
+    return Standing(
+        _STATES[line["state"]], line["epoch"], line["assignment_epoch"], frozenset(line["members"]), frozenset(held)
+    )
+
+
+def _parts(member: Row) -> Iterator[tuple[str, int, str | None]]:
+    for part in member.get("parts") or ():
+        topic, _, number = part.rpartition("-")
+        yield topic, int(number), None
+    for role, of in (member.get("tasks") or {}).items():
+        for topic, numbers in of.items():
+            yield from ((topic, number, role) for number in numbers)
+
+
+def topics_of(folder: Path) -> dict[str, str]:
+    """Names of topics by their ids, as the clients learnt them: no record need tell the name of every topic."""
+    with (folder / "truth.jsonl").open(encoding="utf-8") as lines:
+        return {line["topic_id"]: line["topic"] for line in map(json.loads, lines) if line["api"] == "_topic"}
+
+
+class Timeline:
+    """One group's rows of one type, asked for a moment; rows of the tables and nothing else."""
+
+    def __init__(self, rows: dict[str, list[Row]], topics: dict[str, str]) -> None:
+        self._rows, self._topics = rows, topics
+        moments = {row[name] for row in rows["generations"] for name in ("preparing_at", "completing_at", "ended_at")}
+        moments |= {row["at"] for row in rows["transitions"]}
+        moments |= {row[name] for row in rows["assignments"] for name in ("valid_from", "valid_to")}
+        moments |= {row[name] for row in rows["member_sessions"] for name in ("joined_at", "ended_at")}
+        self.moments: list[float] = sorted(moments - {None})
+
+    def stands_still(self, since: float, until: float) -> bool:
+        return bisect_left(self.moments, since) == bisect_right(self.moments, until)
+
+    def at(self, moment: float) -> Standing | None:
+        transitions = [row for row in self._rows["transitions"] if row["at"] <= moment]
+        if not transitions or transitions[-1]["to_state"] == "Dead":
+            return None
+        last = transitions[-1]
+        epochs = [
+            row
+            for row in self._rows["generations"]
+            if row["life"] == last["life"] and _is_by(row["preparing_at"], moment)
+        ]
+        planned = [row["generation"] for row in epochs if _is_by(row["completing_at"], moment)]
+        held = {
+            (row["member_id"], self._topics.get(row["topic"], row["topic"]), row["partition"], row["role"])
+            for row in self._rows["assignments"]
+            if row["hold"] == "owned" and _covers(row["valid_from"], row["valid_to"], moment)
+        }
+        members = {
+            row["member_id"]
+            for row in self._rows["member_sessions"]
+            if row["life"] == last["life"] and _covers(row["joined_at"], row["ended_at"], moment)
+        }
+        epoch = max((row["generation"] for row in epochs), default=0)
+        return Standing(last["to_state"], epoch, max(planned, default=0), frozenset(members), frozenset(held))
+
+
+def _is_by(at: float | None, moment: float) -> bool:
+    return at is not None and at <= moment
+
+
+def _covers(since: float, until: float | None, moment: float) -> bool:
+    return since <= moment and (until is None or moment < until)
+
+
+def timelines(tables: Tables, topics: dict[str, str]) -> dict[tuple[str, str], Timeline]:
+    """By group and type."""
+    names = ("generations", "transitions", "assignments", "member_sessions")
+    found: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: {name: [] for name in names})
+    for name in names:
+        for row in tables[name]:
+            found[row["group_id"], row["group_type"].upper()][name].append(row)
+    for rows in found.values():
+        rows["transitions"].sort(key=lambda row: (row["life"], row["seq"]))
+    return {key: Timeline(rows, topics) for key, rows in found.items()}
+
+
+def test_a_group_that_stands_still_is_as_the_broker_described_it(folder: Path, tables: Tables):
+    known, compared = timelines(tables, topics_of(folder)), Counter[str]()
+    for line in described(folder):
+        timeline = known[line["group"], line["gtype"]]
+        since, until = line["t0"] * 1000 - _SLACK_MS, line["t1"] * 1000 + _SLACK_MS
+        if timeline.stands_still(since, until):
+            assert timeline.at(until) == _told(line), line
+            compared[line["gtype"]] += 1
+    assert compared["CONSUMER"] > 1_000
+    assert min(compared[each] for each in _TYPES) > 100, compared
+
+
+# --- the rows among themselves ---------------------------------------------------------------------------------------
+
+
+def test_rows_have_keys_of_their_own_and_all_that_is_never_null(tables: Tables):
+    for spec in REPLAYED:
+        keys = Counter(tuple(row[name] for name in spec.key) for row in tables[spec.name])
+        assert not spec.key or not [key for key, count in keys.items() if count > 1], spec.name
+        assert not [row for row in tables[spec.name] if any(row[name] is None for name in spec.not_null)], spec.name
+
+
+def test_nobody_loses_a_partition_in_a_conversion(tables: Tables):
+    """The next life begins when the one before ends, with the same owners."""
+    lives = defaultdict(list)
+    for row in sorted(tables["generations"], key=lambda row: (row["life"], row["generation"])):
+        lives[row["group_id"], row["life"]].append(row)
+    owned = defaultdict(set)
+    for row in tables["assignments"]:
+        if row["hold"] == "owned":
+            owned[row["group_id"], row["life"], row["valid_from"]].add((row["topic"], row["partition"]))
+    found = 0
+    for (group, life), rows in lives.items():
+        first = rows[0]
+        if first["trigger"] != "converted" or first["bump_count"] or (group, life - 1) not in lives:
+            continue
+        began = first["stable_at"]
+        ended = max(row["ended_at"] or 0 for row in lives[group, life - 1])
+        assert began == ended, (group, life)
+        found += bool(owned[group, life, began])
+    assert found > 1
+
+
+def test_a_history_may_be_cut_anywhere(tables: Tables):
+    """Rows of all parts are those of the whole, whether the state is put down in between or not."""
+    dice, modern = random.Random(5), modern_by_group(tables)
+    for group, rows in sorted(evidence_by_group(tables).items()):
+        stored, lines, asked = typed_evidence(*rows)
+        evidence = ([*stored, *typed_records(modern.get(group, ()))], lines, asked)
+        whole, _ = folded(items_of(evidence), [])
+        items = items_of(evidence)
+        cuts = dice.sample(range(len(items) + 1), min(6, len(items) + 1))
+        parts, sizes = folded(items, cuts)
+        assert counted(parts) == counted(whole), group
+        assert max(sizes) < MOST_BYTES
+
+
+def test_batches_out_of_order_end_in_the_rows_of_one(tables: Tables):
+    dice, modern = random.Random(7), modern_by_group(tables)
+    for group, rows in sorted(evidence_by_group(tables).items())[::3]:
+        stored, lines, asked = typed_evidence(*rows)
+        evidence = ([*stored, *typed_records(modern.get(group, ()))], lines, asked)
+        several, one = batches(evidence, dice, 4, is_late=True)
+        assert counted_rows(several.all_rows()) == counted_rows(one.all_rows()), group

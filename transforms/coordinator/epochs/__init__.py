@@ -1,0 +1,11 @@
+"""Groups that go by epochs (consumer, share, streams): what their records tell, as rows of the tables.
+
+    protocol        what is asked of the protocol that a group speaks
+    operations      the records of one moment, operation by operation
+    state           what is known of a group beside its machine: the epoch that is open, holds, waits
+    course          takes a group's records in order, and notes what each operation changed
+    generations     epochs and their members as rows
+    holds, waits    who has which partition; who is to give up or waits for what
+
+A protocol is taken to this frame by its own room `taking`.
+"""

@@ -1,0 +1,365 @@
+"""The replay of a group of epochs under way: its records in, operation by operation, and rows of what they changed.
+
+Records are authority, and all that a coordinator itself knows after a load: whatever else is known of the group only
+says more about the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import MsgspecError, Struct
+
+from schemas.rows import ModernGroupRecordRow, TransitionRow
+from transforms.coordinator.epochs import generations, holds, waits
+from transforms.coordinator.epochs.operations import operations
+from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part
+from transforms.coordinator.epochs.state import EpochState, OpenEpoch
+from transforms.coordinator.epochs.teller import Teller
+from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.evidence.tolerances import SETTLING_MS
+from transforms.coordinator.kafka.states import ModernState
+from transforms.coordinator.modern.causes import Cause, Trigger
+from transforms.coordinator.modern.machine import ModernMachine
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
+from transforms.coordinator.rows.sessions import session_row
+from transforms.coordinator.rows.tables import Sink, whole
+from transforms.coordinator.shared import Shared
+from transforms.coordinator.timeline.facts import Session
+from transforms.coordinator.timeline.lives import Life
+
+AnyMachine = ModernMachine[Any, Any]
+
+
+MOST_STAYS = 1_000
+"""So many ids of members that went are remembered, the latest, so that one that comes back is counted on."""
+
+
+class Before(Struct, gc=False):
+    """What is looked at of a group before an operation, as far as the operation is about it.
+
+    Attributes:
+        seen: members that the operation names.
+        members: all of them, if it bumps the epoch or computes targets.
+        targets: what each of `members` was to have.
+    """
+
+    is_there: bool
+    epoch: int
+    seen: dict[str, Glimpse]
+    targets_seen: dict[str, tuple[Part, ...]]
+    members: dict[str, Glimpse]
+    targets: dict[str, tuple[Part, ...]]
+
+
+class Course:
+    """The replay of a group of one protocol.
+
+    Args:
+        shared: what does not hang on the protocol.
+        protocol: the protocol.
+        known: what is known of the group.
+        machine: its machine.
+        sink: where the rows go.
+    """
+
+    def __init__(
+        self, shared: Shared, protocol: EpochProtocol, known: EpochState, machine: AnyMachine, sink: Sink
+    ) -> None:
+        self._lives = shared.lives
+        self._protocol = protocol
+        self._state = known
+        self._machine = machine
+        self._teller = Teller(shared.cluster, shared.group_id, protocol.group_type, sink)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the group is there."""
+        return self._machine.present is not None
+
+    def take(self, rows: Sequence[ModernGroupRecordRow], at: float, is_conversion: bool = False) -> None:
+        """Take records that were written at one moment.
+
+        Args:
+            rows: the records, in the order of the log.
+            at: the moment.
+            is_conversion: a record of the classic group that it was stands before them.
+        """
+        records: list[Record[Struct]] = [Record(CLASSIC_GROUP)] if is_conversion else []
+        records += self._read(rows)
+        found = operations(records, self._protocol.types, self._protocol.ranks)
+        for operation, following in zip(found, [*found[1:], None], strict=True):
+            self._operate(operation, at, following is not None)
+        self._lives.settle_at = min(self._lives.settle_at, at + SETTLING_MS)
+
+    def tell_open(self) -> None:
+        """Tell of all that is not over, as far as it has come; the group is used up."""
+        group, state = self._machine.present, self._state
+        if group is None:
+            return
+        members, targets = self._members(group)
+        self._note_members(members)
+        generations.tell_open(state, self._teller, members, targets)
+        for member_id, held in state.holds.items():
+            for hold in held:
+                holds.tell(state, self._teller, member_id, hold, members.get(member_id), None)
+        for member_id, wait in state.waits.items():
+            if member_id in members:
+                waits.tell(state, self._teller, wait, members[member_id], None, None)
+
+    def _read(self, rows: Iterable[ModernGroupRecordRow]) -> Iterable[Record[Struct]]:
+        """Read records; one of a layout that is not known says nothing."""
+        for row in rows:
+            if row.body is None and not row.is_tombstone:
+                continue
+            name = row.member_id or row.regular_expression or ""
+            try:
+                record = self._protocol.read(row.record_type, name, None if row.is_tombstone else row.body)
+            except MsgspecError:
+                continue
+            yield record
+
+    # --- one operation -----------------------------------------------------------------------------------------
+
+    def _operate(self, operation: Sequence[Record[Struct]], at: float, is_followed: bool) -> None:
+        state, machine = self._state, self._machine
+        before = self._look(operation)
+        cause = self._protocol.cause_of(machine.present, operation)
+        machine.take(operation, at)
+        group = machine.present
+        if group is None:
+            if before.is_there:
+                self._end(before, at)
+            return
+        if before.is_there and 0 < group.epoch < before.epoch:
+            self._end(before, at)  # a coordinator that knew nothing of the epochs since has begun anew
+            before.seen, before.epoch, before.is_there = {}, 0, False
+            names: Iterable[str] = group.members
+        else:
+            names = _named(operation, self._protocol)
+        if not before.is_there:
+            self._begin(at)
+        if group.epoch != before.epoch:
+            self._bump(group, before, cause, at, is_followed)
+        self._follow_members(group, before, names, cause, at)
+        if any(each.type_id == self._protocol.types.target_epoch and each.value is not None for each in operation):
+            members, targets = self._members(group)
+            was = generations.owners_of(before.members, before.targets)
+            generations.take_target(state, was, generations.owners_of(members, targets), at)
+        self._follow_state(group, operation, cause, at)
+
+    def _look(self, operation: Sequence[Record[Struct]]) -> Before:
+        group, types = self._machine.present, self._protocol.types
+        if group is None:
+            return Before(False, 0, {}, {}, {}, {})
+        names = _named(operation, self._protocol)
+        glimpses = {name: self._protocol.glimpse(group, name) for name in names}
+        seen = {name: each for name, each in glimpses.items() if each is not None}
+        targets = {name: self._protocol.target(group, name) for name in seen}
+        is_wide = any(each.type_id in (types.epoch, types.target_epoch) for each in operation)
+        return Before(True, group.epoch, seen, targets, *(self._members(group) if is_wide else ({}, {})))
+
+    def _members(self, group: Any) -> tuple[dict[str, Glimpse], dict[str, tuple[Part, ...]]]:
+        members: dict[str, Glimpse] = {}
+        for name in group.members:
+            glimpse = self._protocol.glimpse(group, name)
+            if glimpse is not None:
+                members[name] = glimpse
+        return members, {name: self._protocol.target(group, name) for name in members}
+
+    # --- lives and epochs --------------------------------------------------------------------------------------
+
+    def _begin(self, at: float) -> None:
+        """The group is there, in a life of its own."""
+        lives, state = self._lives, self._state
+        lives.begin(at, Source.OFFSETS)
+        life = lives.present
+        life.group_type = self._protocol.group_type
+        state.life = life.number
+        state.stands, state.open, state.began, state.bumps, state.last_epoch = None, None, None, 0, 0
+        state.wait_count, state.has_target, state.gone_targets, state.stays = 0, False, [], {}
+        state.stable_members, state.is_from_start = None, False
+
+    def _end(self, before: Before, at: float) -> None:
+        """The group is gone: deleted, converted, or forgotten."""
+        state, lives = self._state, self._lives
+        self._note_members(before.members)
+        generations.tell_began(state, self._teller)
+        state.began = None
+        if state.open is not None:
+            if state.open.bump_count is None:
+                state.open.bump_count = state.bumps
+            generations.superseded(state, self._teller, before.members, before.targets, at)
+        for member_id in [*state.holds]:
+            holds.follow(state, self._teller, member_id, before.members.get(member_id), None, at)
+        for member_id in [*state.waits]:
+            waits.follow(state, self._teller, before.members.get(member_id), None, (), at)
+        state.holds, state.waits, state.joined_at = {}, {}, {}
+        self._say_moved(ModernState.DEAD.value, "group_deleted", before.epoch, None, at)
+        if not lives.is_deletion_known(at, Source.OFFSETS):
+            lives.deleted(at, Source.OFFSETS)
+        state.life = 0
+
+    def _bump(self, group: Any, before: Before, cause: Cause | None, at: float, is_followed: bool) -> None:
+        """The group's epoch is another one."""
+        state = self._state
+        self._note_members(before.members)
+        is_first = state.last_epoch == 0 and state.open is None
+        generations.superseded(state, self._teller, before.members, before.targets, at)
+        is_converted = cause is not None and cause.trigger is Trigger.CONVERTED
+        opened = OpenEpoch(group.epoch, preparing_at=at, protocol=self._protocol.assignor(group))
+        if is_first:
+            is_whole = is_converted or group.epoch <= self._protocol.first_epoch
+            state.is_from_start = is_whole
+            state.last_epoch = group.epoch - 1 if is_whole else 0
+        opened.missing_before = max(group.epoch - state.last_epoch - 1, 0)
+        if is_first and opened.missing_before:
+            cause = None  # what is left of a compacted log
+        self._say_cause(opened, group, before, cause)
+        if is_converted and is_followed:
+            opened.bump_count = 0  # the group is taken over as it was; whoever converted it bumps it next
+        else:
+            opened.bump_count = 0 if state.bumps else None
+            state.bumps += 1
+        state.open = opened
+
+    def _say_cause(self, opened: OpenEpoch, group: Any, before: Before, cause: Cause | None) -> None:
+        trigger = Trigger.UNKNOWN if cause is None else cause.trigger
+        opened.trigger, opened.is_inferred = trigger.value, trigger in (Trigger.MEMBER_REMOVED, Trigger.UNKNOWN)
+        if cause is not None and cause.member_id is not None:
+            culprit = self._protocol.glimpse(group, cause.member_id) or before.seen.get(cause.member_id)
+            opened.member_id = cause.member_id
+            if culprit is not None:
+                opened.client_id, opened.client_host = culprit.client_id, culprit.client_host
+
+    # --- members -----------------------------------------------------------------------------------------------
+
+    def _follow_members(self, group: Any, before: Before, names: Iterable[str], cause: Cause | None, at: float) -> None:
+        state, protocol = self._state, self._protocol
+        now = {name: protocol.glimpse(group, name) for name in names}
+        gone = [before.seen[name] for name, each in now.items() if each is None and name in before.seen]
+        heirs = {each.instance_id: name for name, each in now.items() if each is not None and name not in before.seen}
+        for member in gone:
+            heir = heirs.get(member.instance_id) if member.instance_id is not None else None
+            self._say_gone(member, heir, before, at)
+        for name, member_now in now.items():
+            if member_now is not None and name not in before.seen:
+                self._say_came(member_now, group.epoch, at)
+            holds.follow(state, self._teller, name, before.seen.get(name), member_now, at)
+        for name, member_now in now.items():
+            target = () if member_now is None else protocol.target(group, name)
+            waits.follow(state, self._teller, before.seen.get(name), member_now, target, at)
+
+    def _say_came(self, member: Glimpse, epoch: int, at: float) -> None:
+        life, state = self._lives.present, self._state
+        before = life.sessions.get(member.member_id)
+        if before is not None and before.end_cause is not None:
+            self._tell_session(life, before)
+        life.ended.pop(member.member_id, None)
+        session = life.session(member.member_id)
+        session.stay = state.stays.pop(member.member_id, 0) + 1
+        session.came(
+            Source.OFFSETS,
+            at=at,
+            group_instance_id=member.instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+        )
+        if epoch:
+            session.first_generation = session.first_generation or epoch
+            session.last_generation = epoch
+        if not session.is_linked and session.identity is not None:
+            self._lives.link(session, session.identity)
+        self._state.joined_at[member.member_id] = at
+
+    def _tell_session(self, life: Life, session: Session) -> None:
+        """Tell of a stay that is over at once: the member comes back by the same id."""
+        sink = self._teller.sink
+        sink.rows.member_sessions.append(
+            sink.stamped(session_row(self._teller.cluster, self._teller.group_id, life, session))
+        )
+        life.end_session(session)
+
+    def _say_gone(self, member: Glimpse, heir: str | None, before: Before, at: float) -> None:
+        state = self._state
+        targets = {member.member_id: before.targets_seen.get(member.member_id, ())}
+        if heir is not None and state.open is not None:
+            generations.tell_members(state, self._teller, state.open, {member.member_id: member}, targets)
+            state.open.replaced[heir] = member.member_id
+        state.gone_targets.append((member.owner, targets[member.member_id]))
+        session = self._lives.present.session(member.member_id)
+        session.went(Source.OFFSETS, "removed" if heir is None else "replaced", at, at)
+        state.stays[member.member_id] = session.stay
+        if len(state.stays) > MOST_STAYS:
+            del state.stays[next(iter(state.stays))]
+        state.joined_at.pop(member.member_id, None)
+
+    def _note_members(self, members: dict[str, Glimpse]) -> None:
+        """Take note of who was in the present epoch."""
+        opened, life = self._state.open, self._lives.by_number.get(self._state.life)
+        if opened is None or life is None:
+            return
+        for name in members:
+            session = life.session(name)
+            session.first_generation = session.first_generation or opened.epoch
+            session.last_generation = opened.epoch
+
+    # --- states ------------------------------------------------------------------------------------------------
+
+    def _follow_state(self, group: Any, operation: Sequence[Record[Struct]], cause: Cause | None, at: float) -> None:
+        state, opened = self._state, self._state.open
+        now: ModernState = group.state
+        if now.value != state.stands:
+            event = _event_of(operation, self._protocol, cause)
+            self._say_moved(now.value, event, group.epoch, None if cause is None else cause.member_id, at)
+        if opened is None or group.epoch != opened.epoch:
+            return
+        if opened.stable_at is not None or opened.emptied_at is not None:
+            return
+        if now is ModernState.EMPTY:
+            opened.emptied_at = at
+        elif self._protocol.is_settled(group):
+            opened.stable_at = at
+        else:
+            return
+        generations.settled(state, self._teller)
+
+    def _say_moved(self, to_state: str, event: str, epoch: int, member_id: str | None, at: float) -> None:
+        state, life = self._state, self._lives.by_number.get(self._state.life)
+        if life is None:
+            return
+        life.moves += 1
+        life.moved_at = max(life.moved_at, at)
+        row = TransitionRow(
+            cluster=self._teller.cluster,
+            group_id=self._teller.group_id,
+            life=state.life,
+            seq=life.moves,
+            group_type=self._teller.group_type,
+            at=whole(life.moved_at),
+            from_state=state.stands,
+            to_state=to_state,
+            event=event,
+            generation=epoch,
+            member_id=member_id,
+            source="offsets",
+            is_inferred=False,
+        )
+        self._teller.sink.rows.transitions.append(self._teller.sink.stamped(row))
+        state.stands = to_state
+
+
+def _named(operation: Sequence[Record[Struct]], protocol: EpochProtocol) -> list[str]:
+    """Return the members that an operation is about."""
+    types = protocol.types
+    of_members = (types.member, types.target, types.current)
+    return list(dict.fromkeys(record.name for record in operation if record.type_id in of_members))
+
+
+def _event_of(operation: Sequence[Record[Struct]], protocol: EpochProtocol, cause: Cause | None) -> str:
+    """Name what an operation did, by the furthest of its steps."""
+    if cause is not None:
+        return "converted" if cause.trigger is Trigger.CONVERTED else "epoch_bumped"
+    is_planned = any(record.type_id == protocol.types.target_epoch for record in operation)
+    return "targets_computed" if is_planned else "member_reconciled"

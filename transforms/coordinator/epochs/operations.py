@@ -1,0 +1,37 @@
+"""The records of one moment, operation by operation.
+
+What one request or timer writes is appended at once, under one time; two of them in one millisecond are told apart by
+the order in which every operation writes: who goes, who a member is, the epoch, the targets and their epoch, where a
+member stands. A record that could not follow in one operation begins the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transforms.coordinator.modern.records import Record, Types
+
+AnyRecord = Record[Any]
+
+
+def operations(records: Sequence[AnyRecord], types: Types, ranks: Mapping[int, int]) -> list[list[AnyRecord]]:
+    """Return the operations that wrote some records.
+
+    Args:
+        records: the records, in the order of the log.
+        types: numbers of the record types that all protocols have.
+        ranks: place of further record types, between 1 (who a member is) and 7 (where it stands).
+    """
+    usual = {types.member: 1, types.epoch: 3, types.target: 5, types.target_epoch: 6, types.current: 7, **ranks}
+    of_removals = {types.member, types.target, types.target_epoch, types.current}
+    found: list[list[AnyRecord]] = []
+    reached = 0
+    for record in records:
+        is_removal = record.value is None and record.type_id in of_removals
+        rank = 0 if is_removal else usual.get(record.type_id, reached)
+        if not found or rank < reached:
+            found.append([])
+        found[-1].append(record)
+        reached = rank
+    return found
