@@ -14,7 +14,15 @@ import pytest
 
 from schemas.tables.gold import REPLAYED
 from tests.support.captures import MODERN, capture
-from tests.support.pure_pipeline import Row, Tables, evidence_by_group, modern_by_group, run_pipeline
+from tests.support.pure_pipeline import (
+    Row,
+    Tables,
+    evidence_by_group,
+    modern_by_group,
+    read_silver,
+    replay,
+    run_pipeline,
+)
 from tests.truth.test_captures_cut_anywhere import MOST_BYTES
 from tests.unit.coordinator.test_batch import batches
 from tests.unit.coordinator.test_batch import counted as counted_rows
@@ -209,3 +217,41 @@ def test_batches_out_of_order_end_in_the_rows_of_one(tables: Tables):
         evidence = ([*stored, *typed_records(modern.get(group, ()))], lines, asked)
         several, one = batches(evidence, dice, 4, is_late=True)
         assert counted_rows(several.all_rows()) == counted_rows(one.all_rows()), group
+
+
+_SAID_MORE = {
+    "generations": {"trigger", "reason", "client_reason", "is_inferred", "protocol", "evidence"},
+    "member_sessions": {"end_cause"},
+}
+"""What lines say beside the records."""
+
+
+def test_lines_say_why_members_went_and_contradict_nothing_that_records_say(folder: Path, tables: Tables):
+    silver = read_silver(folder)
+    alone = replay({name: [] if name in ("coordinator_events", "group_requests") else silver[name] for name in silver})
+    refined = Counter[str]()
+    for name in ("generations", "generation_members", "assignments", "reconciliations", "member_sessions"):
+        less, more = (_of_epochs(rows[name]) for rows in (alone, tables))
+        assert less.keys() == more.keys(), name
+        for key, row in less.items():
+            said = {column for column, value in row.items() if value != more[key][column]}
+            assert said - {"is_settled", "settled_at", "life"} <= _SAID_MORE.get(name, set()), (name, key, said)
+            if "trigger" in said:
+                assert row["trigger"] == "member_removed"
+                refined[more[key]["trigger"]] += 1
+    assert refined["member_left"] > 50
+    assert refined["session_expired"] > 10
+    assert not [row for row in tables["member_sessions"] if row["end_cause"] == "removed"]
+
+
+def _of_epochs(rows: list[Row]) -> dict[tuple[object, ...], Row]:
+    """Rows of groups that are no classic ones, by what tells them apart whatever the count of lives."""
+    names = ("group_id", "generation", "member_id", "stay", "topic", "partition", "hold", "seq")
+    found: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        if row["group_type"] != "classic":
+            began = next(
+                row[each] for each in ("preparing_at", "valid_from", "joined_at", "from_at", "told_at") if each in row
+            )
+            found[(*(row.get(name) for name in names), began)] = row
+    return found

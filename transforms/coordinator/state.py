@@ -15,6 +15,7 @@ from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.consumer import machine as consumer
 from transforms.coordinator.epochs.state import EpochState
+from transforms.coordinator.epochs.told import Told
 from transforms.coordinator.evidence.sequence import Connections
 from transforms.coordinator.evidence.waiting import Waiting
 from transforms.coordinator.modern.machine import ModernMachine
@@ -37,8 +38,13 @@ class Spoken(Struct, Generic[Speaker], array_like=True):
 
 
 class Modern(Struct, array_like=True):
-    """A group by the newer protocols that it was seen to speak; it speaks one at a time."""
+    """A group by the newer protocols that it was seen to speak; it speaks one at a time.
 
+    Attributes:
+        told: what lines tell of it.
+    """
+
+    told: Told = field(default_factory=Told)
     consumer: Spoken[consumer.Machine] | None = None
     share: Spoken[share.Machine] | None = None
     streams: Spoken[streams.Machine] | None = None

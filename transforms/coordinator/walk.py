@@ -54,6 +54,8 @@ class GroupWalk:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
         if item.modern:
             self._classic.notice_modern(item.modern[0].topic_partition_of_record)
+        elif item.line is not None and item.line.group_id is not None:
+            self._state.modern.told.notice(item.line)
         self._classic.notice(item)
 
     def let_time_pass(self, until: float) -> None:
@@ -85,6 +87,7 @@ class GroupWalk:
         if now == inf:
             for course in self._courses.values():
                 course.tell_open()
+        self._state.modern.told.forget(now)
         self._classic.settle(now)
 
     def _take_records(self, item: Item, rows: Sequence[ModernGroupRecordRow], classic: GroupMetadataRow | None) -> None:
@@ -111,6 +114,8 @@ class GroupWalk:
             if spoken is None:
                 spoken = Spoken(protocol.machine())
                 setattr(self._state.modern, group_type, spoken)
-            course = Course(self._state.shared, protocol, spoken.known, spoken.machine, self._sink)
+            course = Course(
+                self._state.shared, protocol, spoken.known, spoken.machine, self._state.modern.told, self._sink
+            )
             self._courses[group_type] = course
         return course

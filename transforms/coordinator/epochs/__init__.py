@@ -3,6 +3,7 @@
     protocol        what is asked of the protocol that a group speaks
     operations      the records of one moment, operation by operation
     state           what is known of a group beside its machine: the epoch that is open, holds, waits
+    told            what lines tell beside: why a member went, by whose rules targets were computed
     course          takes a group's records in order, and notes what each operation changed
     generations     epochs and their members as rows
     holds, waits    who has which partition; who is to give up or waits for what

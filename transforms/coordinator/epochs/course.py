@@ -17,6 +17,7 @@ from transforms.coordinator.epochs.operations import operations
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part
 from transforms.coordinator.epochs.state import EpochState, OpenEpoch
 from transforms.coordinator.epochs.teller import Teller
+from transforms.coordinator.epochs.told import Told
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.kafka.states import ModernState
@@ -61,12 +62,14 @@ class Course:
         protocol: the protocol.
         known: what is known of the group.
         machine: its machine.
+        told: what lines tell of it.
         sink: where the rows go.
     """
 
     def __init__(
-        self, shared: Shared, protocol: EpochProtocol, known: EpochState, machine: AnyMachine, sink: Sink
+        self, shared: Shared, protocol: EpochProtocol, known: EpochState, machine: AnyMachine, told: Told, sink: Sink
     ) -> None:
+        self._told = told
         self._lives = shared.lives
         self._protocol = protocol
         self._state = known
@@ -147,6 +150,7 @@ class Course:
             members, targets = self._members(group)
             was = generations.owners_of(before.members, before.targets)
             generations.take_target(state, was, generations.owners_of(members, targets), at)
+            self._take_assignor(group, at)
         self._follow_state(group, operation, cause, at)
 
     def _look(self, operation: Sequence[Record[Struct]]) -> Before:
@@ -208,7 +212,7 @@ class Course:
         is_first = state.last_epoch == 0 and state.open is None
         generations.superseded(state, self._teller, before.members, before.targets, at)
         is_converted = cause is not None and cause.trigger is Trigger.CONVERTED
-        opened = OpenEpoch(group.epoch, preparing_at=at, protocol=self._protocol.assignor(group))
+        opened = OpenEpoch(group.epoch, preparing_at=at)
         if is_first:
             is_whole = is_converted or group.epoch <= self._protocol.first_epoch
             state.is_from_start = is_whole
@@ -216,7 +220,8 @@ class Course:
         opened.missing_before = max(group.epoch - state.last_epoch - 1, 0)
         if is_first and opened.missing_before:
             cause = None  # what is left of a compacted log
-        self._say_cause(opened, group, before, cause)
+        opened.is_logged = self._told.is_bump_told(group.epoch, at)
+        self._say_cause(opened, group, before, cause, at)
         if is_converted and is_followed:
             opened.bump_count = 0  # the group is taken over as it was; whoever converted it bumps it next
         else:
@@ -224,7 +229,7 @@ class Course:
             state.bumps += 1
         state.open = opened
 
-    def _say_cause(self, opened: OpenEpoch, group: Any, before: Before, cause: Cause | None) -> None:
+    def _say_cause(self, opened: OpenEpoch, group: Any, before: Before, cause: Cause | None, at: float) -> None:
         trigger = Trigger.UNKNOWN if cause is None else cause.trigger
         opened.trigger, opened.is_inferred = trigger.value, trigger in (Trigger.MEMBER_REMOVED, Trigger.UNKNOWN)
         if cause is not None and cause.member_id is not None:
@@ -232,6 +237,16 @@ class Course:
             opened.member_id = cause.member_id
             if culprit is not None:
                 opened.client_id, opened.client_host = culprit.client_id, culprit.client_host
+        departure = None if opened.member_id is None else self._told.departure(opened.member_id, at)
+        if trigger is Trigger.MEMBER_REMOVED and departure is not None:
+            opened.trigger, opened.is_inferred, opened.is_logged = departure.trigger, False, True
+            opened.reason, opened.client_reason = departure.reason, departure.client_reason
+
+    def _take_assignor(self, group: Any, at: float) -> None:
+        """Take by whose rules the targets were computed: as a line tells, else as most members wished."""
+        if self._state.open is not None:
+            assignor = self._told.assignor(group.assignment_epoch, at)
+            self._state.open.protocol = assignor or self._protocol.assignor(group)
 
     # --- members -----------------------------------------------------------------------------------------------
 
@@ -289,7 +304,9 @@ class Course:
             state.open.replaced[heir] = member.member_id
         state.gone_targets.append((member.owner, targets[member.member_id]))
         session = self._lives.present.session(member.member_id)
-        session.went(Source.OFFSETS, "removed" if heir is None else "replaced", at, at)
+        departure = self._told.departure(member.member_id, at)
+        unreplaced = "removed" if departure is None else departure.cause
+        session.went(Source.OFFSETS, unreplaced if heir is None else "replaced", at, at)
         state.stays[member.member_id] = session.stay
         if len(state.stays) > MOST_STAYS:
             del state.stays[next(iter(state.stays))]

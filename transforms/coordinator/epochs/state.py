@@ -46,6 +46,7 @@ class OpenEpoch(Struct, array_like=True):
 
     Attributes:
         bump_count: see `schemas.columns`; None = a rebalance that it began is under way.
+        is_logged: a line tells of it.
         replaced: by id of the heir, the member that it replaced inside the epoch, as a row would show that one.
     """
 
@@ -60,7 +61,10 @@ class OpenEpoch(Struct, array_like=True):
     member_id: str | None = None
     client_id: str | None = None
     client_host: str | None = None
+    reason: str | None = None
+    client_reason: str | None = None
     is_inferred: bool = False
+    is_logged: bool = False
     protocol: str | None = None
     partitions_total: int | None = None
     partitions_moved: int | None = None
