@@ -50,6 +50,7 @@ class Entry:
 
 
 TOPIC_PARTITIONS = Array(struct("TopicPartitions", "topic", topic=STRING, partitions=Array(INT)))
+HELD_PARTITIONS = Array(struct("HeldPartitions", "topic_id", topic_id=STRING, partitions=Array(INT)))
 
 COLUMNS: dict[str, Entry] = {
     # Who and where
@@ -167,6 +168,13 @@ COLUMNS: dict[str, Entry] = {
         "members of a LeaveGroup, each with its own answer",
     ),
     "partition_errors": Entry(Map(INT, INT), "error code to number of partitions, in the answer of a commit"),
+    "rack_id": Entry(STRING, "rack of the member"),
+    "subscribed_topics": Entry(Array(STRING), "topics that a heartbeat subscribes to; null = as before"),
+    "subscribed_regex": Entry(STRING, "regular expression that a heartbeat subscribes to; null = as before"),
+    "server_assignor": Entry(STRING, "assignor of the server that the member wishes for; null = as before"),
+    "owned": Entry(HELD_PARTITIONS, "partitions that a heartbeat reports to be the member's; null = it says nothing"),
+    "told": Entry(HELD_PARTITIONS, "partitions that the answer to a heartbeat gives the member; null = as before"),
+    "heartbeat_interval_ms": Entry(INT, "how often the member is to send heartbeats, by the answer"),
     "sent_offsets": Entry(
         Array(struct("SentOffset", "topic", "partition", topic=STRING, partition=INT, offset=BIGINT)),
         "offsets in a commit that was refused; null for others",

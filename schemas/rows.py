@@ -63,6 +63,13 @@ class LeavingMember(Struct, kw_only=True, gc=False):
     error_code: int | None = None
 
 
+class HeldPartitions(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    topic_id: str
+    partitions: list[int] | None = None
+
+
 class GroupMetadataRow(Struct, kw_only=True, gc=False):
     """Row of `silver.group_metadata`: one GroupMetadata record (type 2) of a classic group, tombstones included."""
 
@@ -163,6 +170,13 @@ class GroupRequestRow(Struct, kw_only=True, gc=False):
     answered_assignment: bytes | None = None
     leaving_members: list[LeavingMember] | None = None
     partition_errors: dict[int, int] | None = None
+    rack_id: str | None = None
+    subscribed_topics: list[str] | None = None
+    subscribed_regex: str | None = None
+    server_assignor: str | None = None
+    owned: list[HeldPartitions] | None = None
+    told: list[HeldPartitions] | None = None
+    heartbeat_interval_ms: int | None = None
 
 
 class ClientEventRow(Struct, kw_only=True, gc=False):
