@@ -17,6 +17,7 @@ from transforms.coordinator.consumer import machine as consumer
 from transforms.coordinator.epochs.state import EpochState
 from transforms.coordinator.epochs.told import Told
 from transforms.coordinator.evidence.sequence import Connections
+from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.evidence.waiting import Waiting
 from transforms.coordinator.modern.machine import ModernMachine
 from transforms.coordinator.share import machine as share
@@ -42,12 +43,19 @@ class Modern(Struct, array_like=True):
 
     Attributes:
         told: what lines tell of it.
+        claimed: by member, the moment and place of the records that its requests wrote last.
     """
 
     told: Told = field(default_factory=Told)
+    claimed: dict[str, tuple[float, int]] = field(default_factory=dict)
     consumer: Spoken[consumer.Machine] | None = None
     share: Spoken[share.Machine] | None = None
     streams: Spoken[streams.Machine] | None = None
+
+    def forget(self, now: float) -> None:
+        """Forget what is too long ago to matter."""
+        self.told.forget(now)
+        self.claimed = {member_id: each for member_id, each in self.claimed.items() if each[0] >= now - SETTLING_MS}
 
 
 class ReplayState(Struct, array_like=True):

@@ -7,6 +7,7 @@ says more about the same steps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec import MsgspecError, Struct
@@ -81,17 +82,13 @@ class Course:
         """Whether the group is there."""
         return self._machine.present is not None
 
-    def take(self, rows: Sequence[ModernGroupRecordRow], at: float, is_conversion: bool = False) -> None:
-        """Take records that were written at one moment.
+    @property
+    def present(self) -> Any:
+        """The group; None where it is not there."""
+        return self._machine.present
 
-        Args:
-            rows: the records, in the order of the log.
-            at: the moment.
-            is_conversion: a record of the classic group that it was stands before them.
-        """
-        records: list[Record[Struct]] = [Record(CLASSIC_GROUP)] if is_conversion else []
-        records += self._read(rows)
-        found = operations(records, self._protocol.types, self._protocol.ranks)
+    def take(self, found: Sequence[Sequence[Record[Struct]]], at: float) -> None:
+        """Take what was written at one moment, operation by operation."""
         for operation, following in zip(found, [*found[1:], None], strict=True):
             self._operate(operation, at, following is not None)
         self._lives.settle_at = min(self._lives.settle_at, at + SETTLING_MS)
@@ -110,18 +107,6 @@ class Course:
         for member_id, wait in state.waits.items():
             if member_id in members:
                 waits.tell(state, self._teller, wait, members[member_id], None, None)
-
-    def _read(self, rows: Iterable[ModernGroupRecordRow]) -> Iterable[Record[Struct]]:
-        """Read records; one of a layout that is not known says nothing."""
-        for row in rows:
-            if row.body is None and not row.is_tombstone:
-                continue
-            name = row.member_id or row.regular_expression or ""
-            try:
-                record = self._protocol.read(row.record_type, name, None if row.is_tombstone else row.body)
-            except MsgspecError:
-                continue
-            yield record
 
     # --- one operation -----------------------------------------------------------------------------------------
 
@@ -365,6 +350,26 @@ class Course:
         )
         self._teller.sink.rows.transitions.append(self._teller.sink.stamped(row))
         state.stands = to_state
+
+
+def read_operations(
+    protocol: EpochProtocol, rows: Iterable[ModernGroupRecordRow], is_conversion: bool = False
+) -> list[list[Record[Struct]]]:
+    """Read records that were written at one moment, operation by operation; what cannot be read says nothing.
+
+    Args:
+        protocol: whose records they are.
+        rows: the records, in the order of the log.
+        is_conversion: a record of the classic group that it was stands before them.
+    """
+    records: list[Record[Struct]] = [Record(CLASSIC_GROUP)] if is_conversion else []
+    for row in rows:
+        if row.body is None and not row.is_tombstone:
+            continue
+        name = row.member_id or row.regular_expression or ""
+        with suppress(MsgspecError):  # a layout that is not known
+            records.append(protocol.read(row.record_type, name, None if row.is_tombstone else row.body))
+    return operations(records, protocol.types, protocol.ranks)
 
 
 def _named(operation: Sequence[Record[Struct]], protocol: EpochProtocol) -> list[str]:

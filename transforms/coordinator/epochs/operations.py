@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transforms.coordinator.modern.records import Record, Types
+from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, Types
 
 AnyRecord = Record[Any]
 
@@ -30,8 +30,14 @@ def operations(records: Sequence[AnyRecord], types: Types, ranks: Mapping[int, i
     for record in records:
         is_removal = record.value is None and record.type_id in of_removals
         rank = 0 if is_removal else usual.get(record.type_id, reached)
-        if not found or rank < reached:
+        if not found or rank < reached or (rank == reached and _is_of_another(record, found[-1], types)):
             found.append([])
         found[-1].append(record)
         reached = rank
     return found
+
+
+def _is_of_another(record: AnyRecord, operation: Sequence[AnyRecord], types: Types) -> bool:
+    """Whether a record tells of one member more; only a conversion tells of several at once."""
+    is_of_member = record.type_id in (types.member, types.current) and record.value is not None
+    return is_of_member and operation[-1].type_id == record.type_id and operation[0].type_id != CLASSIC_GROUP

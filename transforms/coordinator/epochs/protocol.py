@@ -7,10 +7,13 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from schemas.rows import GroupRequestRow
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.machine import ModernMachine
 from transforms.coordinator.modern.partitions import Partitions, each
 from transforms.coordinator.modern.records import Record, Types
+from transforms.coordinator.modern.requests import Answer, Caller
+from transforms.coordinator.modern.world import World
 
 Part = tuple[str, int, str | None]
 """A partition, by the id of its topic, or a task, by its subtopology; and the role in which it is held, if any."""
@@ -87,6 +90,36 @@ class EpochProtocol(Protocol):
 
     def is_settled(self, group: Any) -> bool:
         """Whether all members have got to the newest target."""
+
+
+class AuditedProtocol(EpochProtocol, Protocol):
+    """A protocol whose machine foresees what requests are answered."""
+
+    def request_of(self, row: GroupRequestRow) -> Any:
+        """Return a request as the machine takes it; None for one that is another coordinator's."""
+
+    def group_after(self, group: Any, records: Sequence[Record[Struct]]) -> Any:
+        """Return a copy of a group, as it is after some records; None = it is not there."""
+
+    def observe(
+        self,
+        group: Any,
+        request: Any,
+        records: Sequence[Record[Struct]],
+        world: World,
+        caller: Caller,
+        given_id: str,
+    ) -> Answer | None:
+        """Return what a request is answered that wrote some records; the group is used up.
+
+        Args:
+            group: the group before; None = there is none, nor one of another type.
+            request: the request.
+            records: what it wrote; nothing, if it was refused.
+            world: what surrounds the group.
+            caller: who sent it.
+            given_id: the id that the broker made up for a joiner without one.
+        """
 
 
 def parts_of(partitions: Partitions, role: str | None = None) -> tuple[Part, ...]:

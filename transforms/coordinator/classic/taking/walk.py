@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ReplayAuditRow
 from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer
 from transforms.coordinator.classic.taking import answers, lines, records, requests
@@ -35,10 +35,11 @@ from transforms.coordinator.evidence.tolerances import (
     JOIN_TIMER_LAG_MS,
     MEMBER_TIMER_LAG_MS,
     MOST_HOLDS,
+    SETTLING_MS,
     TIMER_LATE_MS,
 )
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
-from transforms.coordinator.rows.counts import over_at
+from transforms.coordinator.rows.counts import over_at, say_audited
 from transforms.coordinator.rows.settling import Settling
 from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.shared import Shared
@@ -84,6 +85,12 @@ class ClassicWalk:
         if not self._course.presence.is_modern:
             cause = Cause(at, source=Source.OFFSETS)
             self._course.let(at, partial(become_modern, self._course, cause))
+
+    def say_audited(self, row: ReplayAuditRow) -> None:
+        """Tell of a request to a group of another type."""
+        course = self._course
+        course.lives.settle_at = min(course.lives.settle_at, row.at + SETTLING_MS)
+        say_audited(course.state.counts, self._sink, row)
 
     def take_over(self, record: GroupMetadataRow) -> None:
         """The group was of another type up to this record."""
@@ -134,7 +141,8 @@ class ClassicWalk:
 
     def _choose_sink(self) -> None:
         """A group that never spoke the classic protocol has a coordinator, and no other rows of a classic group."""
-        self._course.sink = Sink() if self._course.presence.is_other_kind else self._sink
+        self._course.is_told = not self._course.presence.is_other_kind
+        self._course.sink = self._sink if self._course.is_told else Sink()
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
@@ -179,7 +187,7 @@ class ClassicWalk:
         settling.settle(now, members)
         open_since = min((each.exchange.answered_at for each in course.audit.verdicts.values()), default=inf)
         counted = course.state.counts.settled(course.cluster, self._machine.group_id, min(now, open_since))
-        course.sink.rows.audit_counts.extend(map(course.sink.stamped, counted))
+        self._sink.rows.audit_counts.extend(map(self._sink.stamped, counted))
         reigns = self._reigns.open(self._place) if is_final else self._reigns.settled(self._place)
         self._sink.rows.coordinators.extend(map(self._sink.stamped, reigns))
         is_waiting = course.audit.verdicts or any(map(_is_under_way, course.lives))

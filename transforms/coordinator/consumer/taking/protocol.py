@@ -8,14 +8,21 @@ from typing import Final
 
 from msgspec import Struct
 
+from schemas.rows import GroupRequestRow
 from transforms.coordinator.consumer.causes import cause_of
 from transforms.coordinator.consumer.group import Group
 from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
+from transforms.coordinator.consumer.requests import HeartbeatRequest, Request
+from transforms.coordinator.consumer.turn import Memory
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
+from transforms.coordinator.epochs.requests import partitions_of, request_of
 from transforms.coordinator.kafka.states import MemberState, ModernState
 from transforms.coordinator.modern.causes import Cause
+from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.requests import Answer, Caller
+from transforms.coordinator.modern.world import World
 
 _WAITING = {MemberState.UNREVOKED_PARTITIONS, MemberState.UNRELEASED_PARTITIONS}
 
@@ -77,6 +84,42 @@ class ConsumerEpochs:
     def is_settled(self, group: Group) -> bool:
         """Whether all members have got to the newest target."""
         return group.state is ModernState.STABLE
+
+    # --- what requests are answered ----------------------------------------------------------------------------
+
+    def request_of(self, row: GroupRequestRow) -> Request | None:
+        """Return a request as the machine takes it; None for one that is another coordinator's."""
+        if row.api == "ConsumerGroupHeartbeat":
+            return HeartbeatRequest(
+                row.member_id or "",
+                0 if row.generation is None else row.generation,
+                row.group_instance_id,
+                row.rack_id,
+                -1 if row.rebalance_timeout_ms is None else row.rebalance_timeout_ms,
+                None if row.subscribed_topics is None else tuple(row.subscribed_topics),
+                row.subscribed_regex,
+                row.server_assignor,
+                partitions_of(row.owned),
+            )
+        return request_of(row)
+
+    def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
+        """Return a copy of a group, as it is after some records; None = it is not there."""
+        machine = Machine(None if group is None else copied(group))
+        machine.take(records)
+        return machine.present
+
+    def observe(
+        self,
+        group: Group | None,
+        request: Request,
+        records: Sequence[Record[Struct]],
+        world: World,
+        caller: Caller,
+        given_id: str,
+    ) -> Answer | None:
+        """Return what a request is answered that wrote some records; the group is used up."""
+        return Machine(group, Memory(must_refresh=False)).observe(request, records, world, caller, given_id=given_id)
 
 
 PROTOCOL: Final = ConsumerEpochs()
