@@ -22,6 +22,9 @@ from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 READ = (OFFSET_COMMITS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that gaps are found in."""
 
+_IS_COMMITTED_FOR = "NOT hold <=> 'revoking' AND NOT group_type <=> 'share' AND NOT group_type <=> 'streams'"
+"""Share groups commit elsewhere, and what a streams group's member has are tasks."""
+
 _GROUP = ("cluster", "group_id")
 _PARTITION = (*_GROUP, "topic", "partition")
 _OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to")
@@ -42,7 +45,7 @@ def commit_gaps(tables: Mapping[TableSpec, DataFrame], silent_ms: int, seen_unti
     commits = tables[OFFSET_COMMITS].where(
         "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
     )
-    owned = _owned(tables[ASSIGNMENTS], commits, seen_until)
+    owned = _owned(tables[ASSIGNMENTS].where(_IS_COMMITTED_FOR), commits, seen_until)
     lost = _lost(owned, tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else owned.limit(0)
     silent = _silent(owned, commits, silent_ms).join(lost.select(*_KEY), list(_KEY), "left_anti")
     gaps = lost.withColumn("kind", F.lit("lost")).unionByName(silent.withColumn("kind", F.lit("silent")))

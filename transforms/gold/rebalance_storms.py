@@ -92,7 +92,7 @@ def _dated(generations: DataFrame) -> DataFrame:
     return (
         generations.withColumn("at_us", F.unix_micros(at))
         .where("at_us IS NOT NULL AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)")
-        .where("bump_count > 0")
+        .where("NOT bump_count <=> 0")
         .withColumn("next_us", F.lead("at_us").over(in_order))
         .withColumn("before", F.lag(F.struct("life", "generation")).over(in_order))
     )

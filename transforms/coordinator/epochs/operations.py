@@ -38,6 +38,8 @@ def operations(records: Sequence[AnyRecord], types: Types, ranks: Mapping[int, i
 
 
 def _is_of_another(record: AnyRecord, operation: Sequence[AnyRecord], types: Types) -> bool:
-    """Whether a record tells of one member more; only a conversion tells of several at once."""
-    is_of_member = record.type_id in (types.member, types.current) and record.value is not None
-    return is_of_member and operation[-1].type_id == record.type_id and operation[0].type_id != CLASSIC_GROUP
+    """Whether a record tells once more what an operation tells once; only a conversion tells of several members."""
+    if record.value is None or record.type_id == types.target or operation[-1].type_id != record.type_id:
+        return False
+    is_told_once = record.type_id in types.numbers
+    return is_told_once and operation[-1].value is not None and operation[0].type_id != CLASSIC_GROUP
