@@ -292,11 +292,10 @@ def test_every_heartbeat_has_its_row(tables: Tables):
     assert Counter(row["api"] for row in _audited(tables) if row["api"] in _HEARTBEATS) == asked
 
 
-def test_assignments_are_as_the_broker_told_them(folder: Path, tables: Tables):
+def test_assignments_are_as_the_broker_told_them(tables: Tables):
     rows = [row for row in _audited(tables) if row["is_assignment_agreed"] is not None]
-    agreed = sum(row["is_assignment_agreed"] for row in rows)
-    assert agreed >= (_CHAOTIC_SHARE - 0.01 if "chaos" in folder.name else 1) * len(rows)
     assert len(rows) >= 8
+    assert all(row["is_assignment_agreed"] for row in rows)
 
 
 def test_a_prediction_can_be_wrong(folder: Path):

@@ -16,7 +16,7 @@ from msgspec import Struct
 from schemas.rows import GroupRequestRow, ModernGroupRecordRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.consumer.taking import protocol as consumer
-from transforms.coordinator.epochs.audit import APPEND_MS, Asked, Operation, audit_row, judge
+from transforms.coordinator.epochs.audit import Asked, Operation, audit_row, judge
 from transforms.coordinator.epochs.course import Course, read_operations
 from transforms.coordinator.epochs.protocol import AuditedProtocol, EpochProtocol
 from transforms.coordinator.evidence.exchanges import exchange_of
@@ -186,7 +186,7 @@ class GroupWalk:
         return there
 
     def _near(self, group_type: str, handled_at: float, answered_at: float) -> Iterator[Operation]:
-        until = max(handled_at + APPEND_MS, answered_at + SAME_MOMENT_MS)
+        until = max(handled_at, answered_at) + SAME_MOMENT_MS
         for each in self._ahead:
             if each.at > until:
                 return

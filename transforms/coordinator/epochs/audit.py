@@ -18,7 +18,7 @@ from schemas.rows import GroupRequestRow, ReplayAuditRow
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.epochs.requests import caller_of
 from transforms.coordinator.evidence.exchanges import Exchange
-from transforms.coordinator.evidence.tolerances import RECORD_DELAY_MS, SAME_MOMENT_MS
+from transforms.coordinator.evidence.tolerances import RACE_WINDOW_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
@@ -26,9 +26,6 @@ from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_NOT_COORDINATOR, WHY_RACE, WHY_UNKNOWN
-
-APPEND_MS = RECORD_DELAY_MS + SAME_MOMENT_MS
-"""How long after its handling a request's records can be dated, at the most."""
 
 _BY_BROKER = frozenset({Error.UNKNOWN_TOPIC_OR_PARTITION, Error.TOPIC_AUTHORIZATION_FAILED})
 _UNKNOWN_TOPIC_ID = 100
@@ -159,7 +156,8 @@ def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequen
 
 def _of_other_group(asked: Asked) -> Predicted | None:
     """Return what a join is answered that makes no group: the id is another type of group's."""
-    if asked.elsewhere is GroupType.CLASSIC and asked.world.settings.can_upgrade:
+    is_convertible = asked.exchange.row.api == "ConsumerGroupHeartbeat" and asked.world.settings.can_upgrade
+    if asked.elsewhere is GroupType.CLASSIC and is_convertible:
         return None if asked.is_elected else Predicted(Answer(Error.UNKNOWN_SERVER_ERROR), None)
     is_known = asked.elsewhere not in (None, GroupType.ABSENT)
     return Predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
@@ -178,7 +176,7 @@ def _own_operations(protocol: AuditedProtocol, asked: Asked) -> tuple[int, int] 
     exchange, row = asked.exchange, asked.exchange.row
     ids = {row.member_id, row.answered_member_id} - {None, ""}
     leavers = {each.member_id for each in row.leaving_members or ()} - {None, ""}
-    until = max(exchange.handled_at + APPEND_MS, exchange.answered_at + SAME_MOMENT_MS)
+    until = exchange.answered_at + RACE_WINDOW_MS  # a broker answers when the records are written
     claimed = max((asked.claimed[each] for each in ids if each in asked.claimed), default=(-inf, 0))
     is_leave = (row.generation is not None and row.generation == -1 and row.api not in _COMMITS) or bool(leavers)
     if row.api in _COMMITS:
@@ -246,7 +244,8 @@ def audit_row(
     if exchange.observed_generation is not None:
         audited.predicted_generation = predicted.answer.epoch
     if row.told is not None or (predicted.answer.assignment is not None and row.api in _HEARTBEATS):
-        audited.is_assignment_agreed = _told(row) == predicted.answer.assignment
+        foreseen = predicted.answer.assignment
+        audited.is_assignment_agreed = _told(row) == (None if foreseen is None else of_numbers(foreseen))
     audited.agrees = _explains(predicted, exchange) and audited.is_assignment_agreed is not False
     if not audited.agrees and audited.why is None:
         said = "the assignment" if _explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"
