@@ -50,7 +50,7 @@ class Entry:
 
 
 TOPIC_PARTITIONS = Array(struct("TopicPartitions", "topic", topic=STRING, partitions=Array(INT)))
-HELD_PARTITIONS = Array(struct("HeldPartitions", "topic_id", topic_id=STRING, partitions=Array(INT)))
+HELD_PARTITIONS = Array(struct("HeldPartitions", topic_id=STRING, partitions=Array(INT)))
 
 COLUMNS: dict[str, Entry] = {
     # Who and where

@@ -66,7 +66,7 @@ class LeavingMember(Struct, kw_only=True, gc=False):
 class HeldPartitions(Struct, kw_only=True, gc=False):
     """One element of a list in a row."""
 
-    topic_id: str
+    topic_id: str | None = None
     partitions: list[int] | None = None
 
 

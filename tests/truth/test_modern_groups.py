@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
 from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_POLICIES, capture
 from tests.support.pure_pipeline import (
@@ -318,3 +319,40 @@ def test_a_prediction_can_be_wrong(folder: Path):
     rows = [row for row in replay({**silver, "group_requests": requests})["replay_audit"] if row["line_number"] in lied]
     assert rows and len(rows) == len(lied)
     assert not [lied[row["line_number"]] for row in rows if row["agrees"] is not False]
+
+
+# --- what is missing or odd -------------------------------------------------------------------------------------------
+
+_ODD_BODIES = (None, "{}", "[]", "nonsense", '{"epoch":-5}', '{"memberEpoch":3,"previousMemberEpoch":1,"state":77}')
+
+
+def test_records_that_are_missing_or_odd_are_lived_with(folder: Path):
+    """Nothing fails, and what is told still has a life and an epoch of its own."""
+    silver, dice = read_silver(folder), random.Random(11)
+    records = [dict(row) for row in silver["modern_group_records"] if dice.random() > 0.15]
+    for row in dice.sample(records, len(records) // 8):
+        odd: tuple[Row, ...] = (
+            {"body": dice.choice(_ODD_BODIES)},
+            {"is_tombstone": True, "body": None},
+            {"member_id": "ghost"},
+            {"record_type": dice.choice((0, 2, 3, 9, 11, 17, 99))},
+            {"recorded_at": None},
+            {"recorded_at": row["recorded_at"] + dice.choice((-5_000, -20, 3, 800))},
+        )
+        row.update(dice.choice(odd))
+    classic = [row for row in silver["group_metadata"] if dice.random() > 0.3]
+    lines = [row for row in silver["coordinator_events"] if dice.random() > 0.2]
+    requests = [row for row in silver["group_requests"] if dice.random() > 0.2]
+    found = replay(
+        {
+            **silver,
+            "modern_group_records": records,
+            "group_metadata": classic,
+            "coordinator_events": lines,
+            "group_requests": requests,
+        }
+    )
+    for name in ("generations", "generation_members", "transitions", "member_sessions"):
+        keys = Counter(tuple(row[each] for each in BY_NAME[name].key) for row in found[name])
+        assert keys.total() > 10
+        assert not [key for key, count in keys.items() if count > 1], name

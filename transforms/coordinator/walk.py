@@ -98,6 +98,9 @@ class GroupWalk:
         """Take a piece of evidence."""
         if item.modern:
             self._take_records(item)
+        elif item.kind is not Kind.REQUEST and self._shows_classic_group(item):
+            self._give_way(item.at)
+            self._classic.take(item)
         elif item.request is None or item.kind is not Kind.REQUEST or not self._take_request(item, item.request):
             self._classic.take(item)
 
@@ -117,16 +120,30 @@ class GroupWalk:
             return False
         return any(course.is_there for course in self._courses.values())
 
+    def _shows_classic_group(self, item: Item) -> bool:
+        """Whether a record or line is of a classic group with members, though no record told of a conversion."""
+        if item.record is not None:
+            return bool(item.record.members)
+        return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
+
     def _take_records(self, item: Item) -> None:
         ahead = self._ahead.popleft()
         if ahead.is_conversion:
             self._classic.take(item)
         for group_type, operations in ahead.operations.items():
             self._classic.give_way(ahead.at)
+            self._give_way(ahead.at, group_type)
             self._course(group_type).take(operations, ahead.at)
         if item.record is not None and not ahead.is_conversion:
+            self._give_way(ahead.at)
             self._classic.take(item)
             self._classic.take_over(item.record)
+
+    def _give_way(self, at: float, group_type: str | None = None) -> None:
+        """Let go of the group as one of any type but one, which a record shows."""
+        for name, course in self._courses.items():
+            if name != group_type:
+                course.give_way(at)
 
     def _course(self, group_type: str) -> Course:
         course = self._courses.get(group_type)

@@ -5,6 +5,8 @@
     state           what is known of a group beside its machine: the epoch that is open, holds, waits
     told            what lines tell beside: why a member went, by whose rules targets were computed
     course          takes a group's records in order, and notes what each operation changed
+    requests, audit requests as the machines take them, and whether these answer as the broker did
+    teller          whose the rows are, and where they go
     generations     epochs and their members as rows
     holds, waits    who has which partition; who is to give up or waits for what
 

@@ -257,4 +257,4 @@ _HEARTBEATS = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat"})
 
 
 def _told(row: GroupRequestRow) -> Partitions | None:
-    return None if row.told is None else of_numbers({each.topic_id: each.partitions or () for each in row.told})
+    return None if row.told is None else of_numbers({each.topic_id or "": each.partitions or () for each in row.told})

@@ -89,9 +89,18 @@ class Course:
 
     def take(self, found: Sequence[Sequence[Record[Struct]]], at: float) -> None:
         """Take what was written at one moment, operation by operation."""
-        for operation, following in zip(found, [*found[1:], None], strict=True):
-            self._operate(operation, at, following is not None)
+        for left, operation in zip(range(len(found) - 1, -1, -1), found, strict=True):
+            self._operate(operation, at, is_followed=left > 0)
         self._lives.settle_at = min(self._lives.settle_at, at + SETTLING_MS)
+
+    def give_way(self, at: float) -> None:
+        """The group is of another type by now, whatever became of the records that say how it ended."""
+        group = self._machine.present
+        if group is not None:
+            members, targets = self._members(group)
+            self._machine.present = None
+            self._end(Before(True, group.epoch, {}, {}, members, targets), at)
+            self._lives.settle_at = min(self._lives.settle_at, at + SETTLING_MS)
 
     def tell_open(self) -> None:
         """Tell of all that is not over, as far as it has come; the group is used up."""
@@ -120,15 +129,17 @@ class Course:
             if before.is_there:
                 self._end(before, at)
             return
-        if before.is_there and 0 < group.epoch < before.epoch:
+        opened = self._state.open
+        if before.is_there and opened is not None and 0 < group.epoch < opened.epoch:
             self._end(before, at)  # a coordinator that knew nothing of the epochs since has begun anew
-            before.seen, before.epoch, before.is_there = {}, 0, False
-            names: Iterable[str] = group.members
+            before.seen, before.is_there = {}, False
+            names: Iterable[str] = list(group.members)
         else:
             names = _named(operation, self._protocol)
         if not before.is_there:
             self._begin(at)
-        if group.epoch != before.epoch:
+        opened = self._state.open
+        if group.epoch > 0 and (opened is None or group.epoch != opened.epoch):
             self._bump(group, before, cause, at, is_followed)
         self._follow_members(group, before, names, cause, at)
         if any(each.type_id == self._protocol.types.target_epoch and each.value is not None for each in operation):

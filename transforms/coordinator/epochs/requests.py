@@ -33,7 +33,7 @@ def request_of(row: GroupRequestRow) -> ClassicRequest | OffsetRequest | None:
 
 def partitions_of(held: list[HeldPartitions] | None) -> list[TopicPartitions] | None:
     """Return partitions as a heartbeat lists them; None = it says nothing of them."""
-    return None if held is None else [TopicPartitions(each.topic_id, each.partitions or []) for each in held]
+    return None if held is None else [TopicPartitions(each.topic_id or "", each.partitions or []) for each in held]
 
 
 def _generation(row: GroupRequestRow) -> int:

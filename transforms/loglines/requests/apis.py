@@ -41,13 +41,19 @@ def integer(value: Any) -> int | None:
 
 
 def texts(value: Any) -> list[str | None] | None:
-    """Return a list of texts."""
-    return None if value is None else [text(each) for each in value]
+    """Return a list of texts, none of which is null."""
+    return None if value is None else [text(_there(each)) for each in value]
 
 
 def integers(value: Any) -> list[int | None] | None:
-    """Return a list of 32 bit numbers."""
-    return None if value is None else [integer(each) for each in value]
+    """Return a list of 32 bit numbers, none of which is null."""
+    return None if value is None else [integer(_there(each)) for each in value]
+
+
+def _there(value: Any) -> Any:
+    if value is None:
+        raise TypeError("null in a list")
+    return value
 
 
 def milliseconds(value: Any) -> float:
