@@ -17,7 +17,8 @@ from schemas.rows import GroupRequestRow, ModernGroupRecordRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.consumer.taking import protocol as consumer
 from transforms.coordinator.epochs.audit import Asked, Operation, audit_row, judge
-from transforms.coordinator.epochs.course import Course, read_operations
+from transforms.coordinator.epochs.course import Course
+from transforms.coordinator.epochs.operations import read_operations
 from transforms.coordinator.epochs.protocol import AuditedProtocol, EpochProtocol
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Item, Kind

@@ -7,14 +7,14 @@ says more about the same steps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
-from msgspec import MsgspecError, Struct
+from msgspec import Struct
 
-from schemas.rows import ModernGroupRecordRow, TransitionRow
+from schemas.rows import TransitionRow
 from transforms.coordinator.epochs import generations, holds, waits
-from transforms.coordinator.epochs.operations import operations
+from transforms.coordinator.epochs.before import Before, named
+from transforms.coordinator.epochs.members import Members
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part
 from transforms.coordinator.epochs.state import EpochState, OpenEpoch
 from transforms.coordinator.epochs.teller import Teller
@@ -24,35 +24,11 @@ from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.kafka.states import ModernState
 from transforms.coordinator.modern.causes import Cause, Trigger
 from transforms.coordinator.modern.machine import ModernMachine
-from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
-from transforms.coordinator.rows.sessions import session_row
+from transforms.coordinator.modern.records import Record
 from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.shared import Shared
-from transforms.coordinator.timeline.facts import Session
-from transforms.coordinator.timeline.lives import Life
 
 AnyMachine = ModernMachine[Any, Any]
-
-
-MOST_STAYS = 1_000
-"""So many ids of members that went are remembered, the latest, so that one that comes back is counted on."""
-
-
-class Before(Struct, gc=False):
-    """What is looked at of a group before an operation, as far as the operation is about it.
-
-    Attributes:
-        seen: members that the operation names.
-        members: all of them, if it bumps the epoch or computes targets.
-        targets: what each of `members` was to have.
-    """
-
-    is_there: bool
-    epoch: int
-    seen: dict[str, Glimpse]
-    targets_seen: dict[str, tuple[Part, ...]]
-    members: dict[str, Glimpse]
-    targets: dict[str, tuple[Part, ...]]
 
 
 class Course:
@@ -76,6 +52,7 @@ class Course:
         self._state = known
         self._machine = machine
         self._teller = Teller(shared.cluster, shared.group_id, protocol.group_type, sink)
+        self._stays = Members(shared.lives, protocol, known, told, self._teller)
 
     @property
     def is_there(self) -> bool:
@@ -108,7 +85,7 @@ class Course:
         if group is None:
             return
         members, targets = self._members(group)
-        self._note_members(members)
+        self._stays.note(members)
         generations.tell_open(state, self._teller, members, targets)
         for member_id, held in state.holds.items():
             for hold in held:
@@ -135,13 +112,13 @@ class Course:
             before.seen, before.is_there = {}, False
             names: Iterable[str] = list(group.members)
         else:
-            names = _named(operation, self._protocol)
+            names = named(operation, self._protocol)
         if not before.is_there:
             self._begin(at)
         opened = self._state.open
         if group.epoch > 0 and (opened is None or group.epoch != opened.epoch):
             self._bump(group, before, cause, at, is_followed)
-        self._follow_members(group, before, names, cause, at)
+        self._stays.follow(group, before, names, at)
         if any(each.type_id == self._protocol.types.target_epoch and each.value is not None for each in operation):
             members, targets = self._members(group)
             was = generations.owners_of(before.members, before.targets)
@@ -153,7 +130,7 @@ class Course:
         group, types = self._machine.present, self._protocol.types
         if group is None:
             return Before(False, 0, {}, {}, {}, {})
-        names = _named(operation, self._protocol)
+        names = named(operation, self._protocol)
         glimpses = {name: self._protocol.glimpse(group, name) for name in names}
         seen = {name: each for name, each in glimpses.items() if each is not None}
         targets = {name: self._protocol.target(group, name) for name in seen}
@@ -184,7 +161,7 @@ class Course:
     def _end(self, before: Before, at: float) -> None:
         """The group is gone: deleted, converted, or forgotten."""
         state, lives = self._state, self._lives
-        self._note_members(before.members)
+        self._stays.note(before.members)
         generations.tell_began(state, self._teller)
         state.began = None
         if state.open is not None:
@@ -204,7 +181,7 @@ class Course:
     def _bump(self, group: Any, before: Before, cause: Cause | None, at: float, is_followed: bool) -> None:
         """The group's epoch is another one."""
         state = self._state
-        self._note_members(before.members)
+        self._stays.note(before.members)
         is_first = state.last_epoch == 0 and state.open is None
         generations.superseded(state, self._teller, before.members, before.targets, at)
         is_converted = cause is not None and cause.trigger is Trigger.CONVERTED
@@ -243,80 +220,6 @@ class Course:
         if self._state.open is not None:
             assignor = self._told.assignor(group.assignment_epoch, at)
             self._state.open.protocol = assignor or self._protocol.assignor(group)
-
-    # --- members -----------------------------------------------------------------------------------------------
-
-    def _follow_members(self, group: Any, before: Before, names: Iterable[str], cause: Cause | None, at: float) -> None:
-        state, protocol = self._state, self._protocol
-        now = {name: protocol.glimpse(group, name) for name in names}
-        gone = [before.seen[name] for name, each in now.items() if each is None and name in before.seen]
-        heirs = {each.instance_id: name for name, each in now.items() if each is not None and name not in before.seen}
-        for member in gone:
-            heir = heirs.get(member.instance_id) if member.instance_id is not None else None
-            self._say_gone(member, heir, before, at)
-        for name, member_now in now.items():
-            if member_now is not None and name not in before.seen:
-                self._say_came(member_now, group.epoch, at)
-            holds.follow(state, self._teller, name, before.seen.get(name), member_now, at)
-        for name, member_now in now.items():
-            target = () if member_now is None else protocol.target(group, name)
-            waits.follow(state, self._teller, before.seen.get(name), member_now, target, at)
-
-    def _say_came(self, member: Glimpse, epoch: int, at: float) -> None:
-        life, state = self._lives.present, self._state
-        before = life.sessions.get(member.member_id)
-        if before is not None and before.end_cause is not None:
-            self._tell_session(life, before)
-        life.ended.pop(member.member_id, None)
-        session = life.session(member.member_id)
-        session.stay = state.stays.pop(member.member_id, 0) + 1
-        session.came(
-            Source.OFFSETS,
-            at=at,
-            group_instance_id=member.instance_id,
-            client_id=member.client_id,
-            client_host=member.client_host,
-        )
-        if epoch:
-            session.first_generation = session.first_generation or epoch
-            session.last_generation = epoch
-        if not session.is_linked and session.identity is not None:
-            self._lives.link(session, session.identity)
-        self._state.joined_at[member.member_id] = at
-
-    def _tell_session(self, life: Life, session: Session) -> None:
-        """Tell of a stay that is over at once: the member comes back by the same id."""
-        sink = self._teller.sink
-        sink.rows.member_sessions.append(
-            sink.stamped(session_row(self._teller.cluster, self._teller.group_id, life, session))
-        )
-        life.end_session(session)
-
-    def _say_gone(self, member: Glimpse, heir: str | None, before: Before, at: float) -> None:
-        state = self._state
-        targets = {member.member_id: before.targets_seen.get(member.member_id, ())}
-        if heir is not None and state.open is not None:
-            generations.tell_members(state, self._teller, state.open, {member.member_id: member}, targets)
-            state.open.replaced[heir] = member.member_id
-        state.gone_targets.append((member.owner, targets[member.member_id]))
-        session = self._lives.present.session(member.member_id)
-        departure = self._told.departure(member.member_id, at)
-        unreplaced = "removed" if departure is None else departure.cause
-        session.went(Source.OFFSETS, unreplaced if heir is None else "replaced", at, at)
-        state.stays[member.member_id] = session.stay
-        if len(state.stays) > MOST_STAYS:
-            del state.stays[next(iter(state.stays))]
-        state.joined_at.pop(member.member_id, None)
-
-    def _note_members(self, members: dict[str, Glimpse]) -> None:
-        """Take note of who was in the present epoch."""
-        opened, life = self._state.open, self._lives.by_number.get(self._state.life)
-        if opened is None or life is None:
-            return
-        for name in members:
-            session = life.session(name)
-            session.first_generation = session.first_generation or opened.epoch
-            session.last_generation = opened.epoch
 
     # --- states ------------------------------------------------------------------------------------------------
 
@@ -361,33 +264,6 @@ class Course:
         )
         self._teller.sink.rows.transitions.append(self._teller.sink.stamped(row))
         state.stands = to_state
-
-
-def read_operations(
-    protocol: EpochProtocol, rows: Iterable[ModernGroupRecordRow], is_conversion: bool = False
-) -> list[list[Record[Struct]]]:
-    """Read records that were written at one moment, operation by operation; what cannot be read says nothing.
-
-    Args:
-        protocol: whose records they are.
-        rows: the records, in the order of the log.
-        is_conversion: a record of the classic group that it was stands before them.
-    """
-    records: list[Record[Struct]] = [Record(CLASSIC_GROUP)] if is_conversion else []
-    for row in rows:
-        if row.body is None and not row.is_tombstone:
-            continue
-        name = row.member_id or row.regular_expression or ""
-        with suppress(MsgspecError):  # a layout that is not known
-            records.append(protocol.read(row.record_type, name, None if row.is_tombstone else row.body))
-    return operations(records, protocol.types, protocol.ranks)
-
-
-def _named(operation: Sequence[Record[Struct]], protocol: EpochProtocol) -> list[str]:
-    """Return the members that an operation is about."""
-    types = protocol.types
-    of_members = (types.member, types.target, types.current)
-    return list(dict.fromkeys(record.name for record in operation if record.type_id in of_members))
 
 
 def _event_of(operation: Sequence[Record[Struct]], protocol: EpochProtocol, cause: Cause | None) -> str:

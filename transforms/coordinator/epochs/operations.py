@@ -7,9 +7,14 @@ member stands. A record that could not follow in one operation begins the next.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from msgspec import MsgspecError, Struct
+
+from schemas.rows import ModernGroupRecordRow
+from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, Types
 
 AnyRecord = Record[Any]
@@ -35,6 +40,26 @@ def operations(records: Sequence[AnyRecord], types: Types, ranks: Mapping[int, i
         found[-1].append(record)
         reached = rank
     return found
+
+
+def read_operations(
+    protocol: EpochProtocol, rows: Iterable[ModernGroupRecordRow], is_conversion: bool = False
+) -> list[list[Record[Struct]]]:
+    """Read records that were written at one moment, operation by operation; what cannot be read says nothing.
+
+    Args:
+        protocol: whose records they are.
+        rows: the records, in the order of the log.
+        is_conversion: a record of the classic group that it was stands before them.
+    """
+    records: list[Record[Struct]] = [Record(CLASSIC_GROUP)] if is_conversion else []
+    for row in rows:
+        if row.body is None and not row.is_tombstone:
+            continue
+        name = row.member_id or row.regular_expression or ""
+        with suppress(MsgspecError):  # a layout that is not known
+            records.append(protocol.read(row.record_type, name, None if row.is_tombstone else row.body))
+    return operations(records, protocol.types, protocol.ranks)
 
 
 def _is_of_another(record: AnyRecord, operation: Sequence[AnyRecord], types: Types) -> bool:
