@@ -22,7 +22,7 @@ from jobs.timelines.writing import MOST_LISTED, write
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.gold import CLIENT_TIMELINE, COORDINATORS, REPLAY_SNAPSHOTS
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, TOPIC_NAMES
 from transforms.gold.timelines import spoken
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
@@ -70,10 +70,18 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         -inf if reached.horizon is None else reached.horizon,
         reached.partition_count,
         job.settings.audit.keep == "all",
+        _topic_names(job),
     )
     given = staged(replayed(plan.evidence(run), how, job.spark.sparkContext.defaultParallelism))
     write(job, given, run.starting, _going_back(job, before, run))
     return run
+
+
+def _topic_names(job: Job) -> dict[str, str]:
+    """Names of topics by their ids, which is all that records of the newer protocols have; there are not many."""
+    if not job.lake.exists(TOPIC_NAMES):
+        return {}
+    return {row.topic_id: row.topic for row in job.lake.read(TOPIC_NAMES).select("topic_id", "topic").collect()}
 
 
 def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:

@@ -22,6 +22,7 @@ from schemas.types import (
     struct,
 )
 from schemas.words import (
+    CLASSIC_STATES,
     DIALECTS,
     END_CAUSES,
     EVIDENCE,
@@ -30,10 +31,12 @@ from schemas.words import (
     GENERATION_OUTCOMES,
     GROUP_STATES,
     GROUP_TYPES,
+    HOLDS,
     OFFSET_ORIGINS,
     SEVERITIES,
     STORM_PATTERNS,
     SUSPECTED_CAUSES,
+    TASK_ROLES,
     TRIGGERS,
     TXN_STATES,
 )
@@ -49,11 +52,13 @@ class Entry:
 
 
 TOPIC_PARTITIONS = Array(struct("TopicPartitions", "topic", topic=STRING, partitions=Array(INT)))
+HELD_PARTITIONS = Array(struct("HeldPartitions", topic_id=STRING, partitions=Array(INT)))
 
 COLUMNS: dict[str, Entry] = {
     # Who and where
     "cluster": Entry(STRING, "name of the Kafka cluster, from the settings"),
     "group_id": Entry(STRING, "consumer group"),
+    "group_type": Entry(STRING, "type of the group: the protocol that it spoke then", GROUP_TYPES),
     "member_id": Entry(STRING, "member id given out by the coordinator"),
     "group_instance_id": Entry(STRING, "group.instance.id of a static member; null for a dynamic one"),
     "client_id": Entry(STRING, "client.id of the member or request"),
@@ -93,7 +98,7 @@ COLUMNS: dict[str, Entry] = {
     "txn_state": Entry(STRING, "fate of a transactional commit", TXN_STATES),
     "generation": Entry(INT, "generation of the group"),
     "protocol_type": Entry(STRING, "protocol type of the group, e.g. consumer or connect"),
-    "protocol": Entry(STRING, "assignor that the members voted for"),
+    "protocol": Entry(STRING, "assignor that the members voted for; of a consumer group the server's"),
     "leader_member_id": Entry(STRING, "member id of the group's leader"),
     "state_changed_at": Entry(TIMESTAMP, "currentStateTimestamp: when the group entered the state before the record"),
     "members": Entry(
@@ -165,6 +170,13 @@ COLUMNS: dict[str, Entry] = {
         "members of a LeaveGroup, each with its own answer",
     ),
     "partition_errors": Entry(Map(INT, INT), "error code to number of partitions, in the answer of a commit"),
+    "rack_id": Entry(STRING, "rack of the member"),
+    "subscribed_topics": Entry(Array(STRING), "topics that a heartbeat subscribes to; null = as before"),
+    "subscribed_regex": Entry(STRING, "regular expression that a heartbeat subscribes to; null = as before"),
+    "server_assignor": Entry(STRING, "assignor of the server that the member wishes for; null = as before"),
+    "owned": Entry(HELD_PARTITIONS, "partitions that a heartbeat reports to be the member's; null = it says nothing"),
+    "told": Entry(HELD_PARTITIONS, "partitions that the answer to a heartbeat gives the member; null = as before"),
+    "heartbeat_interval_ms": Entry(INT, "how often the member is to send heartbeats, by the answer"),
     "sent_offsets": Entry(
         Array(struct("SentOffset", "topic", "partition", topic=STRING, partition=INT, offset=BIGINT)),
         "offsets in a commit that was refused; null for others",
@@ -173,7 +185,7 @@ COLUMNS: dict[str, Entry] = {
     "host": Entry(STRING, "host of the client log, the folder it was found in"),
     "client_state": Entry(STRING, "the client's own state"),
     "partitions": Entry(Array(STRING), "partitions as topic-partition"),
-    "broker_state": Entry(STRING, "furthest state that the generation reached at the coordinator", GROUP_STATES),
+    "broker_state": Entry(STRING, "furthest state that the generation reached at the coordinator", CLASSIC_STATES),
     # Rejected
     "position": Entry(STRING, "where in the source: partition and offset, or file and line"),
     "reason_code": Entry(STRING, "why it could not be read, stable name"),
@@ -204,7 +216,18 @@ COLUMNS: dict[str, Entry] = {
     "evidence": Entry(Array(STRING), "what the row rests on: " + ", ".join(EVIDENCE)),
     "is_inferred": Entry(BOOLEAN, "at least one step was put in without evidence of its own"),
     "missing_before": Entry(INT, "generations skipped before this one that no evidence shows"),
+    "bump_count": Entry(
+        INT,
+        "bumps of the group epoch until the group was settled again, this one among them; 0 = it came while a "
+        "rebalance was under way, or rebalanced nothing; a generation of a classic group counts as one",
+    ),
     # Members and assignments
+    "member_epoch": Entry(INT, "epoch that the member had when the generation ended; null in a classic group"),
+    "hold": Entry(STRING, "how the member has the partition", HOLDS),
+    "role": Entry(STRING, "what a member of a streams group does for the task; null in other groups", TASK_ROLES),
+    "from_epoch": Entry(INT, "member epoch when it began"),
+    "to_epoch": Entry(INT, "member epoch when it was over; null while open, and where the member went"),
+    "waits_for_member_ids": Entry(Array(STRING), "members that had what this one waited for"),
     "is_leader": Entry(BOOLEAN, "the member leads the generation"),
     "topics": Entry(Array(STRING), "topics the member subscribed to"),
     "partitions_assigned": Entry(INT, "partitions assigned to the member; null = not known"),
@@ -218,6 +241,7 @@ COLUMNS: dict[str, Entry] = {
     "from_state": Entry(STRING, "state before", GROUP_STATES),
     "to_state": Entry(STRING, "state after", GROUP_STATES),
     "end_cause": Entry(STRING, "why the membership ended; null = still in", END_CAUSES),
+    "stay": Entry(INT, "counts the stays of a member id in a life; where the client makes its id, it comes back by it"),
     "first_generation": Entry(INT, "first generation"),
     "last_generation": Entry(INT, "last generation"),
     "previous_member_id": Entry(STRING, "member id before, of the same instance, or of the same client and host"),
@@ -227,6 +251,9 @@ COLUMNS: dict[str, Entry] = {
     "predicted_error": Entry(INT, "error code that the replayed state machine answers; null = not predicted"),
     "observed_generation": Entry(INT, "generation in the broker's answer of a successful JoinGroup"),
     "predicted_generation": Entry(INT, "generation in the replayed answer of a successful JoinGroup"),
+    "is_assignment_agreed": Entry(
+        BOOLEAN, "assignments in the answer and in the replayed one are the same; null = no answer has one"
+    ),
     "agrees": Entry(BOOLEAN, "prediction and answer are the same; null = nothing could be predicted"),
     "is_answer_used": Entry(
         BOOLEAN, "the prediction needed the broker's own answer: it shows that the two fit together, and no more"
@@ -302,7 +329,6 @@ COLUMNS: dict[str, Entry] = {
     "kind": Entry(STRING, "what it is"),
     "suspected_cause": Entry(STRING, "what lies behind the burst, most likely", SUSPECTED_CAUSES),
     # Health
-    "group_type": Entry(STRING, "protocol that the group speaks; null = not known", GROUP_TYPES),
     "entered_at": Entry(TIMESTAMP, "when the group entered its state; null = before the data begins"),
     "hour_rebalance_count": Entry(INT, "rebalances in the last hour"),
     "day_rebalance_count": Entry(INT, "rebalances in the last 24 hours"),

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-GROUP_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead")
+GROUP_TYPES = ("classic", "consumer", "share", "streams")
+"""Types of a group: the protocols that a coordinator speaks (GroupType)."""
+
+CLASSIC_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead")
 """States of a classic group, as Kafka's admin API spells them (ClassicGroupState)."""
 
-GROUP_TYPES = ("classic", "consumer", "share", "streams")
-"""Protocols that groups speak (Kafka's GroupType)."""
+GROUP_STATES = (*CLASSIC_STATES, "NotReady", "Assigning", "Reconciling")
+"""States of a group of whatever type, as Kafka's admin API spells them (GroupState)."""
+
+HOLDS = ("owned", "revoking")
+"""How a member has a partition: it is its own, or was taken from it and it has not shown that it gave it back."""
+
+TASK_ROLES = ("active", "standby", "warmup")
+"""What a member of a streams group does for a task."""
+
+WAITING_STATES = ("UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNREVOKED_TASKS", "UNRELEASED_TASKS")
+"""States of a member on its way to its target: it is to give something up, or waits until others have."""
 
 DIALECTS = ("scala", "java")
 """The two coordinators: Scala up to 3.9, Java from 3.7 (the only one from 4.0)."""
@@ -35,9 +47,15 @@ TRIGGERS = (
     "group_over_capacity",
     "assignment_store_failed",
     "protocol_downgraded",
+    "converted",
+    "member_removed",
+    "regex_changed",
+    "topology_changed",
+    "partitions_initialised",
+    "instance_replaced",
     "unknown",
 )
-"""Causes of a rebalance."""
+"""Causes of a rebalance; member_removed: a leave or an expiry, where nothing tells which."""
 
 END_CAUSES = (
     "left",
@@ -49,9 +67,10 @@ END_CAUSES = (
     "replaced",
     "group_over_capacity",
     "group_ended",
+    "removed",
     "unknown",
 )
-"""Causes of the end of a membership."""
+"""Causes of the end of a membership; removed: it left or was fenced, where nothing tells which."""
 
 SEVERITIES = ("info", "warning", "critical")
 

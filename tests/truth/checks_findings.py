@@ -64,7 +64,8 @@ def expected_storms(generations: list[Row]) -> dict[str, list[Run]]:
     """Group to its storms, from gold's generations."""
     moments: dict[str, list[float]] = defaultdict(list)
     for row in generations:
-        begin = None if row["trigger"] == "coordinator_failover" else begin_of(row)
+        is_none = row["trigger"] == "coordinator_failover" or row.get("bump_count") == 0
+        begin = None if is_none else begin_of(row)
         if begin is not None:
             moments[row["group_id"]].append(begin)
     storms = {group: storms_of(of_group, WINDOW_MS, MIN_REBALANCES) for group, of_group in moments.items()}

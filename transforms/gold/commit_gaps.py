@@ -22,6 +22,9 @@ from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 READ = (OFFSET_COMMITS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that gaps are found in."""
 
+_IS_COMMITTED_FOR = "NOT hold <=> 'revoking' AND NOT group_type <=> 'share' AND NOT group_type <=> 'streams'"
+"""Share groups commit elsewhere, and what a streams group's member has are tasks."""
+
 _GROUP = ("cluster", "group_id")
 _PARTITION = (*_GROUP, "topic", "partition")
 _OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to")
@@ -51,7 +54,7 @@ def commit_gaps(
     commits = tables[OFFSET_COMMITS].where(
         "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
     )
-    owned = _owned(tables[ASSIGNMENTS], commits)
+    owned = _owned(tables[ASSIGNMENTS].where(_IS_COMMITTED_FOR), commits)
     lost = _lost(owned, tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else owned.limit(0)
     if known_lost is not None:
         again = owned.join(known_lost.select(*KEY), list(KEY), "left_semi")

@@ -14,8 +14,10 @@ def begun_at() -> Column:
 def rebalances(generations: DataFrame) -> DataFrame:
     """Return the generations that came by a rebalance, each with its moment `at_us` (epoch microseconds).
 
-    Left out are those without any moment, and those that a coordinator merely took over.
+    Left out are those without any moment, those that a coordinator merely took over, and bumps of a group's epoch while
+    it was on its way to an earlier one.
     """
     return generations.withColumn("at_us", F.unix_micros(begun_at())).where(
-        "at_us IS NOT NULL AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
+        "at_us IS NOT NULL AND NOT bump_count <=> 0 "
+        "AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
     )

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, MODERN_GROUP_RECORDS
 from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines.evidence import GROUP, KINDS, LINE
@@ -75,7 +75,7 @@ def gathered(silver: Mapping[TableSpec, DataFrame], snapshots: DataFrame, run: R
     """Return the evidence of the groups of a run.
 
     Args:
-        silver: the tables `GROUP_METADATA`, `COORDINATOR_EVENTS` and `GROUP_REQUESTS`.
+        silver: the tables `SILVER`.
         snapshots: `gold.replay_snapshots`.
         run: the groups.
         reach: how far the last run came.
@@ -125,5 +125,5 @@ def _wide(events: DataFrame, run: Run, reach: Reach) -> DataFrame:
     return told.unionByName(packing.given_to_groups(wide.where(~fresh), going_back.drop("is_late")))
 
 
-SILVER = (GROUP_METADATA, COORDINATOR_EVENTS, GROUP_REQUESTS)
+SILVER = (GROUP_METADATA, MODERN_GROUP_RECORDS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 """Tables that groups are replayed from."""

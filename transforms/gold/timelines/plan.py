@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame
 
@@ -11,7 +12,7 @@ from schemas.table import TableSpec
 from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
 from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines import homes, news
-from transforms.gold.timelines.evidence import GROUP, KINDS, RECORD
+from transforms.gold.timelines.evidence import GROUP, KINDS, MODERN, RECORD
 from transforms.gold.timelines.gathering import SILVER, Reach, Run, gathered
 from transforms.gold.timelines.starting_points import from_the_beginning, starting_points
 
@@ -67,5 +68,5 @@ class Plan:
         return homes.known(self.coordinators)
 
     def _seen(self) -> DataFrame:
-        records, commits = self._new(KINDS[RECORD][0]), self._new(OFFSET_COMMITS)
-        return homes.seen_in(records).unionByName(homes.seen_in(commits)).distinct()
+        tables = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
+        return reduce(DataFrame.unionByName, (homes.seen_in(self._new(spec)) for spec in tables)).distinct()

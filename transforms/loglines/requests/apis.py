@@ -40,6 +40,22 @@ def integer(value: Any) -> int | None:
     return value
 
 
+def texts(value: Any) -> list[str | None] | None:
+    """Return a list of texts, none of which is null."""
+    return None if value is None else [text(_there(each)) for each in value]
+
+
+def integers(value: Any) -> list[int | None] | None:
+    """Return a list of 32 bit numbers, none of which is null."""
+    return None if value is None else [integer(_there(each)) for each in value]
+
+
+def _there(value: Any) -> Any:
+    if value is None:
+        raise TypeError("null in a list")
+    return value
+
+
 def milliseconds(value: Any) -> float:
     """Return a duration."""
     duration = float(value)
@@ -69,6 +85,8 @@ class Value:
 TEXT = Value(str, text)
 INTEGER = Value(Int32, integer)
 BINARY = Value(bytes, binary)
+TEXTS = Value(list[str], texts)
+INTEGERS = Value(list[Int32], integers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +100,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A list of JSON objects and the column of structs that it fills."""
+    """A list of JSON objects and the column of structs that it fills.
+
+    Attributes:
+        inside: the JSON object that the list stands in; "" = beside the other fields.
+    """
 
     column: str
     name: str
     fields: tuple[Field, ...]
+    inside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +200,46 @@ _COMMIT_IDENTITY = (
 )
 
 
-def _modern(name: str) -> Api:
-    """Return the heartbeat of a group type whose members have epochs instead of generations."""
-    return Api(
-        name,
-        request=(
-            _MEMBER,
-            Field("group_instance_id", "instanceId", TEXT),
-            Field("generation", "memberEpoch", INTEGER),
-            _REBALANCE_TIMEOUT,
-        ),
-        response=(Field("answered_generation", "memberEpoch", INTEGER), _ANSWERED_MEMBER),
-    )
+_INSTANCE_ID = Field("group_instance_id", "instanceId", TEXT)
+_EPOCH = Field("generation", "memberEpoch", INTEGER)
+_RACK = Field("rack_id", "rackId", TEXT)
+_TOPICS = Field("subscribed_topics", "subscribedTopicNames", TEXTS)
+_PARTITIONS = (Field("topic_id", "topicId", TEXT), Field("partitions", "partitions", INTEGERS))
+
+_TOLD = (
+    Field("answered_generation", "memberEpoch", INTEGER),
+    _ANSWERED_MEMBER,
+    Field("heartbeat_interval_ms", "heartbeatIntervalMs", INTEGER),
+)
+_TOLD_PARTITIONS = (*_TOLD, Each("told", "topicPartitions", _PARTITIONS, inside="assignment"))
+
+_CONSUMER_HEARTBEAT = Api(
+    "ConsumerGroupHeartbeat",
+    request=(
+        _MEMBER,
+        _INSTANCE_ID,
+        _EPOCH,
+        _RACK,
+        _REBALANCE_TIMEOUT,
+        _TOPICS,
+        Field("subscribed_regex", "subscribedTopicRegex", TEXT),
+        Field("server_assignor", "serverAssignor", TEXT),
+        Each("owned", "topicPartitions", _PARTITIONS),
+    ),
+    response=_TOLD_PARTITIONS,
+)
+
+_SHARE_HEARTBEAT = Api(
+    "ShareGroupHeartbeat",
+    request=(_MEMBER, _INSTANCE_ID, _EPOCH, _RACK, _REBALANCE_TIMEOUT, _TOPICS),
+    response=_TOLD_PARTITIONS,
+)
+
+_STREAMS_HEARTBEAT = Api(
+    "StreamsGroupHeartbeat",
+    request=(_MEMBER, _INSTANCE_ID, _EPOCH, _RACK, _REBALANCE_TIMEOUT),
+    response=_TOLD,
+)
 
 
 APIS: dict[int, Api] = {
@@ -200,8 +251,8 @@ APIS: dict[int, Api] = {
     28: Api("TxnOffsetCommit", _COMMIT_IDENTITY, errors=("topics", "partitions"), is_counted=True),
     42: Api("DeleteGroups", (), errors=("results",), is_of_many=True),
     47: Api("OffsetDelete", (), errors=("topics", "partitions"), is_counted=True),
-    68: _modern("ConsumerGroupHeartbeat"),
-    76: _modern("ShareGroupHeartbeat"),
-    88: _modern("StreamsGroupHeartbeat"),
+    68: _CONSUMER_HEARTBEAT,
+    76: _SHARE_HEARTBEAT,
+    88: _STREAMS_HEARTBEAT,
 }
 """Kafka's key of the API to how its rows are read."""

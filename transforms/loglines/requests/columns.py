@@ -36,7 +36,15 @@ def _each(field: Each) -> Callable[[Any], Any]:
         found = items(source)
         return None if found is None else [dict(zip(names, astuple(item), strict=True)) for item in found]
 
-    return structs
+    if not field.inside:
+        return structs
+    around = attrgetter(field.inside)
+
+    def structs_inside(source: Any) -> list[dict[str, Any]] | None:
+        outer = around(source)
+        return None if outer is None else structs(outer)
+
+    return structs_inside
 
 
 def _columns(fields: Iterable[Field | Each]) -> _Columns:
