@@ -62,9 +62,14 @@ class Memory:
         assert len({row["finding_id"] for row in found}) == len(found), "an id stands for one finding"
         known = {row["finding_id"]: row for row in self._known}
         for row in found:
-            assert row["is_changed"] or (row["started_at"], row["ended_at"]) == (
-                known[row["finding_id"]]["started_at"],
-                known[row["finding_id"]]["ended_at"],
+            assert (
+                row["is_new"]
+                or row["is_changed"]
+                or (row["started_at"], row["ended_at"])
+                == (
+                    known[row["finding_id"]]["started_at"],
+                    known[row["finding_id"]]["ended_at"],
+                )
             )
             first = row["first_seen_at"] if row["first_seen_at"] is not None else float(self._runs)
             known[row["finding_id"]] = {name: row[name] for name in KNOWN_FINDINGS.columns} | {"first_seen_at": first}

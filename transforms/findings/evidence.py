@@ -89,10 +89,11 @@ class Evidence(msgspec.Struct, kw_only=True):
         return is_logged or any("request_log" in row.evidence for row in self.generations)
 
     def in_order(self) -> Evidence:
-        """Put what has an order into it, rows come in none; stays of unknown beginning that came later are left out."""
+        """Put what has an order into it, rows come in none; leave out what later generations tell of stays."""
         last = max(((row.life, row.generation) for row in self.generations), default=None)
         if last is not None:
-            self.sessions = [row for row in self.sessions if row.joined_at is not None or _first(row) <= last]
+            known = (row for row in self.sessions if row.joined_at is not None or _first(row) <= last)
+            self.sessions = [_as_known(row, last) for row in known]
         self.generations.sort(key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
         self.requests.sort(key=lambda row: row.answered_at)
         self.refused.sort(key=lambda row: row.answered_at)
@@ -102,6 +103,15 @@ class Evidence(msgspec.Struct, kw_only=True):
 def _first(row: MemberSessionRow) -> tuple[int, int]:
     """The life and the generation in which a member is seen first."""
     return (row.life, -1 if row.first_generation is None else row.first_generation)
+
+
+def _as_known(row: MemberSessionRow, last: tuple[int, int]) -> MemberSessionRow:
+    """Return a stay without its end where only generations after the last one show that it ended, and none when."""
+    if row.ended_at is not None or row.end_cause is None or row.last_generation is None:
+        return row
+    if (row.life, row.last_generation) < last:
+        return row
+    return msgspec.structs.replace(row, end_cause=None, last_generation=None)
 
 
 KINDS: dict[str, type[msgspec.Struct]] = {

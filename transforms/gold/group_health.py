@@ -119,11 +119,9 @@ def _states(transitions: DataFrame, now_us: Column) -> DataFrame:
         length = F.least(F.col("end_us"), now_us) - F.greatest(F.col("at_us"), now_us - window_us)
         return F.floor(F.sum(F.when(is_dated, F.greatest(length, F.lit(0)))) / 1000)
 
-    group_type = F.col("group_type") if "group_type" in transitions.columns else F.lit("classic")
     last = ("life", "to_state", "generation", "at", "group_type")
     return (
         transitions.withColumn("at_us", F.unix_micros("at"))
-        .withColumn("group_type", group_type)
         .withColumn("end_us", end)
         .groupBy(*_GROUP)
         .agg(

@@ -99,11 +99,12 @@ def rebalance_storms(
         F.min(F.col("at_us") - F.col("window_us")).alias("since_us"),
         F.max(F.col("at_us") + F.col("window_us")).alias("until_us"),
         F.max_by("next_us", F.struct(*_ORDER)).alias("next_us"),
-        F.max(F.when(F.col("next_us").isNotNull(), F.col("at_us") + _OVER_US)).alias("over_us"),
+        (F.max("at_us") + _OVER_US).alias("over_us"),
     )
+    next_us = F.when(F.col("next_us").isNotNull(), F.least("next_us", "over_us"))
     of_storms = [
         packed(numbered.select(*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)), "generations"),
-        packed(spans.select(*FINDING, (F.least("next_us", "over_us") / 1000.0).alias("next_at")), FRAME),
+        packed(spans.select(*FINDING, (next_us / 1000.0).alias("next_at")), FRAME),
         *_beside(tables, tables if of_cluster is None else of_cluster, numbered, spans),
     ]
     return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS)

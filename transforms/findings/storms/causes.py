@@ -63,7 +63,7 @@ class Cause:
 
 
 def causes_of(evidence: Evidence, stays: dict[str, Stay]) -> list[list[Cause]]:
-    """Return the causes of each rebalance of a storm, the main one first; none has none."""
+    """Return the causes of each rebalance of a storm, the main one first; each has one at least."""
     subscriptions = Subscriptions(evidence)
     moves = _moves(evidence)
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or _DEFAULT_SESSION_MS
@@ -77,7 +77,8 @@ def causes_of(evidence: Evidence, stays: dict[str, Stay]) -> list[list[Cause]]:
             found.append(found[-1])
         else:
             client = client_of(row, stays) or subscriptions.changed_by(number)
-            found.append(list(_of_members(row, stays, subscriptions.kind_of(number), client)))
+            of_members = list(_of_members(row, stays, subscriptions.kind_of(number), client))
+            found.append(of_members or [Cause(Kind.OTHER, row.trigger, client)])  # of nobody's stay anything is known
     return found
 
 

@@ -74,8 +74,8 @@ def around(rows: DataFrame, spans: DataFrame, begin: str, end: str, told_at_end:
     is_near &= F.coalesce(F.unix_micros(end) >= F.col("since_us"), F.lit(True))
     times = spans.select(*FINDING, "since_us", "until_us").distinct()
     near = rows.join(times, list(GROUP)).where(is_near)
-    is_over = F.unix_micros(end) <= F.col("until_us")
-    ends = {name: F.when(is_over, F.col(name)) for name in (end, *told_at_end) if name != begin}
+    comes_later = F.coalesce(F.unix_micros(end) > F.col("until_us"), F.lit(False))
+    ends = {name: F.when(~comes_later, F.col(name)) for name in (end, *told_at_end) if name != begin}
     return near.withColumns(ends).drop("since_us", "until_us")
 
 
