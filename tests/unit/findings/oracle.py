@@ -40,6 +40,8 @@ BURST_COLUMNS = _KEY | {
 
 def rebalanced_at(generation: Row) -> float | None:
     """When the group entered PreparingRebalance, as far as known; never, where a coordinator only took it over."""
+    if generation.get("bump_count") == 0:
+        return None
     if generation.get("trigger") == "coordinator_failover" and generation.get("preparing_at") is None:
         return None
     for name in ("preparing_at", "completing_at", "stable_at", "emptied_at"):
