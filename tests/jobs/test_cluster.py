@@ -14,7 +14,7 @@ from tests.support.package import ROOT, as_zip, build_wheel
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 CAPTURE = "kafka-4.2.0"
-OF_THE_RUN = frozenset({"loaded_at", "seen_at", "state", "size_bytes"})
+OF_THE_RUN = frozenset({"loaded_at", "first_seen_at", "seen_at", "state", "size_bytes"})
 """Columns that hang on when a run was, and the replay's own state, in which things stand in the order they came in."""
 
 
