@@ -10,6 +10,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?=
 CAPTURE := kafka-4.2.0
+OF_JOBS := tests/jobs tests/report tests/notebooks
 SOURCE := lake/demo-source
 export PYTHONPATH := $(CURDIR)
 
@@ -27,8 +28,13 @@ demo: venv java
 	@$(PY) -m tests.support.captures $(CAPTURE) $(SOURCE)
 	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml --publish
 
+# Two at a time, as most of the time goes into drivers that wait.
 test: venv java browser
-	@$(PY) -m pytest
+	@mkdir -p build; of_jobs=0; others=0; \
+	$(PY) -m pytest $(OF_JOBS) > build/tests-of-jobs.log 2>&1 & running=$$!; \
+	$(PY) -m pytest $(addprefix --ignore=,$(OF_JOBS)) || others=$$?; \
+	wait $$running || of_jobs=$$?; \
+	cat build/tests-of-jobs.log; exit $$((of_jobs | others))
 
 test-fast: venv
 	@$(PY) -m pytest -m 'not spark and not slow'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 from pyspark.sql import DataFrame
@@ -41,6 +42,7 @@ OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 _BEGIN = "started_at"
 
 _MOST_AT_HAND = 10_000
+_AT_ONCE = 4
 
 
 def run(job: Job) -> None:
@@ -116,9 +118,10 @@ def _replace(job: Job, scope: Scope | None, found: Sequence[tuple[TableSpec, Dat
     """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
     where = EVERYTHING if scope is None or scope.listed is None else of_groups(scope.listed)
     counts = job.lake.contents.row_counts([spec for spec, _ in found])
+    with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
+        looked_up = list(threads.map(lambda each: at_hand(each[1], _MOST_AT_HAND), found))
     frames = []
-    for spec, rows in found:
-        told, few = at_hand(rows, _MOST_AT_HAND)
+    for (spec, _), (told, few) in zip(found, looked_up, strict=True):
         if few == [] and not counts[spec.full_name]:
             continue
         if scope is not None and scope.listed is None:

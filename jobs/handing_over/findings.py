@@ -54,11 +54,11 @@ def hand_over(job: Job) -> None:
     tables = {spec: job.lake.read(spec) for spec in FINDINGS}
     tally = Tally(job.settings.findings.named_groups)
     ids = staged(identified(tables, job.lake.read(KNOWN_FINDINGS)))
-    _put_lines(job, _told(job, tables, ids, newest), at, tally)
-    put_metrics(job.settings, {**tally.families(), **of_groups(_groups(job)), **freshness})
+    if _files(job):
+        _put_lines(job, _told(job, tables, ids, newest), at, tally)
+        put_metrics(job.settings, {**tally.families(), **of_groups(_groups(job)), **freshness})
     _remember(job, ids, at)
-    told = tally.new_count if _files(job) else 0
-    job.lake.progress.note(STEP, (KNOWN_FINDINGS,), {**note, "new": told})
+    job.lake.progress.note(STEP, (KNOWN_FINDINGS,), {**note, "new": tally.new_count})
 
 
 def _files(job: Job) -> list[Path]:
