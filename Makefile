@@ -4,19 +4,19 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast zip lint notebook docs lock clean python java browser venv
+.PHONY: help demo test test-long test-fast zip lint notebook docs lock clean python java browser venv
 
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?=
 CAPTURE := kafka-4.2.0
-OF_JOBS := tests/jobs tests/report tests/notebooks
 SOURCE := lake/demo-source
 export PYTHONPATH := $(CURDIR)
 
 help:
 	@echo 'make demo       the whole way once, on a capture of a real broker, to findings and their report'
 	@echo 'make test       all tests'
+	@echo 'make test-long  those that take minutes each, beside them'
 	@echo 'make test-fast  the tests that need no Spark, in seconds'
 	@echo 'make lint       lint, format, types, import boundaries'
 	@echo 'make notebook   run the notebooks on the lake of the demo'
@@ -28,13 +28,11 @@ demo: venv java
 	@$(PY) -m tests.support.captures $(CAPTURE) $(SOURCE)
 	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml --publish
 
-# Two at a time, as most of the time goes into drivers that wait.
 test: venv java browser
-	@mkdir -p build; of_jobs=0; others=0; \
-	$(PY) -m pytest $(OF_JOBS) > build/tests-of-jobs.log 2>&1 & running=$$!; \
-	$(PY) -m pytest $(addprefix --ignore=,$(OF_JOBS)) || others=$$?; \
-	wait $$running || of_jobs=$$?; \
-	cat build/tests-of-jobs.log; exit $$((of_jobs | others))
+	@$(PY) -m pytest
+
+test-long: venv java browser
+	@$(PY) -m pytest -m long
 
 test-fast: venv
 	@$(PY) -m pytest -m 'not spark and not slow'

@@ -48,6 +48,7 @@ def test_a_salt_that_can_be_guessed_is_refused(monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_run_hashes_names_and_finds_what_it_found(
     spark: Any,
     lake_rows: Callable[[str], Any],

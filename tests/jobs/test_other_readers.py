@@ -60,6 +60,7 @@ def database(spark: Any) -> Any:
     spark.sql("DROP DATABASE IF EXISTS others CASCADE")
 
 
+@pytest.mark.long
 def test_a_database_has_every_table_of_the_lake_with_its_comments(
     spark: Any, copy: Path, lake_rows: Any, capture_dir: Callable[[str], Path], database: str
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_database_has_every_table_of_the_lake_with_its_comments(
         assert spark.table(f"{database}.{spec.name}").count() == len(lake_rows(CAPTURE)[spec.name])
 
 
+@pytest.mark.long
 def test_a_name_that_another_lake_has_is_told(
     spark: Any,
     copy: Path,
@@ -97,6 +99,7 @@ def test_a_name_that_another_lake_has_is_told(
     assert "set lake.database to a database of its own" in error
 
 
+@pytest.mark.long
 def test_spark_sql_reads_what_a_run_registered_in_a_metastore(
     copy: Path, capture_dir: Callable[[str], Path], tmp_path: Path, lake_rows: Any
 ) -> None:

@@ -47,6 +47,7 @@ def test_a_notebook_says_first_what_it_looks_at(notebook: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("notebook", [path for path in NOTEBOOKS if path.stem in ("fleet", "group_timeline")])
 def test_a_notebook_runs_on_a_lake(
     notebook: Path, lake: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,7 @@ from tests.spark.test_batches import told
 from tests.support.pure_pipeline import Row, read_silver
 from tests.support.silver_batches import BatchedLake, Piece, pieces
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
 DAY_MS = 86_400_000.0
 THRESHOLDS = {
