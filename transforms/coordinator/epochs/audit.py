@@ -25,7 +25,7 @@ from transforms.coordinator.modern.partitions import Partitions, of_numbers
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
-from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_NOT_COORDINATOR, WHY_RACE, WHY_UNKNOWN
+from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_NOT_COORDINATOR, WHY_RACE, WHY_UNKNOWN, observed_row
 
 _BY_BROKER = frozenset({Error.UNKNOWN_TOPIC_OR_PARTITION, Error.TOPIC_AUTHORIZATION_FAILED})
 _UNKNOWN_TOPIC_ID = 100
@@ -222,22 +222,8 @@ def audit_row(
 ) -> ReplayAuditRow:
     """Row of `gold.replay_audit`."""
     row = exchange.row
-    audited = ReplayAuditRow(
-        cluster=cluster,
-        source_file=row.source_file,
-        line_number=row.line_number,
-        seq=row.seq,
-        at=exchange.answered_at,
-        handled_at=exchange.handled_at,
-        broker=row.broker,
-        api=row.api,
-        group_id=row.group_id,
-        group_type=group_type,
-        member_id=row.member_id,
-        observed_error=exchange.observed_error,
-        is_answer_used=False,
-    )
-    audited.observed_generation, audited.why = exchange.observed_generation, why
+    audited = observed_row(cluster, exchange, row.member_id)
+    audited.group_type, audited.why = group_type, why
     if predicted is None:
         return audited
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
