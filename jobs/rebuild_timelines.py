@@ -21,9 +21,9 @@ from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, s
 from jobs.timelines.writing import MOST_LISTED, write
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
-from schemas.tables.gold import CLIENT_TIMELINE, COORDINATORS, REPLAY_SNAPSHOTS
+from schemas.tables.gold import ASSIGNMENTS, CLIENT_TIMELINE, COORDINATORS, RECONCILIATIONS, REPLAY_SNAPSHOTS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, TOPIC_NAMES
-from transforms.gold.timelines import spoken
+from transforms.gold.timelines import news, spoken
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
 from transforms.gold.timelines.gathering import Reach, Run
@@ -59,8 +59,14 @@ def _changed(run: Run | None, laid: Groups) -> Groups:
 def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
     """Replay the groups with news and those that were left unfinished; return them, or None if there are none."""
     silver = {spec: job.lake.read(spec) for spec in INPUTS}
+    names, renamed = _topic_names(job, before.reach)
     plan = Plan(
-        silver, job.lake.read(REPLAY_SNAPSHOTS), job.lake.read(COORDINATORS), before.reach, reached.partition_count
+        silver,
+        job.lake.read(REPLAY_SNAPSHOTS),
+        job.lake.read(COORDINATORS),
+        before.reach,
+        reached.partition_count,
+        renamed,
     )
     run = _run_of(plan, before.horizon)
     if run.listed == []:
@@ -70,18 +76,27 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         -inf if reached.horizon is None else reached.horizon,
         reached.partition_count,
         job.settings.audit.keep == "all",
-        _topic_names(job),
+        names,
     )
     given = staged(replayed(plan.evidence(run), how, job.spark.sparkContext.defaultParallelism))
     write(job, given, run.starting, _going_back(job, before, run))
     return run
 
 
-def _topic_names(job: Job) -> dict[str, str]:
-    """Names of topics by their ids, which is all that records of the newer protocols have; there are not many."""
+def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | None]:
+    """Return names of topics by their ids, which is all that records of the newer protocols have; there are not many.
+
+    With them, the groups with rows that had to be told by ids that have names since.
+    """
     if not job.lake.exists(TOPIC_NAMES):
-        return {}
-    return {row.topic_id: row.topic for row in job.lake.read(TOPIC_NAMES).select("topic_id", "topic").collect()}
+        return {}, None
+    rows = job.lake.read(TOPIC_NAMES)
+    known = rows.select("topic_id", "topic", reach.is_new(TOPIC_NAMES).alias("is_new")).collect()
+    names = {row.topic_id: row.topic for row in known}
+    if not any(row.is_new for row in known):
+        return names, None
+    new = rows.where(reach.is_new(TOPIC_NAMES))
+    return names, news.of_names(new, job.lake.read(ASSIGNMENTS), job.lake.read(RECONCILIATIONS))
 
 
 def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 
 import msgspec
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
@@ -22,6 +22,7 @@ from transforms.gold.client_refusals import at_home
 from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.scope import REACH_MS, Scope, cuts
+from transforms.gold.timelines.gathering import Reach
 
 STEP = "detect_findings"
 
@@ -43,6 +44,10 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     marks: dict[str, str]
     loaded: dict[str, str | None]
     line: float | None = None
+
+    def is_new(self, spec: TableSpec) -> Column:
+        """Tell whether the run did not know a row of silver."""
+        return Reach(loaded=self.loaded).is_new(spec)
 
 
 def line_of(standing: Standing | None) -> float | None:
@@ -90,11 +95,9 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
     """Return the groups that new commits and new lines of clients are of, and since when."""
 
     def new(spec: TableSpec) -> DataFrame | None:
-        loaded = before.loaded.get(spec.full_name)
-        if loaded == now.loaded.get(spec.full_name):
+        if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
             return None
-        rows = job.lake.read(spec)
-        return rows if loaded is None else rows.where(F.col("loaded_at") > F.lit(loaded).cast("timestamp"))
+        return job.lake.read(spec).where(before.is_new(spec))
 
     found = []
     if (commits := new(OFFSET_COMMITS)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.findings.looking import Looked
@@ -67,11 +67,13 @@ class Offsets:
     def _commits(self) -> tuple[DataFrame, DataFrame | None]:
         """Return the commits, and up to where those of each group only stand for others (null = all are there)."""
         rows = self.job.lake.read(OFFSET_COMMITS)
-        at = self.before.line if self.before else None
-        if self.scope is None or at is None:
+        if self.scope is None or self.before is None or self.before.line is None:
             return rows, None
+        at = self.before.line
         groups = self.scope.groups.select(*GROUP, (~self.scope.is_since(at)).alias("is_whole"))
-        is_young = F.coalesce(F.unix_micros("recorded_at") / 1000.0 > at, F.lit(True)) | self._is_new()
+        is_young = F.coalesce(F.unix_micros("recorded_at") / 1000.0 > at, F.lit(True)) | self.before.is_new(
+            OFFSET_COMMITS
+        )
         whole = self.scope.changed_before(at)
         if whole is not None:  # so that files without any of these are not even opened
             rows = rows.where(is_young | F.col("group_id").isin(*whole))
@@ -83,10 +85,6 @@ class Offsets:
             *GROUP, F.when(~F.col("is_whole"), F.coalesce("opened", F.lit(at))).alias("line")
         )
         return staged(together(kept, since)), staged(behind)
-
-    def _is_new(self) -> Column:
-        loaded = self.before.loaded.get(OFFSET_COMMITS.full_name) if self.before else None
-        return F.lit(True) if loaded is None else F.col("loaded_at") > F.lit(loaded).cast("timestamp")
 
     def _gaps(self, commits: DataFrame, requests: DataFrame, behind: DataFrame | None) -> DataFrame:
         """Return the gaps in assignments that reach beyond the line, and those that there are in others."""

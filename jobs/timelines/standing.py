@@ -11,6 +11,7 @@ from jobs.lake.progress import Note
 from jobs.timelines.changes import Change, Groups, with_change
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.gold import REPLAY_SNAPSHOTS, REPLAYED
+from schemas.tables.silver import TOPIC_NAMES
 from transforms.batches.horizon import Horizon, horizon
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.gathering import Reach
@@ -18,7 +19,7 @@ from transforms.gold.timelines.plan import INPUTS
 
 STEP = "rebuild_timelines"
 
-READ = (OFFSETS_RECORDS, LOG_LINES, *INPUTS)
+READ = (OFFSETS_RECORDS, LOG_LINES, *INPUTS, TOPIC_NAMES)
 """Tables whose new rows concern the replay."""
 
 

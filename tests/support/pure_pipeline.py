@@ -8,6 +8,7 @@ only reads files and sorts rows by group, as the Spark jobs do.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -141,8 +142,13 @@ def partitions_by_group(silver: Tables) -> dict[str, set[int]]:
 
 
 def topic_names(silver: Tables) -> dict[str, str]:
-    """Topic id to name, as far as commits tell."""
-    return {row["topic_id"]: row["topic"] for row in silver["offset_commits"] if row["topic_id"]}
+    """Topic id to name, as far as commits and what coordinators noted tell."""
+    names = {row["topic_id"]: row["topic"] for row in silver["offset_commits"] if row["topic_id"]}
+    for row in silver["modern_group_records"]:
+        for listed in json.loads(row["body"] or "{}").values():
+            topics = listed if isinstance(listed, list) else []
+            names |= {each["topicId"]: each["topicName"] for each in topics if "topicName" in each}
+    return names
 
 
 def modern_by_group(silver: Tables) -> dict[str, list[Row]]:

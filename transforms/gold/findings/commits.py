@@ -57,9 +57,10 @@ def standing(commits: DataFrame, assignments: DataFrame, at: float) -> DataFrame
     Returns:
         `gold.standing_commits`.
     """
-    lined = commits.select(*_COLUMNS).join(line(commits, at), [*GROUP])
+    lines = line(commits, at)
+    lined = commits.select(*_COLUMNS).join(lines, [*GROUP])
     is_settled = F.coalesce(_at() <= F.col("line"), F.lit(False))
-    by_record = Window.partitionBy(*KEY).orderBy(*(F.col(name).desc() for name in RECORD))
+    by_record = Window.partitionBy(*KEY).orderBy(*_desc())
     by_time = Window.partitionBy(*KEY).orderBy(F.col("recorded_at").desc())
     is_effective = ~F.col("txn_state").isin("aborted", "open")
     ranked = (
@@ -71,7 +72,7 @@ def standing(commits: DataFrame, assignments: DataFrame, at: float) -> DataFrame
     )
     is_last = (F.col("is_effective") & (F.col("of_its_kind") == 1)) | (F.col("newest") == 1) | (F.col("latest") == 1)
     kept = ranked.where(is_last).select(*_COLUMNS)
-    held = assignments.join(line(commits, at), [*GROUP], "left").where(is_held_after(F.coalesce("line", F.lit(at))))
+    held = assignments.join(lines, [*GROUP], "left").where(is_held_after(F.coalesce("line", F.lit(at))))
     parts = [kept, lined.where(~is_settled).select(*_COLUMNS), _at_begins(lined.where(is_settled), held)]
     return parts[0].unionByName(parts[1]).unionByName(parts[2]).dropDuplicates([*RECORD])
 

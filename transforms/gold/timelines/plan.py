@@ -31,6 +31,7 @@ class Plan:
         reach: how far the last run came; where it has no horizon, there was none, and all groups begin at their
             beginning.
         partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
+        renamed: groups with rows in which names can stand now in place of ids (`news.of_names`); None = none.
     """
 
     silver: Mapping[TableSpec, DataFrame]
@@ -38,6 +39,7 @@ class Plan:
     coordinators: DataFrame
     reach: Reach
     partition_count: int | None = None
+    renamed: DataFrame | None = None
 
     def starting(self) -> DataFrame:
         """Return the groups of the run, and from where each goes on; see `starting_points`."""
@@ -50,6 +52,7 @@ class Plan:
             return from_the_beginning(news.together(touched))
         wide = packing.of_coordinators(self._new(COORDINATOR_EVENTS))
         touched += [news.of_coordinators(wide, self._known()), news.unfinished(self.snapshots)]
+        touched += [] if self.renamed is None else [self.renamed]
         return starting_points(news.together(touched), self.snapshots)
 
     def homes(self, starting: DataFrame) -> DataFrame:
