@@ -21,7 +21,14 @@ from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, s
 from jobs.timelines.writing import MOST_LISTED, write
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
-from schemas.tables.gold import ASSIGNMENTS, CLIENT_TIMELINE, COORDINATORS, RECONCILIATIONS, REPLAY_SNAPSHOTS
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    CLIENT_TIMELINE,
+    COORDINATORS,
+    GENERATIONS,
+    RECONCILIATIONS,
+    REPLAY_SNAPSHOTS,
+)
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, TOPIC_NAMES
 from transforms.gold.timelines import news, spoken
 from transforms.gold.timelines.columns import TABLES
@@ -96,7 +103,8 @@ def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | No
     if not any(row.is_new for row in known):
         return names, None
     new = rows.where(reach.is_new(TOPIC_NAMES))
-    return names, news.of_names(new, job.lake.read(ASSIGNMENTS), job.lake.read(RECONCILIATIONS))
+    told = (job.lake.read(spec) for spec in (ASSIGNMENTS, RECONCILIATIONS, GENERATIONS))
+    return names, news.of_names(new, *told)
 
 
 def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:

@@ -211,7 +211,11 @@ COLUMNS: dict[str, Entry] = {
     "joined_member_ids": Entry(Array(STRING), "members that the last stable generation did not have"),
     "departed_member_ids": Entry(Array(STRING), "members of the last stable generation that are gone"),
     "partitions_total": Entry(INT, "partitions assigned in this generation"),
-    "assignor": Entry(STRING, "client-side assignor whose result the assignment equals, or 'custom'; null = not known"),
+    "assignor": Entry(
+        STRING,
+        "assignor whose result the assignment equals, of the clients or, in a consumer group, of the broker; "
+        "or 'custom'; null = not known",
+    ),
     "partitions_moved": Entry(INT, "partitions whose owner changed against the last stable generation"),
     "evidence": Entry(Array(STRING), "what the row rests on: " + ", ".join(EVIDENCE)),
     "is_inferred": Entry(BOOLEAN, "at least one step was put in without evidence of its own"),

@@ -145,7 +145,9 @@ def topic_names(silver: Tables) -> dict[str, str]:
     """Topic id to name, as far as commits and what coordinators noted tell."""
     names = {row["topic_id"]: row["topic"] for row in silver["offset_commits"] if row["topic_id"]}
     for row in silver["modern_group_records"]:
-        for listed in json.loads(row["body"] or "{}").values():
+        if "topicName" not in (row["body"] or ""):
+            continue
+        for listed in json.loads(row["body"]).values():
             topics = listed if isinstance(listed, list) else []
             names |= {each["topicId"]: each["topicName"] for each in topics if "topicName" in each}
     return names

@@ -231,7 +231,7 @@ def test_batches_out_of_order_end_in_the_rows_of_one(tables: Tables):
 
 
 _SAID_MORE = {
-    "generations": {"trigger", "reason", "client_reason", "is_inferred", "protocol", "evidence"},
+    "generations": {"trigger", "reason", "client_reason", "is_inferred", "protocol", "assignor", "evidence"},
     "member_sessions": {"end_cause"},
 }
 """What lines say beside the records."""
@@ -247,11 +247,25 @@ def test_lines_say_why_members_went_and_contradict_nothing_that_records_say(fold
         for key, row in less.items():
             said = {column for column, value in row.items() if value != more[key][column]}
             assert said - {"is_settled", "settled_at", "life"} <= _SAID_MORE.get(name, set()), (name, key, said)
+            if "assignor" in said:  # several would have given the same, and the line says which one did
+                assert {row["assignor"], more[key]["assignor"]} == {"uniform", "range"}
             if "trigger" in said:
                 assert row["trigger"] == "member_removed"
                 refined[more[key]["trigger"]] += 1
     assert refined["member_left"] >= 1
     assert not [row for row in tables["member_sessions"] if row["end_cause"] == "removed"]
+
+
+def test_targets_are_known_by_the_assignor_that_the_broker_says_computed_them(folder: Path, tables: Tables):
+    """Whatever epoch the log tells of; and the broker of these captures has no other assignors."""
+    epochs = {
+        (row["group_id"], row["generation"], row["completing_at"]): row
+        for row in tables["generations"]
+        if row["group_type"] == "consumer" and row["completing_at"] is not None
+    }
+    assert not [key for key, row in epochs.items() if row["assignor"] not in (row["protocol"], None)]
+    told = [row for row in epochs.values() if row["protocol"] is not None and row["partitions_total"]]
+    assert told and sum(row["assignor"] is not None for row in told) >= 0.99 * len(told)
 
 
 def _of_epochs(rows: list[Row]) -> dict[tuple[object, ...], Row]:

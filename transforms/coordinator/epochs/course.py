@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from schemas.rows import TransitionRow
 from transforms.coordinator.epochs import generations, holds, waits
-from transforms.coordinator.epochs.before import Before, named
+from transforms.coordinator.epochs.before import Before, named, targets_before
 from transforms.coordinator.epochs.members import Members
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part
 from transforms.coordinator.epochs.state import EpochState, OpenEpoch
@@ -123,7 +123,7 @@ class Course:
             members, targets = self._members(group)
             was = generations.owners_of(before.members, before.targets)
             generations.take_target(state, was, generations.owners_of(members, targets), at)
-            self._take_assignor(group, at)
+            self._take_assignor(group, before, at)
         self._follow_state(group, operation, cause, at)
 
     def _look(self, operation: Sequence[Record[Struct]]) -> Before:
@@ -156,7 +156,7 @@ class Course:
         state.life = life.number
         state.stands, state.open, state.began, state.bumps, state.last_epoch = None, None, None, 0, 0
         state.wait_count, state.has_target, state.gone_targets, state.stays = 0, False, [], {}
-        state.stable_members, state.is_from_start = None, False
+        state.stable_members, state.is_from_start, state.are_targets_known = None, False, None
 
     def _end(self, before: Before, at: float) -> None:
         """The group is gone: deleted, converted, or forgotten."""
@@ -189,10 +189,13 @@ class Course:
         if is_first:
             is_whole = is_converted or group.epoch <= self._protocol.first_epoch
             state.is_from_start = is_whole
+            state.are_targets_known = True if is_whole else None
             state.last_epoch = group.epoch - 1 if is_whole else 0
         opened.missing_before = max(group.epoch - state.last_epoch - 1, 0)
         if is_first and opened.missing_before:
             cause = None  # what is left of a compacted log
+        elif opened.missing_before:
+            state.are_targets_known = False
         opened.is_logged = self._told.is_bump_told(group.epoch, at)
         self._say_cause(opened, group, before, cause, at)
         if is_converted and is_followed:
@@ -215,11 +218,18 @@ class Course:
             opened.trigger, opened.is_inferred, opened.is_logged = departure.trigger, False, True
             opened.reason, opened.client_reason = departure.reason, departure.client_reason
 
-    def _take_assignor(self, group: Any, at: float) -> None:
-        """Take by whose rules the targets were computed: as a line tells, else as most members wished."""
-        if self._state.open is not None:
-            assignor = self._told.assignor(group.assignment_epoch, at)
-            self._state.open.protocol = assignor or self._protocol.assignor(group)
+    def _take_assignor(self, group: Any, before: Before, at: float) -> None:
+        """Take by whose rules the targets were computed: a line tells, or most members' wish; and whose they equal."""
+        state, opened = self._state, self._state.open
+        if opened is None:
+            return
+        told = self._told.assignor(group.assignment_epoch, at)
+        opened.protocol = told or self._protocol.assignor(group)
+        if state.are_targets_known:
+            had = targets_before(self._members(group)[0], before)
+            opened.assignor = self._protocol.computed_by(group, had, self._teller.sink.topic_names, opened.protocol)
+        elif state.are_targets_known is None:
+            state.are_targets_known = True  # a compacted log has the last ones of all members
 
     # --- states ------------------------------------------------------------------------------------------------
 

@@ -114,6 +114,7 @@ def generation_row(
         departed_member_ids=sorted(before.keys() - members.keys()) if is_known else None,
         partitions_total=0 if outcome == "empty" else opened.partitions_total,
         partitions_moved=opened.partitions_moved,
+        assignor=opened.assignor,
         evidence=["offsets", "broker_log"] if opened.is_logged else ["offsets"],
         is_inferred=opened.is_inferred,
         missing_before=opened.missing_before,

@@ -88,6 +88,18 @@ class EpochProtocol(Protocol):
     def assignor(self, group: Any) -> str | None:
         """Return the server's assignor that most members want; None where nobody wants any."""
 
+    def computed_by(
+        self, group: Any, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+    ) -> str | None:
+        """Return the assignor whose result the targets equal that were just computed, or "custom"; None = not known.
+
+        Args:
+            group: the group, with the targets.
+            had: what each member was to have before, or the one whose place it took; who is new is not there.
+            names: names of topics by their ids, as far as they are known.
+            elected: the assignor that the log or the members' wishes name.
+        """
+
     def is_settled(self, group: Any) -> bool:
         """Whether all members have got to the newest target."""
 

@@ -66,6 +66,7 @@ class OpenEpoch(Struct, array_like=True):
     is_inferred: bool = False
     is_logged: bool = False
     protocol: str | None = None
+    assignor: str | None = None
     partitions_total: int | None = None
     partitions_moved: int | None = None
     replaced: dict[str, str] = field(default_factory=dict)
@@ -93,6 +94,7 @@ class EpochState(Struct, array_like=True):
         gone_targets: what members were to have that went since targets were computed last.
         stable_members: who was in the last epoch that became Stable, with topics; None = there was none, or not known.
         is_from_start: all of the life's epochs were seen.
+        are_targets_known: what the members were to have was seen whole; None = not yet, False = an epoch is missing.
     """
 
     life: int = 0
@@ -110,3 +112,4 @@ class EpochState(Struct, array_like=True):
     gone_targets: list[tuple[tuple[str | None, ...], tuple[Part, ...]]] = field(default_factory=list)
     stable_members: dict[str, Topics] | None = None
     is_from_start: bool = False
+    are_targets_known: bool | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.consumer.causes import cause_of
 from transforms.coordinator.consumer.group import Group
 from transforms.coordinator.consumer.machine import Machine
+from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
 from transforms.coordinator.consumer.requests import HeartbeatRequest, Request
 from transforms.coordinator.consumer.turn import Memory
@@ -20,6 +21,7 @@ from transforms.coordinator.epochs.requests import partitions_of, request_of
 from transforms.coordinator.kafka.states import MemberState, ModernState
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
+from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.world import World
@@ -80,6 +82,12 @@ class ConsumerEpochs:
         wanted = Counter(member.metadata.server_assignor for member in group.members.values())
         del wanted[None]
         return max(wanted, key=lambda name: wanted[name], default=None)
+
+    def computed_by(
+        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+    ) -> str | None:
+        """Return the assignor whose result the targets equal that were just computed, or "custom"; None = not known."""
+        return assignor_of(group, had, names, elected)
 
     def is_settled(self, group: Group) -> bool:
         """Whether all members have got to the newest target."""

@@ -12,6 +12,7 @@ from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
+from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.world import World
@@ -65,6 +66,12 @@ class ShareEpochs:
 
     def assignor(self, group: Group) -> str | None:
         """Nobody is asked for a wish."""
+        return None
+
+    def computed_by(
+        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+    ) -> str | None:
+        """There is one assignor only."""
         return None
 
     def is_settled(self, group: Group) -> bool:

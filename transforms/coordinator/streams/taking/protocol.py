@@ -10,6 +10,7 @@ from msgspec import Struct
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
 from transforms.coordinator.kafka.states import ModernState, TaskState
 from transforms.coordinator.modern.causes import Cause
+from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.streams.causes import cause_of
 from transforms.coordinator.streams.group import Group
@@ -65,6 +66,12 @@ class StreamsEpochs:
 
     def assignor(self, group: Group) -> str | None:
         """Nobody is asked for a wish."""
+        return None
+
+    def computed_by(
+        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+    ) -> str | None:
+        """There is one assignor only."""
         return None
 
     def is_settled(self, group: Group) -> bool:
