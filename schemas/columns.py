@@ -53,6 +53,7 @@ class Entry:
 
 TOPIC_PARTITIONS = Array(struct("TopicPartitions", "topic", topic=STRING, partitions=Array(INT)))
 HELD_PARTITIONS = Array(struct("HeldPartitions", topic_id=STRING, partitions=Array(INT)))
+HELD_TASKS = Array(struct("HeldTasks", subtopology_id=STRING, partitions=Array(INT)))
 
 COLUMNS: dict[str, Entry] = {
     # Who and where
@@ -176,6 +177,13 @@ COLUMNS: dict[str, Entry] = {
     "server_assignor": Entry(STRING, "assignor of the server that the member wishes for; null = as before"),
     "owned": Entry(HELD_PARTITIONS, "partitions that a heartbeat reports to be the member's; null = it says nothing"),
     "told": Entry(HELD_PARTITIONS, "partitions that the answer to a heartbeat gives the member; null = as before"),
+    "topology": Entry(STRING, "topology that a joining member of a streams group brings, as JSON"),
+    "owned_active": Entry(HELD_TASKS, "active tasks that a heartbeat reports to be held; null = it says nothing"),
+    "owned_standby": Entry(HELD_TASKS, "standby tasks that it reports to be held; null = it says nothing"),
+    "owned_warmup": Entry(HELD_TASKS, "warm-up tasks that it reports to be held; null = it says nothing"),
+    "told_active": Entry(HELD_TASKS, "active tasks that the answer to a heartbeat gives the member; null = as before"),
+    "told_standby": Entry(HELD_TASKS, "standby tasks that the answer gives the member; null = as before"),
+    "told_warmup": Entry(HELD_TASKS, "warm-up tasks that the answer gives the member; null = as before"),
     "heartbeat_interval_ms": Entry(INT, "how often the member is to send heartbeats, by the answer"),
     "sent_offsets": Entry(
         Array(struct("SentOffset", "topic", "partition", topic=STRING, partition=INT, offset=BIGINT)),

@@ -70,6 +70,13 @@ class HeldPartitions(Struct, kw_only=True, gc=False):
     partitions: list[int] | None = None
 
 
+class HeldTasks(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    subtopology_id: str | None = None
+    partitions: list[int] | None = None
+
+
 class GroupMetadataRow(Struct, kw_only=True, gc=False):
     """Row of `silver.group_metadata`: one GroupMetadata record (type 2) of a classic group, tombstones included."""
 
@@ -176,6 +183,13 @@ class GroupRequestRow(Struct, kw_only=True, gc=False):
     server_assignor: str | None = None
     owned: list[HeldPartitions] | None = None
     told: list[HeldPartitions] | None = None
+    topology: str | None = None
+    owned_active: list[HeldTasks] | None = None
+    owned_standby: list[HeldTasks] | None = None
+    owned_warmup: list[HeldTasks] | None = None
+    told_active: list[HeldTasks] | None = None
+    told_standby: list[HeldTasks] | None = None
+    told_warmup: list[HeldTasks] | None = None
     heartbeat_interval_ms: int | None = None
 
 

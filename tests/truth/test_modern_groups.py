@@ -284,7 +284,7 @@ def _of_epochs(rows: list[Row]) -> dict[tuple[object, ...], Row]:
 # --- what it answered ------------------------------------------------------------------------------------------------
 
 _CALM_SHARE, _CHAOTIC_SHARE, _MOST_RACES = 0.999, 0.995, 0.01
-_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
 
 
 def _audited(tables: Tables) -> list[Row]:
@@ -302,6 +302,17 @@ def test_the_machine_answers_as_the_broker_did(folder: Path, tables: Tables):
     assert not [row for row in rows if row["is_answer_used"]]
 
 
+def test_what_streams_groups_answer_is_foreseen(folder: Path, tables: Tables):
+    rows = [row for row in _audited(tables) if row["api"] == "StreamsGroupHeartbeat"]
+    assert len(rows) >= {"modern-4.2.0": 133, "modern-chaos-4.2.0": 413}.get(folder.name, 0)
+    assert not [row for row in rows if row["agrees"] is False]
+    least = _CHAOTIC_SHARE if "chaos" in folder.name else _CALM_SHARE
+    assert sum(row["agrees"] is True for row in rows) >= least * len(rows)
+    assert all(row["is_assignment_agreed"] for row in rows if row["is_assignment_agreed"] is not None)
+    told = [row for row in tables["group_requests"] if row["api"] == "StreamsGroupHeartbeat" and row["told_active"]]
+    assert sum(row["is_assignment_agreed"] is True for row in rows) >= len(told)
+
+
 def test_every_heartbeat_has_its_row(tables: Tables):
     asked = Counter(row["api"] for row in tables["group_requests"] if row["api"] in _HEARTBEATS)
     assert Counter(row["api"] for row in _audited(tables) if row["api"] in _HEARTBEATS) == asked
@@ -313,18 +324,19 @@ def test_assignments_are_as_the_broker_told_them(tables: Tables):
     assert all(row["is_assignment_agreed"] for row in rows)
 
 
-def test_a_prediction_can_be_wrong(folder: Path):
+@pytest.mark.parametrize(
+    ("api", "told"), [("ConsumerGroupHeartbeat", "told"), ("StreamsGroupHeartbeat", "told_active")]
+)
+def test_a_prediction_can_be_wrong(folder: Path, api: str, told: str):
     """An answer that the broker did not give is found, whatever it is about."""
     silver = read_silver(folder)
-    places = [
-        place
-        for place, row in enumerate(silver["group_requests"])
-        if row["api"] == "ConsumerGroupHeartbeat" and row["told"] and row["generation"] == 0
-    ]
+    places = [place for place, row in enumerate(silver["group_requests"]) if row["api"] == api and row[told]]
+    if not places and folder.name in MODERN_POLICIES:
+        pytest.skip("nobody spoke that protocol there")
     lies: tuple[Row, ...] = (
         {"error_code": 110, "answered_generation": None},
         {"answered_generation": 999},
-        {"told": []},
+        {told: []},
     )
     requests, lied = list(silver["group_requests"]), {}
     for place, lie in zip(places[-3:], lies, strict=False):

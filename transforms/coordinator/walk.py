@@ -19,10 +19,10 @@ from transforms.coordinator.consumer.taking import protocol as consumer
 from transforms.coordinator.epochs.audit import Asked, Operation, audit_row, judge
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.operations import read_operations
-from transforms.coordinator.epochs.protocol import AuditedProtocol, EpochProtocol
+from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Item, Kind
-from transforms.coordinator.evidence.tolerances import HOLD_MS, RECORD_DELAY_MS, SAME_MOMENT_MS
+from transforms.coordinator.evidence.tolerances import HOLD_MS, LOOK_AHEAD_MS, RECORD_DELAY_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.records import Record
@@ -33,16 +33,17 @@ from transforms.coordinator.state import ReplayState, Spoken
 from transforms.coordinator.streams.taking import protocol as streams
 from transforms.coordinator.timeline.audit import WHY_UNKNOWN
 
-PROTOCOLS: dict[str, EpochProtocol] = {
+PROTOCOLS: dict[str, AuditedProtocol] = {
     each.group_type: each for each in (consumer.PROTOCOL, share.PROTOCOL, streams.PROTOCOL)
 }
 """By type of the group."""
 
-AUDITED: dict[str, AuditedProtocol] = {each.group_type: each for each in (consumer.PROTOCOL, share.PROTOCOL)}
-"""Those whose requests are audited."""
-
 _TYPE_OF_RECORD = {number: each.group_type for each in PROTOCOLS.values() for number in each.type_ids}
-_TYPE_OF_HEARTBEAT = {"ConsumerGroupHeartbeat": "consumer", "ShareGroupHeartbeat": "share"}
+_TYPE_OF_HEARTBEAT = {
+    "ConsumerGroupHeartbeat": "consumer",
+    "ShareGroupHeartbeat": "share",
+    "StreamsGroupHeartbeat": "streams",
+}
 _ASKED_OF_ANY = frozenset({"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit"})
 
 _OF_CLASSIC_GROUPS = frozenset({"preparing_rebalance", "stabilized", "group_empty", "group_converted"})
@@ -93,6 +94,9 @@ class GroupWalk:
         """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
         if self._is_of_classic_group_to_come(item):
             return item.holds < _HOLDS_OF_A_CONVERSION
+        if item.request is not None and item.kind is Kind.REQUEST and item.request.api in _TYPE_OF_HEARTBEAT:
+            is_all_seen = item.at + LOOK_AHEAD_MS > item.request.answered_at
+            return not is_all_seen and self._lacks_records(item.request)
         return self._classic.comes_too_early(item)
 
     def take(self, item: Item) -> None:
@@ -165,7 +169,7 @@ class GroupWalk:
         """Audit a request to a group of epochs; return whether that is all that is to be done about it."""
         is_heartbeat = row.api in _TYPE_OF_HEARTBEAT
         group_type = _TYPE_OF_HEARTBEAT[row.api] if is_heartbeat else self._type_at(row, item.handled_at)
-        protocol = AUDITED.get(group_type or "")
+        protocol = PROTOCOLS.get(group_type or "")
         if protocol is None or group_type is None or self._lacks_records(row):
             return False
         exchange, course = exchange_of(item), self._courses.get(group_type)
@@ -185,7 +189,7 @@ class GroupWalk:
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
             return False
-        audited = audit_row(self._state.shared.cluster, group_type, exchange, predicted, why)
+        audited = audit_row(self._state.shared.cluster, protocol, exchange, predicted, why)
         self._classic.say_audited(audited)
         return not is_heartbeat
 

@@ -92,6 +92,13 @@ class HeldPartitions(TypedDict):
     partitions: list[int] | None
 
 
+class HeldTasks(TypedDict):
+    """Tasks of a subtopology that a member reports, or is told to have."""
+
+    subtopology_id: str | None
+    partitions: list[int] | None
+
+
 class SentOffset(TypedDict):
     """A partition of a commit that was refused."""
 
@@ -144,6 +151,13 @@ class GroupRequest(Struct):
     server_assignor: str | None = None
     owned: list[HeldPartitions] | None = None
     told: list[HeldPartitions] | None = None
+    topology: str | None = None
+    owned_active: list[HeldTasks] | None = None
+    owned_standby: list[HeldTasks] | None = None
+    owned_warmup: list[HeldTasks] | None = None
+    told_active: list[HeldTasks] | None = None
+    told_standby: list[HeldTasks] | None = None
+    told_warmup: list[HeldTasks] | None = None
     heartbeat_interval_ms: int | None = None
     sent_offsets: list[SentOffset] | None = None
 

@@ -14,18 +14,26 @@ from typing import Any
 
 from msgspec import Struct
 
-from schemas.rows import GroupRequestRow, ReplayAuditRow
+from schemas.rows import ReplayAuditRow
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.epochs.requests import caller_of
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.tolerances import RACE_WINDOW_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.partitions import Partitions, of_numbers
+from transforms.coordinator.modern.partitions import of_numbers
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
-from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_NOT_COORDINATOR, WHY_RACE, WHY_UNKNOWN, observed_row
+from transforms.coordinator.timeline.audit import (
+    WHY_BROKER,
+    WHY_NOT_COORDINATOR,
+    WHY_RACE,
+    WHY_UNKNOWN,
+    WHY_UNTOLD,
+    observed_row,
+)
 
 _BY_BROKER = frozenset({Error.UNKNOWN_TOPIC_OR_PARTITION, Error.TOPIC_AUTHORIZATION_FAILED})
 _UNKNOWN_TOPIC_ID = 100
@@ -93,6 +101,8 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
         asked.claimed.update(claim)
         return by_records, None
     by_state, why = _of_states(protocol, asked)
+    if observed in protocol.untold and (by_state is None or by_state.error != observed):
+        return None, WHY_UNTOLD
     if by_records is None or (by_state is not None and _explains(by_state, exchange)):
         return by_state, why
     return by_records, None
@@ -145,7 +155,7 @@ def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequen
     """Return what a group answers; it is used up."""
     row = asked.exchange.row
     state = None if group is None else group.state.value
-    if group is None and row.api not in _HEARTBEATS:
+    if group is None and row.api not in MODERN_HEARTBEATS:
         return None  # what is answered where there is no group, the classic coordinator knows
     given = "" if row.member_id else row.answered_member_id or ""
     answer = protocol.observe(group, asked.request, records, asked.world, caller_of(row), given)
@@ -218,29 +228,22 @@ _COMMITS = frozenset({"OffsetCommit", "TxnOffsetCommit", "SyncGroup", "Heartbeat
 
 
 def audit_row(
-    cluster: str, group_type: str, exchange: Exchange, predicted: Predicted | None, why: str | None
+    cluster: str, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted | None, why: str | None
 ) -> ReplayAuditRow:
     """Row of `gold.replay_audit`."""
-    row = exchange.row
+    row, told = exchange.row, protocol.told(exchange.row)
     audited = observed_row(cluster, exchange, row.member_id)
-    audited.group_type, audited.why = group_type, why
+    audited.group_type, audited.why = protocol.group_type, why
     if predicted is None:
         return audited
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:
         audited.predicted_generation = predicted.answer.epoch
-    if row.told is not None or (predicted.answer.assignment is not None and row.api in _HEARTBEATS):
-        foreseen = predicted.answer.assignment
-        audited.is_assignment_agreed = _told(row) == (None if foreseen is None else of_numbers(foreseen))
+    foreseen = predicted.answer.assignment
+    if told is not None or (foreseen is not None and row.api in MODERN_HEARTBEATS):
+        audited.is_assignment_agreed = told == (None if foreseen is None else of_numbers(foreseen))
     audited.agrees = _explains(predicted, exchange) and audited.is_assignment_agreed is not False
     if not audited.agrees and audited.why is None:
         said = "the assignment" if _explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"
         audited.why = f"the state machine gives another answer: {said}"
     return audited
-
-
-_HEARTBEATS = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat"})
-
-
-def _told(row: GroupRequestRow) -> Partitions | None:
-    return None if row.told is None else of_numbers({each.topic_id or "": each.partitions or () for each in row.told})

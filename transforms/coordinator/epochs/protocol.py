@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.machine import ModernMachine
 from transforms.coordinator.modern.partitions import Partitions, each
@@ -107,8 +108,15 @@ class EpochProtocol(Protocol):
 class AuditedProtocol(EpochProtocol, Protocol):
     """A protocol whose machine foresees what requests are answered."""
 
+    @property
+    def untold(self) -> frozenset[Error]:
+        """Errors that may rest on what no evidence tells of, as topics; they cannot be foreseen wherever they come."""
+
     def request_of(self, row: GroupRequestRow) -> Any:
         """Return a request as the machine takes it; None for one that is another coordinator's."""
+
+    def told(self, row: GroupRequestRow) -> Partitions | None:
+        """Return what the answer to a heartbeat gives the member, as `Answer.assignment` has it; None = as before."""
 
     def group_after(self, group: Any, records: Sequence[Record[Struct]]) -> Any:
         """Return a copy of a group, as it is after some records; None = it is not there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from schemas.rows import GroupRequestRow, HeldPartitions
+from transforms.coordinator.modern.partitions import Partitions, of_numbers
 from transforms.coordinator.modern.records import TopicPartitions
 from transforms.coordinator.modern.requests import (
     Caller,
@@ -34,6 +35,11 @@ def request_of(row: GroupRequestRow) -> ClassicRequest | OffsetRequest | None:
 def partitions_of(held: list[HeldPartitions] | None) -> list[TopicPartitions] | None:
     """Return partitions as a heartbeat lists them; None = it says nothing of them."""
     return None if held is None else [TopicPartitions(each.topic_id or "", each.partitions or []) for each in held]
+
+
+def told_partitions(row: GroupRequestRow) -> Partitions | None:
+    """Return the partitions that the answer to a heartbeat gives the member; None = as before."""
+    return None if row.told is None else of_numbers({each.topic_id or "": each.partitions or () for each in row.told})
 
 
 def _generation(row: GroupRequestRow) -> int:

@@ -7,6 +7,7 @@ version that brought it, and absent means null here. All that reads requests der
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -69,6 +70,21 @@ def binary(value: Any) -> bytes | None:
     return None if value is None else base64.b64decode(value, validate=True)
 
 
+def json_object(value: Any) -> Json | None:
+    """Return a JSON object."""
+    if value is not None and not isinstance(value, dict):
+        raise TypeError(f"object expected, not {value!r:.40}")
+    return value
+
+
+def json_text(value: Json) -> str | None:
+    """Return a JSON object as it is stored; None for one that is nested too deep to be anything."""
+    try:
+        return json.dumps(value, separators=(",", ":"))
+    except RecursionError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """A kind of value.
@@ -76,10 +92,12 @@ class Value:
     Attributes:
         type: its Python type.
         convert: gives it from what stands in the JSON; a ValueError or TypeError means that it is no such value.
+        stored: gives what stands in the column from it; None = it is that itself.
     """
 
     type: Any
     convert: Callable[[Any], Any]
+    stored: Callable[[Any], Any] | None = None
 
 
 TEXT = Value(str, text)
@@ -87,6 +105,7 @@ INTEGER = Value(Int32, integer)
 BINARY = Value(bytes, binary)
 TEXTS = Value(list[str], texts)
 INTEGERS = Value(list[Int32], integers)
+OBJECT = Value(dict[str, Any], json_object, json_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +254,27 @@ _SHARE_HEARTBEAT = Api(
     response=_TOLD_PARTITIONS,
 )
 
+_TASKS = (Field("subtopology_id", "subtopologyId", TEXT), Field("partitions", "partitions", INTEGERS))
+
 _STREAMS_HEARTBEAT = Api(
     "StreamsGroupHeartbeat",
-    request=(_MEMBER, _INSTANCE_ID, _EPOCH, _RACK, _REBALANCE_TIMEOUT),
-    response=_TOLD,
+    request=(
+        _MEMBER,
+        _INSTANCE_ID,
+        _EPOCH,
+        _RACK,
+        _REBALANCE_TIMEOUT,
+        Field("topology", "topology", OBJECT),
+        Each("owned_active", "activeTasks", _TASKS),
+        Each("owned_standby", "standbyTasks", _TASKS),
+        Each("owned_warmup", "warmupTasks", _TASKS),
+    ),
+    response=(
+        *_TOLD,
+        Each("told_active", "activeTasks", _TASKS),
+        Each("told_standby", "standbyTasks", _TASKS),
+        Each("told_warmup", "warmupTasks", _TASKS),
+    ),
 )
 
 

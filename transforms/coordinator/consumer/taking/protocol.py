@@ -17,7 +17,8 @@ from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES
 from transforms.coordinator.consumer.requests import HeartbeatRequest, Request
 from transforms.coordinator.consumer.turn import Memory
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
-from transforms.coordinator.epochs.requests import partitions_of, request_of
+from transforms.coordinator.epochs.requests import partitions_of, request_of, told_partitions
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.states import MemberState, ModernState
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
@@ -37,6 +38,7 @@ class ConsumerEpochs:
     type_ids: Final = frozenset({*TYPES.numbers, TOPIC_METADATA, REGEX})
     ranks: Final = {REGEX: 2}
     first_epoch: Final = 1
+    untold: Final[frozenset[Error]] = frozenset()
 
     def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
         """Read a record out of the JSON of its fields; None = a tombstone."""
@@ -110,6 +112,10 @@ class ConsumerEpochs:
                 partitions_of(row.owned),
             )
         return request_of(row)
+
+    def told(self, row: GroupRequestRow) -> Partitions | None:
+        """Return what the answer to a heartbeat gives the member; None = as before."""
+        return told_partitions(row)
 
     def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
         """Return a copy of a group, as it is after some records; None = it is not there."""

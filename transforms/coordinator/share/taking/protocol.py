@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
-from transforms.coordinator.epochs.requests import request_of
+from transforms.coordinator.epochs.requests import request_of, told_partitions
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.partitions import Partitions
@@ -32,6 +33,7 @@ class ShareEpochs:
     type_ids: Final = frozenset({*TYPES.numbers, STATE_PARTITIONS})
     ranks: Final[Mapping[int, int]] = {}
     first_epoch: Final = 1
+    untold: Final[frozenset[Error]] = frozenset()
 
     def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
         """Read a record out of the JSON of its fields; None = a tombstone."""
@@ -92,6 +94,10 @@ class ShareEpochs:
                 None if topics is None else tuple(topics),
             )
         return request_of(row)
+
+    def told(self, row: GroupRequestRow) -> Partitions | None:
+        """Return what the answer to a heartbeat gives the member; None = as before."""
+        return told_partitions(row)
 
     def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
         """Return a copy of a group, as it is after some records; None = it is not there."""
