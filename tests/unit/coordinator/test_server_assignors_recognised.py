@@ -8,6 +8,7 @@ from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import MemberMetadata
 from transforms.coordinator.modern.partitions import Partitions
+from transforms.coordinator.modern.topics import Topic, Topics
 
 ORDERS, PAYMENTS, RETURNS = "AAAAAAAADwAAAAAAAAAAAQ", "AAAAAAAAC6IAAAAAAAAAAg", "AAAAAAAAD6AAAAAAAAAAAw"
 NAMES = {ORDERS: "orders", PAYMENTS: "payments", RETURNS: "returns"}
@@ -58,6 +59,18 @@ def test_where_subscriptions_differ_names_must_be_known():
     assert assignor_of(_group(targets, MIXED), {}, {ORDERS: "orders"}, "range") is None
     all_but_one = {ORDERS: "orders", PAYMENTS: "payments"}
     assert assignor_of(_group(targets, MIXED), {}, all_but_one, "range") == "range"
+
+
+def test_names_that_nobody_tells_follow_from_the_hash_of_the_topics():
+    targets: dict[str, Partitions] = {
+        "a": {ORDERS: (0,), PAYMENTS: (0, 1)},
+        "b": {ORDERS: (1,), RETURNS: (0, 1)},
+    }
+    topics = Topics(Topic(name, topic_id, 2) for topic_id, name in NAMES.items())
+    group = _group(targets, MIXED, topics.hash_of(NAMES.values()))
+    assert assignor_of(group, {}, {}, "range") == "range"
+    turned = _group({"a": targets["b"], "b": targets["a"]}, MIXED, group.metadata_hash)
+    assert assignor_of(turned, {}, {}) == "custom"
 
 
 def test_nothing_is_said_of_targets_that_are_empty_or_give_a_partition_twice():

@@ -8,8 +8,9 @@ any order there: a result that one of these orders gives is the assignor's, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, permutations
+from math import perm
 from typing import Final
 
 from transforms.coordinator.assignors.classify import CUSTOM
@@ -23,12 +24,16 @@ from transforms.coordinator.kafka.java_collections import copied_capacity, grown
 from transforms.coordinator.kafka.java_hashing import string_hash
 from transforms.coordinator.modern.orders import as_loaded
 from transforms.coordinator.modern.partitions import Partitions, each, of_numbers
+from transforms.coordinator.modern.topics import Topic, Topics
 
 MOST_PARTITIONS: Final = 5_000
 """Targets beyond this many partitions are not worked out anew."""
 
 MOST_ORDERS: Final = 128
-"""So many orders of members and topics are tried; where there are more, nothing is called custom."""
+"""So many orders of members and topics are tried; where there are more, nothing is called custom. Likewise of names."""
+
+_MOST_GIVEN: Final = 100_000
+"""So many partitions are given in all these tries; it takes a good part of a second."""
 
 
 def assignor_of(
@@ -54,14 +59,15 @@ def assignor_of(
     if _is_taken_over(group, had) or not owners or len(owners) > MOST_PARTITIONS or max(owners.values()) > 1:
         return None
     counts = _shown_counts(given, had)
-    names = _with_last_name(names, counts, group)
+    names = _all_names(names, counts, group)
+    most = max(1, min(MOST_ORDERS, _MOST_GIVEN // len(owners)))
     for name in sorted(_ASSIGNORS, key=lambda name: name != elected):
-        specs = list(islice(_specs(group, had, counts, names, is_ordered=name != "range"), MOST_ORDERS))
+        specs = list(islice(_specs(group, had, counts, names, is_ordered=name != "range"), most))
         if any(_is_given(assign(spec), given) for assign in _ASSIGNORS[name] for spec in specs):
             return name
     is_told_of = all(topic in names for topic in counts) or (group.is_homogeneous and not _has_regex(group))
-    orders = islice(_specs(group, had, counts, names), MOST_ORDERS + 1)
-    is_certain = group.metadata_hash != 0 and is_told_of and sum(1 for _ in orders) <= MOST_ORDERS
+    orders = islice(_specs(group, had, counts, names), most + 1)
+    is_certain = group.metadata_hash != 0 and is_told_of and sum(1 for _ in orders) <= most
     return CUSTOM if is_certain else None
 
 
@@ -96,12 +102,23 @@ def _shown_counts(given: Mapping[str, Partitions], had: Mapping[str, Partitions]
     return counts
 
 
-def _with_last_name(names: Mapping[str, str], topics: Iterable[str], group: Group) -> Mapping[str, str]:
-    """Return names of topics by their ids, with that of the only topic without one where but one name is left."""
+def _all_names(names: Mapping[str, str], counts: Mapping[str, int], group: Group) -> Mapping[str, str]:
+    """Return names of topics by their ids, with those that nobody tells, as far as they follow.
+
+    The names that are left go with the ids that are left so that the group's hash of its topics comes out (4.1; it
+    does not where replicas have racks, of which nothing is known), and one that is left with the one that is left.
+    """
     subscribed = {name for member in group.members.values() for name in _topic_names(group, member)}
-    unnamed = [topic for topic in topics if topic not in names]
-    left = subscribed - {names[topic] for topic in topics if topic in names}
-    return {**names, unnamed[0]: left.pop()} if len(unnamed) == len(left) == 1 else names
+    unnamed = [topic for topic in counts if topic not in names]
+    left = sorted(subscribed - {names[topic] for topic in counts if topic in names})
+    if not unnamed or perm(len(left), len(unnamed)) > MOST_ORDERS:
+        return names
+    for given in permutations(left, len(unnamed)):
+        found = {**names, **dict(zip(unnamed, given, strict=True))}
+        topics = Topics(Topic(found[topic], topic, count) for topic, count in counts.items())
+        if topics.hash_of(subscribed) == group.metadata_hash:
+            return found
+    return {**names, unnamed[0]: left[0]} if len(unnamed) == len(left) == 1 else names
 
 
 # --- what an assignor may have been given --------------------------------------------------------------------------
