@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.findings.golden import complete
-from transforms.findings.description import document, lines
+from transforms.findings.description.document import document
+from transforms.findings.description.lines import lines
 
 FOREIGN = st.text(st.characters(), min_size=1, max_size=12)
 

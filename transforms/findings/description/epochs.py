@@ -94,6 +94,13 @@ class Member(Struct, frozen=True):
     wait: Wait | None
 
 
+class Standing(Struct, frozen=True):
+    """Where a group of epochs stood: its epochs, and its members by their ids."""
+
+    epochs: Epochs
+    members: Mapping[str, Member]
+
+
 class Rows(Struct, kw_only=True, frozen=True):
     """Rows of one life of a group; those that do not matter at the moment may be among them.
 

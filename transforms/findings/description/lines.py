@@ -1,7 +1,6 @@
-"""A group as it was at one moment, in full: as DescribeGroups would have answered, and what it would not have said.
+"""A group as it was at one moment as lines for people: what its document says, aligned.
 
-The document is what `--json` prints; the lines are the same for people. In the lines all foreign text is such that a
-terminal obeys nothing in it.
+All foreign text is such that a terminal obeys nothing in it.
 """
 
 from __future__ import annotations
@@ -9,129 +8,67 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from transforms.findings.handover.json_lines import columns, moment
-from transforms.findings.handover.kinds import BURST, STORM
+from transforms.findings.description.epochs import AWAY
+from transforms.findings.handover.kinds import STORM
 from transforms.findings.sentences import counted, duration, times
 from transforms.foreign_text import printable
-
-Row = Mapping[str, Any]
-
-_REBALANCE = (
-    "life",
-    "generation",
-    "trigger",
-    "trigger_member_id",
-    "trigger_client_id",
-    "trigger_client_host",
-    "reason",
-    "client_reason",
-    "outcome",
-    "rebalance_ms",
-    "is_inferred",
-)
-_MEMBER = ("member_id", "group_instance_id", "client_id", "client_host")
-_STATE = ("life", "state", "generation", "protocol_type", "protocol")
 
 Line = tuple[str, str]
 """A label, empty where a line goes on with what the one before is about, and its text."""
 
-
-def document(
-    cluster: str,
-    group_id: str,
-    at: float | None,
-    state: Row,
-    members: Sequence[Row],
-    rebalance: Row | None,
-    storms: Sequence[Row],
-    bursts: Sequence[Row],
-) -> dict[str, Any]:
-    """Return what is known of a group at a moment.
-
-    Args:
-        cluster: the cluster.
-        group_id: the group.
-        at: the moment (epoch ms); None = the end of the data, which nobody has noted.
-        state: as `transforms.gold.as_of.state_at` has it, with `group_type`; of a group that has but offsets, the state
-            alone.
-        members: as `members_at` has them.
-        rebalance: as `last_rebalance_at` has it; None = none is known.
-        storms: those that cover the moment.
-        bursts: likewise.
-
-    Returns:
-        A document that JSON can hold; moments are ISO 8601 in UTC.
-    """
-    leader = state.get("leader_member_id")
-    return {
-        "cluster": cluster,
-        "group_id": group_id,
-        "at": moment(at),
-        "group_type": state.get("group_type"),
-        **{name: state.get(name) for name in _STATE},
-        "since": moment(state.get("since")),
-        "in_state_ms": _length(state.get("since"), at),
-        "members": [_member(member, leader) for member in members],
-        "last_rebalance": None if rebalance is None else _rebalance(rebalance, at),
-        "findings": [
-            {"finding_kind": kind.name, **columns(kind, row)}
-            for kind, rows in ((STORM, storms), (BURST, bursts))
-            for row in rows
-        ],
-    }
+Told = Mapping[str, Any]
 
 
-def _member(member: Row, leader: str | None) -> dict[str, Any]:
-    owned: dict[str, list[int]] = {}
-    for name in member["partitions"]:
-        topic, _, partition = name.rpartition("-")
-        owned.setdefault(topic, []).append(int(partition))
-    return {
-        **{name: member[name] for name in _MEMBER},
-        "is_leader": member["member_id"] == leader,
-        "joined_at": moment(member["joined_at"]),
-        "partitions": [{"topic": topic, "partitions": sorted(numbers)} for topic, numbers in owned.items()],
-    }
-
-
-def _rebalance(row: Row, at: float | None) -> dict[str, Any]:
-    """Of one that is under way at the moment nobody knows yet how long it takes, and how it comes out."""
-    told = {"began_at": moment(row["began_at"]), **{name: row[name] for name in _REBALANCE}}
-    is_under_way = at is not None and row["began_at"] + (row["rebalance_ms"] or 0) > at
-    return {**told, "outcome": None, "rebalance_ms": None} if is_under_way else told
-
-
-def _length(since: float | None, until: float | None) -> int | None:
-    return None if since is None or until is None else max(0, round(until - since))
-
-
-def lines(told: Mapping[str, Any]) -> Iterator[Line]:
+def lines(told: Told) -> Iterator[Line]:
     """Yield a document as lines."""
     yield "group", f"{_shown(told['group_id'])} of cluster {_shown(told['cluster'])}"
     if told["at"]:
         yield "at", f"{_time(told['at'])} UTC"
+    is_classic = told["group_epoch"] is None
+    if not is_classic:
+        yield "type", f"{told['group_type']} group"
     lasts = "" if told["in_state_ms"] is None else f", for {duration(told['in_state_ms'])}"
     yield "state", f"{told['state']}, since {_time(told['since'])}{lasts if told['since'] else ''}"
+    offsets = None if told["offsets"] is None else printable(told["offsets"]["told"])
     if told["life"] is None:
-        yield "", "never seen with members: offsets were committed by assign(), or by a tool"
+        yield "", "never seen with members"
+        yield "offsets", offsets or "committed by assign(), or by a tool"
         return
-    yield "generation", f"{told['generation']} of life {told['life']}"
-    yield "protocol", f"{_shown(told['protocol'], 'none')} ({_shown(told['protocol_type'], 'no type')})"
-    yield from _last_rebalance(told["last_rebalance"])
+    yield from _generation(told) if is_classic else _epochs(told)
+    yield from _last_rebalance(told["last_rebalance"], "generation" if is_classic else "epoch")
     yield "members", str(len(told["members"]) or "none")
     for member in told["members"]:
-        yield from _of_member(member)
+        yield from _of_member(member) if is_classic else _of_epoch_member(member, told)
+    yield from [("offsets", offsets)] if offsets else []
     yield "findings", str(len(told["findings"]) or "none open")
     for finding in told["findings"]:
         yield from _storm(finding) if finding["finding_kind"] == STORM.name else _burst(finding)
 
 
-def _last_rebalance(row: Mapping[str, Any] | None) -> Iterator[Line]:
+def _generation(told: Told) -> Iterator[Line]:
+    yield "generation", f"{told['generation']} of life {told['life']}"
+    yield "protocol", f"{_shown(told['protocol'], 'none')} ({_shown(told['protocol_type'], 'no type')})"
+
+
+def _epochs(told: Told) -> Iterator[Line]:
+    newest = told["assignment_epoch"]
+    yield "epoch", f"{told['group_epoch']} of life {told['life']}, {_of_targets(newest, told['group_epoch'])}"
+    if told["assignor"]:
+        yield "assignor", _shown(told["assignor"])
+
+
+def _of_targets(newest: int, group_epoch: int) -> str:
+    if not newest:
+        return "no targets computed yet"
+    return "targets computed" if newest == group_epoch else f"targets computed up to epoch {newest}"
+
+
+def _last_rebalance(row: Told | None, what: str) -> Iterator[Line]:
     if row is None:
         yield "rebalance", "none known"
         return
     took = "" if row["rebalance_ms"] is None else f", took {duration(row['rebalance_ms'])}"
-    yield "rebalance", f"{_time(row['began_at'])}, to generation {row['generation']} of life {row['life']}{took}"
+    yield "rebalance", f"{_time(row['began_at'])}, to {what} {row['generation']} of life {row['life']}{took}"
     yield "", f"because of {row['trigger']}{' (inferred)' if row['is_inferred'] else ''}"
     if row["trigger_member_id"] is not None or row["trigger_client_id"] is not None:
         client = _client(row["trigger_client_id"], row["trigger_client_host"])
@@ -141,16 +78,67 @@ def _last_rebalance(row: Mapping[str, Any] | None) -> Iterator[Line]:
             yield "", f"{label}: {_shown(row[name])}"
 
 
-def _of_member(member: Mapping[str, Any]) -> Iterator[Line]:
-    instance = member["group_instance_id"]
+def _of_member(member: Told) -> Iterator[Line]:
     yield "", f"{_shown(member['member_id'])}{' (leader)' if member['is_leader'] else ''}"
+    yield "", _who(member)
+    yield "", f"  owns {_places(member['partitions'], ' ')}"
+
+
+def _who(member: Told) -> str:
+    instance = member["group_instance_id"]
     static = "" if instance is None else f", instance {_shown(instance)}"
-    yield "", f"  {_client(member['client_id'], member['client_host'])}{static}, joined {_time(member['joined_at'])}"
-    owned = [f"{_shown(each['topic'])} {_ranges(each['partitions'])}" for each in member["partitions"]]
-    yield "", f"  owns {'; '.join(owned) or 'nothing'}"
+    return f"  {_client(member['client_id'], member['client_host'])}{static}, joined {_time(member['joined_at'])}"
 
 
-def _storm(row: Mapping[str, Any]) -> Iterator[Line]:
+def _of_epoch_member(member: Told, told: Told) -> Iterator[Line]:
+    """A member with what it has; what it is to have is told where that is something else."""
+    epoch, newest, colon = member["member_epoch"], told["assignment_epoch"], ": " if _has_tasks(told) else " "
+    yield "", f"{_shown(member['member_id'])}, {_at_epoch(epoch)}"
+    yield "", _who(member)
+    owned, target, count = member["assignment"], member["target"], member["target_count"]
+    yield "", f"  owns {_places(member['partitions'] if owned is None else owned, colon)}"
+    if target is not None and target != owned:
+        yield "", f"  is to have {_places(target, colon)}"
+    if target is None and count is not None:
+        what = counted(count, "task", "tasks") if _has_tasks(told) else counted(count, "partition", "partitions")
+        yield "", f"  is to have {what}; which is not known"
+    if member["reconciliation"] is not None:
+        yield from _reconciliation(member["reconciliation"], colon)
+    elif epoch is not None and 0 <= epoch < newest:
+        yield "", f"  has not heard of the targets of epoch {newest} yet"
+
+
+def _has_tasks(told: Told) -> bool:
+    return bool(told["group_type"] == "streams")
+
+
+def _at_epoch(epoch: int | None) -> str:
+    if epoch == AWAY:
+        return "left for a while, and may be back under its instance id"
+    return "at an epoch not known" if epoch is None else f"at epoch {epoch}"
+
+
+def _reconciliation(told: Told, colon: str) -> Iterator[Line]:
+    since = f"since {_time(told['since'])}"
+    if told["gives_up"]:
+        yield "", f"  is still to give up {_places(told['gives_up'], colon)}, {since}"
+        return
+    yield "", f"  waits for {_places(told['waits_for'], colon)}, {since}"
+    for holder in told["held_by"]:
+        yield "", f"    of which {_shown(holder['member_id'])} holds {_places(holder['partitions'], colon)}"
+
+
+def _places(places: Sequence[Told], colon: str) -> str:
+    """Write partitions by topics, or tasks by subtopologies, in short."""
+    roles = (f"{_shown(each['role'])} " if "role" in each else "" for each in places)
+    named = [
+        f"{role}{_shown(each['topic'])}{colon}{_ranges(each['partitions'])}"
+        for role, each in zip(roles, places, strict=True)
+    ]
+    return "; ".join(named) or "nothing"
+
+
+def _storm(row: Told) -> Iterator[Line]:
     rebalances = counted(row["rebalance_count"], "rebalance", "rebalances")
     yield "", f"{row['severity']}: rebalance storm, {row['pattern']}, {_span(row)}, {rebalances}"
     if row["main_client_id"]:
@@ -159,14 +147,14 @@ def _storm(row: Mapping[str, Any]) -> Iterator[Line]:
     yield "", f"  {_shown(row['advice'], 'no advice')}"
 
 
-def _burst(row: Mapping[str, Any]) -> Iterator[Line]:
+def _burst(row: Told) -> Iterator[Line]:
     yield "", f"burst of {row['error']}, {times(row['error_count'])}, {_span(row)}, {row['suspected_cause']}"
     if row["client_ids"]:
         yield "", f"  culprit {', '.join(map(_shown, row['client_ids']))}"
     yield "", f"  {_shown(row['advice'], 'no advice')}"
 
 
-def _span(row: Mapping[str, Any]) -> str:
+def _span(row: Told) -> str:
     end = ", still going on where the data end" if row["is_open"] else f" to {_time(row['ended_at'])}"
     return f"{_time(row['started_at'])}{end}"
 
