@@ -16,7 +16,8 @@ from jobs.lake.rows import collected, typed
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
 from schemas.tables.gold import ASSIGNMENTS, GENERATION_MEMBERS, GENERATIONS, MEMBER_SESSIONS, RECONCILIATIONS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.findings.description.epochs import Rows, Standing, epochs_at, members_at
+from transforms.findings.description.epochs import Rows, epochs_at, members_at
+from transforms.findings.description.standing import Standing
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import OffsetUse, use_of
 from transforms.gold.epochs_as_of import assignments_at, generations_at, members_of, reconciliations_at

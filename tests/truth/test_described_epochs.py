@@ -14,7 +14,8 @@ from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, Reco
 from tests.support.captures import MODERN, MODERN_CHAOTIC, capture
 from tests.support.pure_pipeline import Row, Tables, run_pipeline
 from tests.truth.test_modern_groups import Standing, described, parts_told, timelines, topics_of
-from transforms.findings.description.epochs import Epochs, Member, Part, Rows, epochs_at, members_at
+from transforms.findings.description.epochs import Rows, epochs_at, members_at
+from transforms.findings.description.standing import Epochs, Member, Part
 
 _SLACK_MS = 300
 _TYPES = {
@@ -29,6 +30,8 @@ class Told(NamedTuple):
     """What a broker described, and what is described of the same moment."""
 
     line: Row
+    at: float
+    standing: Standing
     epochs: Epochs
     members: dict[str, Member]
 
@@ -36,10 +39,10 @@ class Told(NamedTuple):
 @pytest.fixture(scope="module", params=(*MODERN, *MODERN_CHAOTIC))
 def snapshots(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Told]:
     folder = capture(request.param, tmp_path_factory.mktemp("captures"))
-    return list(_snapshots(folder, run_pipeline(folder)))
+    return list(snapshots_of(folder, run_pipeline(folder)))
 
 
-def _snapshots(folder: Path, tables: Tables) -> Iterator[Told]:
+def snapshots_of(folder: Path, tables: Tables) -> Iterator[Told]:
     topics = topics_of(folder)
     known, lives = timelines(tables, topics), _lives(tables, topics)
     for line in described(folder):
@@ -73,7 +76,7 @@ def _told(line: Row, standing: Standing, rows: dict[str, list[Any]], at: float) 
     asked = [row for row in rows["generation_members"] if row.generation in epochs.told_of]
     given = Rows(members=asked, assignments=rows["assignments"], reconciliations=rows["reconciliations"])
     instances = {name: line["members"][name].get("instance") for name in standing.members}
-    return Told(line, epochs, members_at(given, epochs, standing.state, instances, at))
+    return Told(line, at, standing, epochs, members_at(given, epochs, standing.state, instances, at))
 
 
 def _members(snapshots: list[Told]) -> Iterator[tuple[Told, Row, Member]]:
@@ -92,7 +95,7 @@ def _target(line: Row, member: Row) -> set[Part]:
 
 def test_epochs_and_what_members_have_are_as_the_broker_told_them(snapshots: list[Told]):
     assert len(snapshots) >= 450
-    for line, epochs, members in snapshots:
+    for line, _, _, epochs, members in snapshots:
         assert (epochs.group_epoch, epochs.assignment_epoch) == (line["epoch"], line["assignment_epoch"]), line
         assert {name: set(each.owned) for name, each in members.items()} == {
             name: _parts(member) for name, member in line["members"].items()

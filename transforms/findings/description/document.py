@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from transforms.findings.description.epochs import Member, Part, Standing, Wait
+from transforms.findings.description.standing import Member, Part, Standing, Wait
 from transforms.findings.handover.json_lines import columns, moment
 from transforms.findings.handover.kinds import BURST, STORM
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told

@@ -12,93 +12,10 @@ from operator import attrgetter
 from msgspec import Struct
 
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
+from transforms.findings.description.standing import AWAY, GIVES_UP, Epochs, Member, Part, Wait
 from transforms.findings.evidence import first_known
 
-AWAY = -2
-"""Epoch of a static member that went and said that it will be back (LEAVE_GROUP_STATIC_MEMBER_EPOCH)."""
-
 _REVOKING = "revoking"
-_GIVES_UP = "UNREVOKED"
-"""Begin of the states of a member that is to give something up first; in all others it waits for others."""
-
-
-class Part(Struct, frozen=True, order=True):
-    """A partition, or a streams task; `topic` is then its subtopology and `role` what it is to its member."""
-
-    topic: str
-    partition: int
-    role: str = ""
-
-
-class Epochs(Struct, frozen=True):
-    """How far a group's epochs have come.
-
-    Attributes:
-        group_epoch: the newest epoch.
-        assignment_epoch: the newest epoch whose targets were computed; 0 = none was, as brokers have it.
-        assignor: the server's assignor that computed them.
-        before: the epoch before the newest; None = none is known.
-        is_reached: all members of the assignment epoch had got to their targets.
-    """
-
-    group_epoch: int
-    assignment_epoch: int = 0
-    assignor: str | None = None
-    before: int | None = None
-    is_reached: bool = False
-
-    @property
-    def told_of(self) -> set[int]:
-        """The epochs whose rows of `gold.generation_members` are asked for."""
-        return {self.group_epoch, self.assignment_epoch, *(() if self.before is None else (self.before,))}
-
-
-class Wait(Struct, frozen=True):
-    """What a member was about.
-
-    Attributes:
-        state: the member's state.
-        since: since when (epoch ms).
-        parts: what it had still to give up, or still waited for.
-        holders: of what it waited for, who had what still.
-    """
-
-    state: str
-    since: float | None
-    parts: tuple[Part, ...]
-    holders: Mapping[str, tuple[Part, ...]]
-
-    @property
-    def gives_up(self) -> bool:
-        """Whether the member is to give something up, and does not wait for others."""
-        return self.state.startswith(_GIVES_UP)
-
-
-class Member(Struct, frozen=True):
-    """Where a member stood.
-
-    Attributes:
-        epoch: its epoch; AWAY = it left for a while; None = not known.
-        owned: its current assignment.
-        revoking: what was taken away from it and not yet given back.
-        target_count: how many partitions or tasks the newest target has for it; None = not known.
-        target: which; None = not known.
-        wait: what it was about; None = nothing.
-    """
-
-    epoch: int | None
-    owned: tuple[Part, ...]
-    revoking: tuple[Part, ...]
-    target_count: int | None
-    target: tuple[Part, ...] | None
-    wait: Wait | None
-
-
-class Standing(Struct, frozen=True):
-    """Where a group of epochs stood: its epochs, and its members by their ids."""
-
-    epochs: Epochs
-    members: Mapping[str, Member]
 
 
 class Rows(Struct, kw_only=True, frozen=True):
@@ -133,7 +50,8 @@ def epochs_at(generations: Iterable[GenerationRow], at: float) -> Epochs | None:
     if not planned:
         return Epochs(group_epoch, before=before)
     newest = planned[-1]
-    return Epochs(group_epoch, newest.generation, newest.protocol, before, _is_by(newest.stable_at, at))
+    is_reached = _is_by(newest.stable_at, at)
+    return Epochs(group_epoch, newest.generation, newest.completing_at, newest.protocol, before, is_reached)
 
 
 def members_at(
@@ -163,10 +81,10 @@ def members_at(
         count = None if row is None else row.partitions_assigned
         found[name] = Member(
             epoch=epoch,
-            owned=_parts(row for row in mine if row.hold != _REVOKING),
+            owned=_owned(mine),
             revoking=_parts(row for row in mine if row.hold == _REVOKING),
             target_count=count,
-            target=_target(rows, epochs.assignment_epoch, name, count),
+            target=_target(rows, epochs, name, count, waits.get(name), mine),
             wait=_wait(waits[name], mine, held) if name in waits else None,
         )
     return found
@@ -219,27 +137,41 @@ def _if_away(told: _Told, epochs: Epochs, name: str, epoch: int | None, *, is_al
 # --- what members have and wait for ----------------------------------------------------------------------------------
 
 
-def _target(rows: Rows, epoch: int, name: str, count: int | None) -> tuple[Part, ...] | None:
+def _target(
+    rows: Rows,
+    epochs: Epochs,
+    name: str,
+    count: int | None,
+    wait: ReconciliationRow | None,
+    held: Sequence[AssignmentRow],
+) -> tuple[Part, ...] | None:
     """Return what the newest target has for a member.
 
-    A member gets to an epoch with nothing but what the target of that epoch has for it, and waits for the rest. So what
-    it ever had or waited for in that epoch is the target, if it is as much.
+    A member gets to an epoch with nothing but what the target of that epoch has for it, and waits for the rest; what
+    it keeps of an older epoch while it gives the rest up is in the target, too. If that is as much, it is all.
     """
     if count is None:
         return None
-    mine = (row for row in rows.assignments if row.member_id == name and row.generation == epoch)
-    found = set(_parts(row for row in mine if row.hold != _REVOKING))
+    mine = (row for row in rows.assignments if row.member_id == name and row.generation == epochs.assignment_epoch)
+    found = {*_owned(mine), *(_owned(held) if _gives_up_by(epochs, wait) else ())}
     for row in rows.reconciliations:
-        is_of_epoch = row.member_id == name and row.from_epoch == epoch and not row.state.startswith(_GIVES_UP)
-        if is_of_epoch and row.group_type != "streams":  # rows of waits do not name the roles of tasks
+        is_of_epoch = row.member_id == name and row.from_epoch == epochs.assignment_epoch
+        if is_of_epoch and not row.state.startswith(GIVES_UP) and row.group_type != "streams":  # no roles are told
             found.update(map(_named, row.partitions or ()))
     return tuple(sorted(found)) if len(found) == count else None
+
+
+def _gives_up_by(epochs: Epochs, wait: ReconciliationRow | None) -> bool:
+    """Whether a member gives up what the newest target has not for it, and not what an older one had not."""
+    if wait is None or not wait.state.startswith(GIVES_UP) or wait.from_epoch is None:
+        return False
+    return wait.from_epoch < epochs.assignment_epoch and _is_by(epochs.computed_at, wait.from_at or 0.0)
 
 
 def _wait(row: ReconciliationRow, mine: Sequence[AssignmentRow], held: Sequence[AssignmentRow]) -> Wait:
     """Return what a member was about; of what it waited for all in all, some may have come by then."""
     parts = list(map(_named, row.partitions or ()))
-    if row.state.startswith(_GIVES_UP):
+    if row.state.startswith(GIVES_UP):
         return Wait(row.state, row.from_at, tuple(sorted(parts)), {})
     come = {(each.topic, each.partition) for each in mine if each.hold != _REVOKING}
     missing = {(part.topic, part.partition) for part in parts} - come
@@ -257,6 +189,10 @@ def _wait(row: ReconciliationRow, mine: Sequence[AssignmentRow], held: Sequence[
 
 def _parts(rows: Iterable[AssignmentRow]) -> tuple[Part, ...]:
     return tuple(sorted({Part(row.topic, row.partition, row.role or "") for row in rows}))
+
+
+def _owned(rows: Iterable[AssignmentRow]) -> tuple[Part, ...]:
+    return _parts(row for row in rows if row.hold != _REVOKING)
 
 
 def _named(name: str) -> Part:

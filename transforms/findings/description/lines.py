@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from transforms.findings.description.epochs import AWAY
+from transforms.findings.description.standing import AWAY
 from transforms.findings.handover.kinds import STORM
 from transforms.findings.sentences import counted, duration, times
 from transforms.foreign_text import printable
@@ -101,7 +101,7 @@ def _of_epoch_member(member: Told, told: Told) -> Iterator[Line]:
         yield "", f"  is to have {_places(target, colon)}"
     if target is None and count is not None:
         what = counted(count, "task", "tasks") if _has_tasks(told) else counted(count, "partition", "partitions")
-        yield "", f"  is to have {what}; which is not known"
+        yield "", f"  is to have {what}, not known which"
     if member["reconciliation"] is not None:
         yield from _reconciliation(member["reconciliation"], colon)
     elif epoch is not None and 0 <= epoch < newest:
