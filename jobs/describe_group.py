@@ -1,4 +1,4 @@
-"""Prints a group as DescribeGroups would have shown it at a moment, why it last rebalanced, and what is amiss."""
+"""Prints a group as a broker would have described it at a moment, why it last rebalanced, and what is amiss."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from rich.text import Text
 
+from jobs.describing.reading import Asked, offset_use_of, standing_of
 from jobs.frame.job import Job, execute
 from jobs.frame.moments import parse_moment
 from jobs.frame.report import printable
@@ -28,7 +29,8 @@ from schemas.tables.gold import (
 )
 from schemas.tables.silver import OFFSET_COMMITS
 from transforms.errors import SettingsError
-from transforms.findings.description import document, lines
+from transforms.findings.description.document import document
+from transforms.findings.description.lines import lines
 from transforms.gold.as_of import findings_at, last_rebalance_at, members_at, near_names, state_at
 
 _LABEL_WIDTH = 12
@@ -59,16 +61,20 @@ def _described(job: Job, group_id: str, given: datetime | None) -> dict[str, Any
     if states:
         there = members_at(read(MEMBER_SESSIONS), read(ASSIGNMENTS), group_id, state["life"], at)
         members = collected(there.orderBy("client_id", "member_id"))
+    asked = Asked(job.lake, group_id, at, float("inf") if given is None else given.timestamp() * 1000)
+    group_type = state.get("group_type") or (health[0]["group_type"] if health else None)
     rebalances = collected(last_rebalance_at(read(GENERATIONS), group_id, at))
     return document(
         job.settings.cluster,
         group_id,
         shown_at,
-        {"group_type": health[0]["group_type"] if health else None, **state},
+        {**state, "group_type": group_type},
         members,
         rebalances[0] if rebalances else None,
         collected(findings_at(read(REBALANCE_STORMS), group_id, at)),
         collected(findings_at(read(ILLEGAL_GENERATION_BURSTS), group_id, at)),
+        standing_of(asked, state, members),
+        offset_use_of(asked, group_type),
     )
 
 

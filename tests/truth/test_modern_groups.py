@@ -84,13 +84,13 @@ def described(folder: Path) -> Iterator[Row]:
 
 def _told(line: Row) -> Standing:
     """What the broker told."""
-    held = {(name, *part) for name, member in line["members"].items() for part in _parts(member)}
+    held = {(name, *part) for name, member in line["members"].items() for part in parts_told(member)}
     return Standing(
         _STATES[line["state"]], line["epoch"], line["assignment_epoch"], frozenset(line["members"]), frozenset(held)
     )
 
 
-def _parts(member: Row) -> Iterator[tuple[str, int, str | None]]:
+def parts_told(member: Row) -> Iterator[tuple[str, int, str | None]]:
     for part in member.get("parts") or ():
         topic, _, number = part.rpartition("-")
         yield topic, int(number), None
@@ -118,6 +118,9 @@ class Timeline:
 
     def stands_still(self, since: float, until: float) -> bool:
         return bisect_left(self.moments, since) == bisect_right(self.moments, until)
+
+    def life_at(self, moment: float) -> int:
+        return next(row["life"] for row in reversed(self._rows["transitions"]) if row["at"] <= moment)
 
     def at(self, moment: float) -> Standing | None:
         transitions = [row for row in self._rows["transitions"] if row["at"] <= moment]

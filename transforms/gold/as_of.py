@@ -20,15 +20,15 @@ def state_at(transitions: DataFrame, generations: DataFrame, group_id: str, at: 
         at: the moment.
 
     Returns:
-        At most one row: cluster, group_id, life, state, generation, since, protocol_type, protocol, leader_member_id,
-        trigger. No row if nothing is known of the group up to then.
+        At most one row: cluster, group_id, life, group_type, state, generation, since, protocol_type, protocol,
+        leader_member_id, trigger. No row if nothing is known of the group up to then.
     """
     entered = F.coalesce(F.col("at"), F.to_timestamp(F.lit("1970-01-01")))
     last = (
         transitions.where((F.col("group_id") == group_id) & (entered <= at))
         .orderBy(F.desc("life"), F.desc("seq"))
         .limit(1)
-        .select(*_LIFE, F.col("to_state").alias("state"), "generation", F.col("at").alias("since"))
+        .select(*_LIFE, "group_type", F.col("to_state").alias("state"), "generation", F.col("at").alias("since"))
     )
     told = generations.select(*_LIFE, "generation", "protocol_type", "protocol", "leader_member_id", "trigger")
     return last.join(told, [*_LIFE, "generation"], "left")
@@ -46,7 +46,7 @@ def members_at(sessions: DataFrame, assignments: DataFrame, group_id: str, life:
 
     Returns:
         One row for each member: member_id, group_instance_id, client_id, client_host, joined_at, partitions (array of
-        topic-partition, ordered; empty if it owned none).
+        topic-partition, ordered; empty if it owned none; without those that were taken away and not yet given back).
     """
     is_there = (F.col("group_id") == group_id) & (F.col("life") == life)
     present = sessions.where(
@@ -55,7 +55,7 @@ def members_at(sessions: DataFrame, assignments: DataFrame, group_id: str, life:
     in_force = is_there & (F.col("valid_from") <= at) & F.coalesce(F.col("valid_to") > at, F.lit(True))
     place = F.struct("topic", "partition")
     owned = (
-        assignments.where(in_force)
+        assignments.where(in_force & ~F.col("hold").eqNullSafe("revoking"))
         .groupBy("member_id")
         .agg(F.array_sort(F.collect_set(place)).alias("places"))
         .select(

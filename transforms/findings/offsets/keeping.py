@@ -50,6 +50,7 @@ def use_of(
     generations: Iterable[GenerationRow],
     commits: Iterable[Commit],
     requests: Iterable[Request],
+    member_client_ids: Iterable[str] = (),
 ) -> OffsetUse:
     """Gather what is known of one group's commits.
 
@@ -62,10 +63,11 @@ def use_of(
         generations: all of the group.
         commits: commits that the coordinator stored, without those of transactions that were aborted.
         requests: commits in the request log; none where there is no log.
+        member_client_ids: client ids of members, of those that never had a partition among them.
     """
     stored, owned = list(commits), list(assignments)
     sent = [request for request in requests if request.api in COMMITS]
-    members = {row.client_id for row in owned}
+    members = {*member_client_ids, *(row.client_id for row in owned)}
     free = [request for request in sent if is_free(request) and request.client_id not in members]
     taken: Counter[object] = Counter(request.client_id for request in free if request.error == "NONE")
     if not sent:
@@ -99,7 +101,9 @@ def _free(
 ) -> Iterator[tuple[str, int]]:
     """The partition of each commit that no member can have made."""
     owned = {(row.topic, row.partition) for row in assignments}
-    known_since = min((row.valid_from for row in assignments if row.valid_from is not None), default=float("inf"))
+    is_of_topics = not any(row.role for row in assignments)  # tasks are of subtopologies, which no commit names
+    begins = (row.valid_from for row in assignments if row.valid_from is not None and is_of_topics)
+    known_since = min(begins, default=float("inf"))
     for commit in commits:
         place, at = (commit.topic, commit.partition), commit.recorded_at
         if at is None:
