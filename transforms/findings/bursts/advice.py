@@ -96,6 +96,14 @@ def _slow(facts: _Facts) -> str:
 def _lost(facts: _Facts) -> str:
     away, session = facts.away_ms, facts.of_members("session_timeout_ms")
     said = f"{facts.names} lost the session and stopped when told so: the process had paused."
+    group_type = facts.evidence.group_type
+    if away is not None and group_type != "classic":
+        more = duration(roomy_ms(away))
+        return (
+            f"{said} {facts.price} It was back {duration(away)} after the session was over: a "
+            f"{SESSION_SETTINGS[group_type]} of the group that is {more} longer covers that and saves all "
+            f"{facts.row.error_count} refusals; the price: a process that is dead is noticed {more} later."
+        )
     if away is None or session is None:
         return f"{said} {facts.price} For how long is in the client's log, or in that of its host."
     value = roomy_ms(session + away)
@@ -141,9 +149,9 @@ def _unreleased(facts: _Facts) -> str:
     return (
         f"{facts.names} was started under a group.instance.id{_instances(facts)} that the process before it, which "
         f"died, had not given back: refused {times(row.error_count)} within {duration(row.ended_at - row.started_at)}, "
-        "until the session of the dead one was over. The Java client takes this error for the end and has to be started "
-        f"once more. A process that closes its consumer gives the id back at once; a shorter {SESSION_SETTINGS['consumer']} "
-        "ends the wait sooner, at the price that shorter pauses are taken for deaths."
+        "until the session of the dead one was over. The Java client takes this error for the end and has to be "
+        "started once more. A process that closes its consumer gives the id back at once; a shorter "
+        f"{SESSION_SETTINGS['consumer']} ends the wait sooner, at the price that shorter pauses are taken for deaths."
     )
 
 

@@ -35,7 +35,7 @@ def static_with_epochs(facts: Facts, whom: str) -> str:
     lets = f"{name}={value} or more" if is_static else f"a group.instance.id with {name}={value} or more"
     return (
         f"{lets[0].upper() if not is_static else lets[0]}{lets[1:]} lets {whom} come back without a rebalance, which "
-        f"saves {facts.saving}; the price: if it stays away, its partitions lie idle for so long."
+        f"saves {facts.saving}; the price: partitions of one that stays away lie idle for so long."
     )
 
 
