@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
 
 from schemas.kafka_errors import error_name
+from schemas.table import TableSpec
+from schemas.tables.silver import CLIENT_EVENTS
 from schemas.words import FENCING_ERRORS
 from tests.support.captures import MODERN, MODERN_CHAOTIC
+from tests.support.frames import to_frame, to_rows
 from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_of
 from tests.unit.findings import pure
 from transforms.findings.sentences import times
 from transforms.findings.storms.limits import StormLimits, Thresholds
+from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
+from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
+from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
+from transforms.gold.rebalance_storms import rebalance_storms
 
 Row = dict[str, Any]
 
@@ -96,3 +105,32 @@ def test_who_goes_on_under_an_old_epoch_is_a_zombie(name: str, pure_tables: Any)
     fenced = [row for row in found if row["error"] == "FENCED_MEMBER_EPOCH"]
     assert {row["suspected_cause"] for row in (longest, *fenced)} == {"zombie"}
     assert longest["lost_commit_count"] >= longest["error_count"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*MODERN, *MODERN_CHAOTIC])
+def test_spark_finds_and_judges_the_same(name: str, pure_tables: Any, spark: Any) -> None:
+    """What Spark picks for each finding is enough: fewer requests, and no assignment that lies outside its time."""
+    tables = dict(pure_tables(name))
+    tables["group_requests"] = [{**row, "error": error_name(row["error_code"])} for row in tables["group_requests"]]
+
+    def frames(read: Iterable[TableSpec]) -> dict[TableSpec, DataFrame]:
+        return {spec: to_frame(spark, spec, tables[spec.name]) for spec in read if spec is not CLIENT_EVENTS}
+
+    storms = to_rows(rebalance_storms(frames(READ_FOR_STORMS), THRESHOLDS))
+    bursts = to_rows(illegal_generation_bursts(frames(READ_FOR_BURSTS), GAP_MS, MIN_ERRORS))
+    for found, expected in (
+        (storms, pure.storms(tables, THRESHOLDS)),
+        (bursts, pure.bursts(tables, GAP_MS, MIN_ERRORS)),
+    ):
+        ours, theirs = (
+            sorted(map(_rounded, rows), key=lambda row: (row["group_id"], str(row.get("error")), row["started_at"]))
+            for rows in (found, expected)
+        )
+        assert ours == theirs
+
+
+def _rounded(row: Row) -> Row:
+    """Moments as Spark has them, in whole microseconds."""
+    return {name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()}

@@ -62,8 +62,8 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
     @property
     def held_generation(self) -> int | None:
         """The generation, or epoch, that its sender believed to be in; null = it does not say so."""
-        is_none = self.generation is None or self.generation < 0 or (self.generation == 0 and self.comes_or_goes)
-        return None if is_none else self.generation
+        least = 1 if self.api in EPOCH_HEARTBEATS else 0
+        return None if self.generation is None or self.generation < least else self.generation
 
 
 class Commit(msgspec.Struct, kw_only=True, gc=False):

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from schemas.rows import GenerationRow
 from schemas.words import EVIDENCE
-from transforms.findings.evidence import first_known
+from transforms.findings.evidence import began_at, first_known
 
 
 def whole_rebalances(generations: list[GenerationRow]) -> list[GenerationRow]:
-    """Return one row for each rebalance: that of its first bump, with the end of its last.
+    """Return one row for each rebalance, in order of time: that of its first bump, with the end of its last.
 
     `gold.generations` has a row for each bump; those that came while a rebalance was under way are part of it, and have
     `bump_count` 0. So has what a conversion merely took over, which is part of none and is left out. A generation of a
@@ -27,7 +27,7 @@ def whole_rebalances(generations: list[GenerationRow]) -> list[GenerationRow]:
             found.append(row)
         elif found and found[-1].life == row.life and row.trigger != "converted":
             found[-1] = _joined(found[-1], row)
-    return found
+    return sorted(found, key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
 
 
 def _joined(row: GenerationRow, later: GenerationRow) -> GenerationRow:
