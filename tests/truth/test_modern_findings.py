@@ -109,7 +109,7 @@ def test_who_goes_on_under_an_old_epoch_is_a_zombie(name: str, pure_tables: Any)
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*MODERN, *MODERN_CHAOTIC])
+@pytest.mark.parametrize("name", [*MODERN, *(pytest.param(name, marks=pytest.mark.long) for name in MODERN_CHAOTIC)])
 def test_spark_finds_and_judges_the_same(name: str, pure_tables: Any, spark: Any) -> None:
     """What Spark picks for each finding is enough: fewer requests, and no assignment that lies outside its time."""
     tables = dict(pure_tables(name))
