@@ -85,7 +85,7 @@ class Evidence(msgspec.Struct, kw_only=True):
             group until it was over.
         members: members of these generations.
         sessions: stays of members that lie in the time looked at, or reach into it.
-        assignments: of these generations, and of the one before them; of a group with epochs, those of the time.
+        assignments: of these generations, and of the one before them; of a modern group, those of the time.
         reconciliations: of a storm, who was to give partitions up in its time, or waited for some.
         requests: joins and leaves, refusals, in order of their answers; of what only clients logged, refusals alone.
         refused: of a burst, its requests.

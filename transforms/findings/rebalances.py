@@ -1,4 +1,4 @@
-"""Rebalances of groups with epochs: a bump in a settled group, with all bumps until the group is settled again."""
+"""Rebalances of modern groups: a bump in a settled group, with all bumps until the group is settled again."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rebalance storms: stretches of time in which a group rebalances too often.
 
-A classic group's rebalances are its entries into PreparingRebalance; those of any other the bumps of its epoch while it
+A classic group's rebalances are its entries into PreparingRebalance; those of a modern one the bumps of its epoch while it
 is settled, each with all that follow until it is settled again. An interval [t_j, t_k] of consecutive rebalances is
 stormy if it holds at least `min_rebalances` of them and is no longer than the window; stormy intervals that overlap
 or touch are one storm.
@@ -187,7 +187,7 @@ def _beside(
         of_all = own.unionByName(bumps.select(*FINDING, "life", "generation"))
         yield packed(members.join(of_all, list(generation)), "members")
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
-        # A member of a group with epochs holds a partition for as long as it has it, whatever the group's epoch is.
+        # A member of a modern group holds a partition for as long as it has it, whatever the group's epoch is.
         yield packed(assignments.where("group_type = 'classic'").join(held, list(generation)), "assignments")
         during = spans.withColumn("since_us", F.col("first_us"))
         yield packed(

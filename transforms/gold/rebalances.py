@@ -26,7 +26,7 @@ def rebalances(generations: DataFrame) -> DataFrame:
 def further_bumps(generations: DataFrame) -> DataFrame:
     """Return the bumps that came while a rebalance was under way, each with that rebalance's generation as `of`.
 
-    What a conversion merely took over is part of none. Only groups with epochs have any.
+    What a conversion merely took over is part of none. Only modern groups have any.
     """
     before = Window.partitionBy("cluster", "group_id", "life").orderBy("generation")
     owner = F.last(F.when(~F.col("bump_count").eqNullSafe(0), F.col("generation")), ignorenulls=True).over(before)

@@ -54,8 +54,8 @@ REBALANCE_STORMS = TableSpec(
         "evidence",
     ),
     notes={
-        "partitions_moved": "moves of partitions to another owner, summed over the generations of the storm; in groups "
-        "with epochs, from one that held them to the next, and in share groups by what the targets give",
+        "partitions_moved": "moves of partitions to another owner, summed over the generations of the storm; in modern "
+        "groups, from one that held them to the next, but in share groups by what the targets give",
         "partitions_moved_back": "of these, to an earlier owner within the storm; null in share groups",
     },
 )

@@ -60,8 +60,8 @@ def length_of_union(intervals: list[tuple[float, float]]) -> float:
 def unowned_ms(evidence: Evidence, since: float, until: float) -> int | None:
     """Sum up for how long partitions had no owner between two moments; a partition counts once it had one.
 
-    Members of a cooperative protocol keep what they keep: there only what changes hands is without an owner. In groups
-    with epochs a partition has an owner until somebody has given it up, and in a share group as long as it has any.
+    Members of a cooperative protocol keep what they keep: there only what changes hands is without an owner. In modern
+    groups a partition has an owner until somebody has given it up, and in a share group as long as it has any.
     """
     if any(row.group_type != "classic" for row in evidence.assignments):
         return _without_any(evidence.assignments, since, until)
@@ -104,7 +104,7 @@ def _keeps(row: AssignmentRow, following: AssignmentRow, cooperative: set[tuple[
 def partitions_moved(evidence: Evidence) -> int | None:
     """Sum up the partitions that changed hands; null where that is known of no generation.
 
-    In groups with epochs a target can be given up for the next before anybody got there: there it is what members held
+    In modern groups a target can be given up for the next before anybody got there: there it is what members held
     that counts, but in share groups, where a partition has several owners.
     """
     if any(row.group_type not in ("classic", "share") for row in evidence.assignments):

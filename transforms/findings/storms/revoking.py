@@ -1,6 +1,6 @@
 """Who held rebalances up: members that were to give partitions up, and for how long the group waited for them.
 
-Only groups with epochs wait so: each member goes its own way to the target, and what one has not given up another
+Only modern groups wait so: each member goes its own way to the target, and what one has not given up another
 cannot have (KIP-848, KIP-1071).
 """
 
