@@ -1,7 +1,7 @@
 """Rebalance storms: stretches of time in which a group rebalances too often.
 
-A classic group's rebalances are its entries into PreparingRebalance; those of a modern one the bumps of its epoch while it
-is settled, each with all that follow until it is settled again. An interval [t_j, t_k] of consecutive rebalances is
+A classic group's rebalances are its entries into PreparingRebalance; those of a modern one the bumps of its epoch while
+it is settled, each with all that follow until it is settled again. An interval [t_j, t_k] of consecutive rebalances is
 stormy if it holds at least `min_rebalances` of them and is no longer than the window; stormy intervals that overlap
 or touch are one storm.
 
