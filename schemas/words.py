@@ -20,6 +20,9 @@ TASK_ROLES = ("active", "standby", "warmup")
 WAITING_STATES = ("UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNREVOKED_TASKS", "UNRELEASED_TASKS")
 """States of a member on its way to its target: it is to give something up, or waits until others have."""
 
+UNREVOKED = ("UNREVOKED_PARTITIONS", "UNREVOKED_TASKS")
+"""Those of them in which a member is to give something up."""
+
 DIALECTS = ("scala", "java")
 """The two coordinators: Scala up to 3.9, Java from 3.7 (the only one from 4.0)."""
 
@@ -80,8 +83,9 @@ FENCING_ERRORS = (
     "FENCED_INSTANCE_ID",
     "STALE_MEMBER_EPOCH",
     "FENCED_MEMBER_EPOCH",
+    "UNRELEASED_INSTANCE_ID",
 )
-"""Errors by which a coordinator fences a member; bursts are counted for each of them apart."""
+"""Errors by which a coordinator fences a member, or keeps it out; bursts are counted for each of them apart."""
 
 SUSPECTED_CAUSES = (
     "zombie",
@@ -92,6 +96,7 @@ SUSPECTED_CAUSES = (
     "fencing_war",
     "commit_retry",
     "not_a_member",
+    "unreleased_instance",
     "unknown",
 )
 """What can lie behind a burst of fencing errors."""
@@ -119,6 +124,7 @@ STORM_PATTERNS = (
     "subscription_conflict",
     "metadata_refresh",
     "coordinator_trouble",
+    "slow_revoker",
     "mixed",
     "unknown",
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from schemas.privacy import names_clients
-from transforms.findings.stays import stem
+from transforms.findings.clients import stem
 
 SHORTEST_SALT = 16
 """Characters; shorter ones can be guessed."""

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.pure_pipeline import Tables, read_silver, replay
 from tests.unit.findings import pure
-from transforms.findings.stays import stem
+from transforms.findings.clients import stem
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.privacy import Pseudonyms
 

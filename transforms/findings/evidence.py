@@ -6,9 +6,19 @@ from typing import TypeVar
 
 import msgspec
 
-from schemas.rows import AssignmentRow, CoordinatorRow, GenerationMemberRow, GenerationRow, MemberSessionRow
+from schemas.rows import (
+    AssignmentRow,
+    CoordinatorRow,
+    GenerationMemberRow,
+    GenerationRow,
+    MemberSessionRow,
+    ReconciliationRow,
+)
 
 T = TypeVar("T")
+
+EPOCH_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
+"""Requests that carry an epoch: by 0 a member joins, by what is below it leaves."""
 
 
 class SentOffset(msgspec.Struct, kw_only=True, gc=False):
@@ -42,6 +52,19 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
     sent_offsets: list[SentOffset] | None = None
     evidence: str = "request_log"
 
+    @property
+    def comes_or_goes(self) -> bool:
+        """Whether it asks to join or to leave."""
+        if self.api in EPOCH_HEARTBEATS:
+            return self.generation is not None and self.generation <= 0
+        return self.api in ("JoinGroup", "LeaveGroup")
+
+    @property
+    def held_generation(self) -> int | None:
+        """The generation, or epoch, that its sender believed to be in; null = it does not say so."""
+        least = 1 if self.api in EPOCH_HEARTBEATS else 0
+        return None if self.generation is None or self.generation < least else self.generation
+
 
 class Commit(msgspec.Struct, kw_only=True, gc=False):
     """A partition's offset as the coordinator stored it."""
@@ -58,10 +81,12 @@ class Evidence(msgspec.Struct, kw_only=True):
     Attributes:
         cluster: name of the cluster.
         group_id: the group.
-        generations: of a storm, its rebalances in order; of a burst, those of the group until it was over.
+        generations: of a storm, its rebalances in order, and the bumps that are part of them; of a burst, those of the
+            group until it was over.
         members: members of these generations.
         sessions: stays of members that lie in the time looked at, or reach into it.
-        assignments: of these generations, and of the one before them.
+        assignments: of these generations, and of the one before them; of a modern group, those of the time.
+        reconciliations: of a storm, who was to give partitions up in its time, or waited for some.
         requests: joins and leaves, refusals, in order of their answers; of what only clients logged, refusals alone.
         refused: of a burst, its requests.
         commits: of a burst, what was committed to the partitions of its commits.
@@ -76,12 +101,19 @@ class Evidence(msgspec.Struct, kw_only=True):
     members: list[GenerationMemberRow] = []
     sessions: list[MemberSessionRow] = []
     assignments: list[AssignmentRow] = []
+    reconciliations: list[ReconciliationRow] = []
     requests: list[Request] = []
     refused: list[Request] = []
     commits: list[Commit] = []
     coordinators: list[CoordinatorRow] = []
     next_at: float | None = None
     seen_until: float | None = None
+
+    @property
+    def group_type(self) -> str:
+        """The protocol that the group spoke last."""
+        last = max(self.generations, key=lambda row: (row.life, row.generation), default=None)
+        return "classic" if last is None else last.group_type
 
     def has_request_log(self) -> bool:
         """Whether a request log was read: without one, nothing follows from requests that are not there."""
@@ -119,6 +151,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "members": GenerationMemberRow,
     "sessions": MemberSessionRow,
     "assignments": AssignmentRow,
+    "reconciliations": ReconciliationRow,
     "requests": Request,
     "refused": Request,
     "commits": Commit,

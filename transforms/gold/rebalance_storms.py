@@ -1,6 +1,7 @@
 """Rebalance storms: stretches of time in which a group rebalances too often.
 
-A group's rebalances are its entries into PreparingRebalance. An interval [t_j, t_k] of consecutive rebalances is
+A classic group's rebalances are its entries into PreparingRebalance; those of a modern one the bumps of its epoch while
+it is settled, each with all that follow until it is settled again. An interval [t_j, t_k] of consecutive rebalances is
 stormy if it holds at least `min_rebalances` of them and is no longer than the window; stormy intervals that overlap
 or touch are one storm.
 
@@ -30,9 +31,10 @@ from schemas.tables.gold import (
     GENERATIONS,
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
+    RECONCILIATIONS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
-from transforms.findings.evidence import Evidence
+from transforms.findings.evidence import EPOCH_HEARTBEATS, Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.client_refusals import with_client_refusals
@@ -49,9 +51,18 @@ from transforms.gold.findings.kernel import (
     nothing,
     packed,
 )
-from transforms.gold.rebalances import rebalances
+from transforms.gold.rebalances import further_bumps, rebalances
 
-READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS, CLIENT_EVENTS)
+READ = (
+    GENERATIONS,
+    GENERATION_MEMBERS,
+    MEMBER_SESSIONS,
+    ASSIGNMENTS,
+    RECONCILIATIONS,
+    COORDINATORS,
+    GROUP_REQUESTS,
+    CLIENT_EVENTS,
+)
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
 
 _ORDER = ("at_us", "life", "generation")
@@ -96,16 +107,21 @@ def rebalance_storms(
     if numbered is None:
         return nothing(dated, REBALANCE_STORMS)
     spans = numbered.groupBy(*FINDING).agg(
+        F.min("at_us").alias("first_us"),
         F.min(F.col("at_us") - F.col("window_us")).alias("since_us"),
         F.max(F.col("at_us") + F.col("window_us")).alias("until_us"),
         F.max_by("next_us", F.struct(*_ORDER)).alias("next_us"),
         (F.max("at_us") + _OVER_US).alias("over_us"),
     )
     next_us = F.when(F.col("next_us").isNotNull(), F.least("next_us", "over_us"))
+    columns = [*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)]
+    own = numbered.select(*FINDING, "life", F.col("generation").alias("of"))
+    bumps = further_bumps(tables[GENERATIONS]).join(own, [*GROUP, "life", "of"]).select(columns)
     of_storms = [
-        packed(numbered.select(*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)), "generations"),
+        packed(numbered.select(columns), "generations"),
+        packed(bumps, "generations"),
         packed(spans.select(*FINDING, (next_us / 1000.0).alias("next_at")), FRAME),
-        *_beside(tables, tables if of_cluster is None else of_cluster, numbered, spans),
+        *_beside(tables, tables if of_cluster is None else of_cluster, numbered, bumps, spans),
     ]
     return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS)
 
@@ -159,6 +175,7 @@ def _beside(
     tables: Mapping[TableSpec, DataFrame],
     of_cluster: Mapping[TableSpec, DataFrame],
     numbered: DataFrame,
+    bumps: DataFrame,
     spans: DataFrame,
 ) -> Iterator[DataFrame]:
     """What other tables have on the storms: on their generations, and from one window before them to one after."""
@@ -167,10 +184,17 @@ def _beside(
     held = own.unionByName(before.where("before IS NOT NULL").select(*FINDING, "before.*"))
     generation = (*GROUP, "life", "generation")
     if (members := tables.get(GENERATION_MEMBERS)) is not None:
-        yield packed(members.join(own, list(generation)), "members")
+        of_all = own.unionByName(bumps.select(*FINDING, "life", "generation"))
+        yield packed(members.join(of_all, list(generation)), "members")
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
-        yield packed(assignments.join(held, list(generation)), "assignments")
-
+        # A member of a modern group holds a partition for as long as it has it, whatever the group's epoch is.
+        yield packed(assignments.where("group_type = 'classic'").join(held, list(generation)), "assignments")
+        during = spans.withColumn("since_us", F.col("first_us"))
+        yield packed(
+            around(assignments.where("group_type <> 'classic'"), during, "valid_from", "valid_to"), "assignments"
+        )
+    if (reconciliations := tables.get(RECONCILIATIONS)) is not None:
+        yield packed(around(reconciliations, spans, "from_at", "to_at", ("to_epoch",)), "reconciliations")
     if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
         yield packed(around(sessions, spans, "joined_at", "ended_at", AT_END), "sessions")
     if (coordinators := tables.get(COORDINATORS)) is not None:
@@ -183,7 +207,10 @@ def _beside(
             of_cluster.get(MEMBER_SESSIONS),
             of_cluster.get(GROUP_REQUESTS),
         )
-        told = known.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
+        comes_or_goes = F.col("api").isin(*_COMES_AND_GOES) | (
+            F.col("api").isin(*EPOCH_HEARTBEATS) & (F.col("generation") <= 0)
+        )
+        told = known.where(comes_or_goes | (F.col("error") != "NONE")).where(
             "NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"
         )
         yield packed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 
@@ -21,3 +21,13 @@ def rebalances(generations: DataFrame) -> DataFrame:
         "at_us IS NOT NULL AND NOT bump_count <=> 0 "
         "AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
     )
+
+
+def further_bumps(generations: DataFrame) -> DataFrame:
+    """Return the bumps that came while a rebalance was under way, each with that rebalance's generation as `of`.
+
+    What a conversion merely took over is part of none. Only modern groups have any.
+    """
+    before = Window.partitionBy("cluster", "group_id", "life").orderBy("generation")
+    owner = F.last(F.when(~F.col("bump_count").eqNullSafe(0), F.col("generation")), ignorenulls=True).over(before)
+    return generations.withColumn("of", owner).where("bump_count <=> 0 AND trigger <> 'converted' AND of IS NOT NULL")

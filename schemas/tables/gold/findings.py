@@ -53,7 +53,11 @@ REBALANCE_STORMS = TableSpec(
         "advice",
         "evidence",
     ),
-    notes={"partitions_moved": "moves of partitions to another owner, summed over the generations of the storm"},
+    notes={
+        "partitions_moved": "moves of partitions to another owner, summed over the generations of the storm; in modern "
+        "groups, from one that held them to the next, but in share groups by what the targets give",
+        "partitions_moved_back": "of these, to an earlier owner within the storm; null in share groups",
+    },
 )
 
 ILLEGAL_GENERATION_BURSTS = TableSpec(

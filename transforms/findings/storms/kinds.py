@@ -19,5 +19,6 @@ class Kind(str, Enum):
     FENCED = "two processes used one group.instance.id"
     SUBSCRIPTION = "a member changed what it subscribes to, unlike the others"
     METADATA = "topics or partitions changed"
+    REVOKER = "a member was slow to give partitions up"
     COORDINATOR = "the coordinator moved, or could not store"
     OTHER = "none of these"

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from schemas.words import STORM_PATTERNS
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
-from transforms.findings.stays import Client, Stay
+from transforms.findings.stays import Stay
 from transforms.findings.storms.causes import Cause
+from transforms.findings.storms.costs import length_of_union, unstable_intervals
 from transforms.findings.storms.kinds import Kind
 
 MAIN_SHARE = 0.5
@@ -23,6 +25,7 @@ _KINDS = {
     "subscription_conflict": (Kind.SUBSCRIPTION,),
     "metadata_refresh": (Kind.METADATA,),
     "coordinator_trouble": (Kind.COORDINATOR,),
+    "slow_revoker": (Kind.REVOKER,),
 }
 """Patterns that are told by the kinds of causes alone; the others depend on who comes and goes, and how often."""
 
@@ -31,6 +34,8 @@ _ROLLED_SHARE = 2 / 3
 
 _LOOPS = ("crash_loop", "lost_session", "slow_poll_loop", "flapping_member")
 """Patterns of what happens again and again: what happened once is none of them."""
+
+_HELD_UP = "slow_revoker"
 
 HARMLESS = ("rolling_restart", "scaling")
 """Patterns that somebody meant to happen; they harm only if they go on and on."""
@@ -59,14 +64,24 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     fitting = {name: [[c for c in each if fits(c)] for each in causes] for name, fits in _tests(comings).items()}
     counts = {name: sum(map(bool, each)) for name, each in fitting.items() if name not in _LOOPS or _goes_round(each)}
     main = max(counts, key=lambda name: (counts[name], -STORM_PATTERNS.index(name)))
-    if counts[main] >= MAIN_SHARE * len(causes):
+    is_held_up = _is_held_up(evidence, causes)
+    if counts[main] >= MAIN_SHARE * len(causes) and not (is_held_up and main in HARMLESS):
         is_repeated = (main == "rolling_restart" and comings.rounds > 1) or (main == "scaling" and comings.turns > 1)
         return Pattern(main, counts[main] / len(causes), fitting[main], is_repeated)
+    if is_held_up:
+        return Pattern(_HELD_UP, counts[_HELD_UP] / len(causes), fitting[_HELD_UP])
     known = [[c for name in fitting for c in fitting[name][number]] for number in range(len(causes))]
     share = sum(map(bool, known)) / len(causes)
     if share >= MAIN_SHARE:
         return Pattern("mixed", share, known)
     return Pattern("unknown", 1 - share, causes)
+
+
+def _is_held_up(evidence: Evidence, causes: list[list[Cause]]) -> bool:
+    """Whether rebalances that waited for slow members took most of a storm's time, be they few or many."""
+    held = [cause.wait for each in causes for cause in each if cause.wait is not None]
+    whole_ms = length_of_union(unstable_intervals(evidence.generations, evidence.next_at))
+    return len(held) > 1 and sum(wait.of_ms for wait in held) >= MAIN_SHARE * whole_ms
 
 
 def _goes_round(fitting: list[list[Cause]]) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
-from transforms.findings.stays import Client
 from transforms.findings.storms.kinds import Kind
 
 _AGREE_SHARE = 0.25
@@ -38,9 +38,9 @@ class Subscriptions:
     def kind_of(self, number: int) -> Kind:
         """Return what a rebalance is part of that a changed subscription, or the leader, brought about."""
         row = self._generations[number]
-        if row.trigger == "topic_metadata_changed":
+        if row.trigger == "topic_metadata_changed" or (row.trigger == "regex_changed" and not row.trigger_member_id):
             return Kind.METADATA
-        if row.trigger == "subscription_changed" or row.is_subscription_changed:
+        if row.trigger in ("subscription_changed", "regex_changed") or row.is_subscription_changed:
             return Kind.SUBSCRIPTION if self._is_conflict else Kind.METADATA
         if row.trigger == "unknown":
             return Kind.METADATA if self.has_grown(number) else Kind.OTHER
