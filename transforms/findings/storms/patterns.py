@@ -62,7 +62,7 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     """Find the pattern of a storm."""
     comings = _Comings(evidence, causes)
     fitting = {name: [[c for c in each if fits(c)] for each in causes] for name, fits in _tests(comings).items()}
-    counts = {name: sum(map(bool, each)) for name, each in fitting.items() if name not in _LOOPS or _goes_round(each)}
+    counts = {name: sum(map(bool, each)) for name, each in fitting.items() if _is_whole(name, each)}
     main = max(counts, key=lambda name: (counts[name], -STORM_PATTERNS.index(name)))
     is_held_up = _is_held_up(evidence, causes)
     if counts[main] >= MAIN_SHARE * len(causes) and not (is_held_up and main in HARMLESS):
@@ -82,6 +82,13 @@ def _is_held_up(evidence: Evidence, causes: list[list[Cause]]) -> bool:
     held = [cause.wait for each in causes for cause in each if cause.wait is not None]
     whole_ms = length_of_union(unstable_intervals(evidence.generations, evidence.next_at))
     return len(held) > 1 and sum(wait.of_ms for wait in held) >= MAIN_SHARE * whole_ms
+
+
+def _is_whole(name: str, fitting: list[list[Cause]]) -> bool:
+    """Whether what fits a pattern has what makes it one; else it is at most a part of what goes on."""
+    if name in _LOOPS:
+        return _goes_round(fitting)
+    return name != "scaling" or any(cause.kind is not Kind.RESTART for each in fitting for cause in each)
 
 
 def _goes_round(fitting: list[list[Cause]]) -> bool:
