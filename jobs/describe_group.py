@@ -61,7 +61,7 @@ def _described(job: Job, group_id: str, given: datetime | None) -> dict[str, Any
     if states:
         there = members_at(read(MEMBER_SESSIONS), read(ASSIGNMENTS), group_id, state["life"], at)
         members = collected(there.orderBy("client_id", "member_id"))
-    asked = Asked(job.lake, group_id, at, float("inf") if given is None else given.timestamp() * 1000)
+    asked = Asked(read, group_id, at, float("inf") if given is None else given.timestamp() * 1000)
     group_type = state.get("group_type") or (health[0]["group_type"] if health else None)
     rebalances = collected(last_rebalance_at(read(GENERATIONS), group_id, at))
     return document(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -11,9 +11,9 @@ import msgspec
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.lake.lake import Lake
 from jobs.lake.rows import collected, typed
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
+from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, GENERATION_MEMBERS, GENERATIONS, MEMBER_SESSIONS, RECONCILIATIONS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
@@ -30,9 +30,16 @@ _WITHOUT_COMMITS = "share"
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked for: a group at a moment, which is a column, and epoch ms; infinite where the data end."""
+    """What is asked for.
 
-    lake: Lake
+    Attributes:
+        read: gives the rows of a table.
+        group_id: the group.
+        at: the moment.
+        at_ms: the same (epoch ms); infinite = the end of the data.
+    """
+
+    read: Callable[[TableSpec], DataFrame]
     group_id: str
     at: Column
     at_ms: float
@@ -48,7 +55,7 @@ def standing_of(asked: Asked, state: Mapping[str, Any], members: Sequence[Mappin
     """
     if state.get("group_type") in _WITHOUT_EPOCHS:
         return None
-    read, whose = asked.lake.read, (asked.group_id, state["life"])
+    read, whose = asked.read, (asked.group_id, state["life"])
     epochs = epochs_at(typed(generations_at(read(GENERATIONS), *whose, asked.at), GenerationRow), asked.at_ms)
     if epochs is None:
         return None
@@ -66,7 +73,7 @@ def offset_use_of(asked: Asked, group_type: str | None) -> OffsetUse | None:
     """Return what is known of a group's commits; None if groups of its type commit none."""
     if group_type == _WITHOUT_COMMITS:
         return None
-    read, group_id, at = asked.lake.read, asked.group_id, asked.at
+    read, group_id, at = asked.read, asked.group_id, asked.at
     assignments, generations = read(ASSIGNMENTS), read(GENERATIONS)
     requests = requests_until(read(GROUP_REQUESTS), group_id, at)
     sessions = read(MEMBER_SESSIONS).where(F.col("group_id") == group_id).select("client_id").distinct()
