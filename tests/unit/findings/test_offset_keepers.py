@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from schemas.rows import AssignmentRow, GenerationRow
@@ -83,6 +84,19 @@ def test_commits_from_before_assignments_are_known_and_the_last_ones_before_the_
 
 def test_a_partition_that_nobody_was_assigned_and_somebody_commits_shows_a_consumer_with_assign() -> None:
     assert keeping_of(use_of(MEMBERS, [], [*BY_MEMBERS, *stored(7, 11_000, 12_000, 13_000)], [])) == "both"
+
+
+def test_a_member_that_never_had_a_partition_and_commits_as_nobody_is_no_consumer_with_assign() -> None:
+    log = [sent(15_000, member="m-1"), sent(16_000, client="late", error="UNKNOWN_MEMBER_ID")]
+    assert keeping_of(use_of(MEMBERS, [], BY_MEMBERS, log)) == "both"
+    assert keeping_of(use_of(MEMBERS, [], BY_MEMBERS, log, ["late"])) == "members"
+
+
+def test_tasks_of_a_streams_group_are_of_subtopologies_and_tell_nothing_of_the_topics_that_it_commits() -> None:
+    tasks = [msgspec.structs.replace(row, topic="0", role="active", group_type="streams") for row in MEMBERS]
+    assert keeping_of(use_of(tasks, [], [*BY_MEMBERS, *stored(7, 11_000, 12_000, 13_000)], [])) == "members"
+    empty = [generation(2, emptied_at=30_000, ended_at=90_000)]
+    assert keeping_of(use_of(tasks, empty, stored(0, 60_000, 65_000, 70_000), [])) == "both"
 
 
 def test_a_group_that_never_commits_keeps_its_offsets_elsewhere() -> None:
