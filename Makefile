@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast zip lint notebook lock clean python java venv
+.PHONY: help demo test test-long test-fast zip lint notebook docs lock clean python java browser venv
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -14,20 +14,25 @@ SOURCE := lake/demo-source
 export PYTHONPATH := $(CURDIR)
 
 help:
-	@echo 'make demo       the whole way once, on a capture of a real broker, to findings'
+	@echo 'make demo       the whole way once, on a capture of a real broker, to findings and their report'
 	@echo 'make test       all tests'
+	@echo 'make test-long  those that take minutes each, beside them'
 	@echo 'make test-fast  the tests that need no Spark, in seconds'
 	@echo 'make lint       lint, format, types, import boundaries'
-	@echo 'make notebook   run the notebook on the lake of the demo'
+	@echo 'make notebook   run the notebooks on the lake of the demo'
+	@echo 'make docs       write the pages of docs/ that are generated'
 	@echo 'make zip        dist/rebalance_analytics-<version>.zip for spark-submit --py-files'
 	@echo 'make clean      remove what these made'
 
 demo: venv java
 	@$(PY) -m tests.support.captures $(CAPTURE) $(SOURCE)
-	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml
+	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml --publish
 
-test: venv java
+test: venv java browser
 	@$(PY) -m pytest
+
+test-long: venv java browser
+	@$(PY) -m pytest -m long
 
 test-fast: venv
 	@$(PY) -m pytest -m 'not spark and not slow'
@@ -39,14 +44,15 @@ lint: venv
 	@$(VENV)/bin/lint-imports
 
 notebook: demo
-	@$(PY) notebooks/run_notebook.py
+	@REBALANCE__SPARK__PROPERTIES='$(CURDIR)/conf/spark-defaults-demo.conf' $(PY) notebooks/run_notebook.py
 
-# A wheel under another name: executors only take .zip, .egg and .jar from --py-files.
+docs: venv
+	@$(PY) -m docs.generator
+
+# The same commit gives the same bytes.
 zip: venv
-	@rm -rf build dist/*.whl dist/*.zip
-	@$(PY) -m build --wheel --no-isolation --outdir dist . > dist.log 2>&1 || { cat dist.log; rm -f dist.log; exit 1; }
-	@rm -rf build dist.log
-	@for wheel in dist/*.whl; do zip="$${wheel%-py3-none-any.whl}.zip"; cp "$$wheel" "$$zip"; echo "$$zip"; done
+	@rm -f dist/*.whl dist/*.zip
+	@$(PY) -m tests.support.package dist
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --all-extras \
@@ -79,6 +85,17 @@ venv: python
 	  echo 'installing the pinned dependencies (the first time this downloads about 650 MB)'; \
 	  $(PY) -m pip install --quiet --disable-pip-version-check --use-pep517 --require-hashes -r requirements.lock; \
 	  cp requirements.lock $(VENV)/installed.lock; \
+	fi
+
+# The tests look at the report with it. Installed where that can be done without asking: as root, on Debian and Ubuntu.
+browser:
+	@if command -v chromium > /dev/null && command -v chromedriver > /dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  echo 'installing Chromium and its driver'; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends chromium chromium-driver > /dev/null; \
+	else \
+	  echo 'missing: Chromium and its driver (Debian and Ubuntu: apt install chromium chromium-driver)' >&2; exit 2; \
 	fi
 
 java:

@@ -1,0 +1,3 @@
+from jobs.frame.neighbours import refuse_strangers
+
+refuse_strangers()

@@ -1,82 +1,148 @@
-"""Finds storms, bursts, and offsets that go astray; does nothing if neither data nor thresholds changed."""
+"""Finds storms, bursts, and offsets that go astray, in the groups with news; does nothing if there are none."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import reduce
+from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
+from jobs.findings.health import look_at_health
+from jobs.findings.looking import LOADED, STEP, Looked, line_of, scope_of
+from jobs.findings.offsets import Offsets
 from jobs.frame.job import Job, execute
-from jobs.lake.retired import written_at
+from jobs.frame.keeping import at_hand
+from jobs.handing_over.findings import hand_over
+from jobs.handing_over.metrics_file import note_end
 from jobs.quality.gate import Batch, audited, reads_beside
-from schemas.tables.gold import COMMIT_GAPS, FINDINGS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.gold.commit_gaps import READ as READ_FOR_GAPS
-from transforms.gold.commit_gaps import commit_gaps
+from jobs.timelines.changes import without_audit
+from jobs.timelines.standing import Standing, marks, standing
+from schemas.table import TableSpec
+from schemas.tables.gold import (
+    FINDINGS,
+    GENERATION_MEMBERS,
+    GENERATIONS,
+    GROUP_HEALTH,
+    ILLEGAL_GENERATION_BURSTS,
+    MEMBER_SESSIONS,
+    REBALANCE_STORMS,
+    STANDING_COMMITS,
+)
+from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
+from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
-from transforms.gold.offset_rewinds import READ as READ_FOR_REWINDS
-from transforms.gold.offset_rewinds import offset_rewinds
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
+from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 
-STEP = "detect_findings"
+OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 
-_ENDING = (GROUP_REQUESTS, COORDINATOR_EVENTS, OFFSET_COMMITS)
-"""Tables of silver whose newest time is the end of the data."""
+_BEGIN = "started_at"
 
-_READ = tuple(dict.fromkeys((*READ_FOR_STORMS, *READ_FOR_BURSTS, *READ_FOR_REWINDS, *READ_FOR_GAPS)))
-
-_INPUTS = tuple(dict.fromkeys((*_READ, *_ENDING)))
+_MOST_AT_HAND = 10_000
+_AT_ONCE = 4
 
 
 def run(job: Job) -> None:
-    """Find all kinds anew, over all groups."""
-    storms, bursts = job.settings.storms, job.settings.bursts
-    offsets, commits = job.settings.offsets, job.settings.commits
-    note = {
-        "of": {spec.full_name: job.lake.contents.mark(spec) for spec in _INPUTS},
-        "storms": storms.model_dump(),
-        "bursts": bursts.model_dump(),
-        "offsets": {"jump": offsets.jump, "retention_ms": offsets.retention_ms},
-        "commits": commits.model_dump(),
-    }
-    if job.lake.progress.of(STEP, FINDINGS) == note:
+    """Find all kinds anew in the groups with news, and hand over what was found."""
+    _detect(job)
+    hand_over(job)
+
+
+def _detect(job: Job) -> None:
+    kept = job.lake.progress.of(STEP, OUTPUTS)
+    before = None if kept is None else msgspec.convert(kept, Looked)
+    replayed = standing(job)
+    now = _now(job, replayed)
+    if before == now:
         return
-    job.lake.create(FINDINGS)
-    tables = {spec: job.lake.read(spec) for spec in _READ}
+    job.lake.create(OUTPUTS)
     job.report.activity("looking for storms, bursts and offsets gone astray")
-    seen_until = _seen_until(job)
-    found_storms = rebalance_storms(tables, storms.thresholds(), seen_until)
-    found_bursts = illegal_generation_bursts(tables, bursts.gap_ms, bursts.min_errors, seen_until)
-    found_rewinds = offset_rewinds(tables, offsets.jump, offsets.retention_ms)
-    found_gaps = commit_gaps(tables, commits.silent_ms, seen_until)
-    found = {
-        REBALANCE_STORMS: found_storms,
-        ILLEGAL_GENERATION_BURSTS: found_bursts,
-        OFFSET_REWINDS: found_rewinds,
-        COMMIT_GAPS: found_gaps,
+    scope = scope_of(job, before, now, replayed)
+    seen_until = max(replayed.newest.values(), default=None) if replayed else None
+    if scope is None or scope.listed != []:
+        found = [
+            *_storms_and_bursts(job, scope, seen_until),
+            *Offsets(job, scope, before, now, _hold).found(),
+        ]
+        _replace(job, scope, found)
+    look_at_health(job, None if scope is None else scope.listed, seen_until)
+    job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
+
+
+def _now(job: Job, replayed: Standing | None) -> Looked:
+    settings = job.settings
+    how = {
+        "storms": settings.storms.model_dump(),
+        "bursts": settings.bursts.model_dump(),
+        "offsets": {"jump": settings.offsets.jump, "retention_ms": settings.offsets.retention_ms},
+        "commits": settings.commits.model_dump(),
     }
-    with audited(job, Batch(found, beside={spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)})) as rows:
-        job.replace(list(rows.items()))
-    job.lake.progress.note(STEP, FINDINGS, note)
+    loaded = job.lake.contents.newest_load(LOADED)
+    return Looked(how=how, marks=without_audit(marks(job)), loaded=dict(loaded), line=line_of(replayed))
 
 
-def _seen_until(job: Job) -> float | None:
-    """Return the newest time in the data, as epoch ms; null if there is no data."""
-    newest = [
-        job.lake.read(spec).agg((F.unix_micros(F.max(written_at(spec))) / 1000.0).alias("at")) for spec in _ENDING
+def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) -> list[tuple[TableSpec, DataFrame]]:
+    """Return storms and bursts of the groups of a run, those that stay as they are among them."""
+    storms, bursts = job.settings.storms, job.settings.bursts
+    every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}
+    if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
+        del every[CLIENT_EVENTS]
+    near = every if scope is None else {spec: scope.rows(spec, rows) for spec, rows in every.items()}
+    # A request that is refused may be of a generation that is long past.
+    far = {spec: every[spec] if scope is None else scope.of_groups(every[spec]) for spec in _NAMED_LATE}
+    of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
+    found_storms = rebalance_storms(near, storms.thresholds(), seen_until, _hold, of_cluster)
+    found_bursts = illegal_generation_bursts(
+        near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, of_cluster
+    )
+    found = [(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)]
+    if scope is None:
+        return found
+    return [
+        (
+            spec,
+            scope.found(rows, _BEGIN).unionByName(scope.before_cut(job.lake.read(spec), _BEGIN).select(rows.columns)),
+        )
+        for spec, rows in found
     ]
-    at: float | None = reduce(DataFrame.unionByName, newest).agg(F.max("at")).collect()[0][0]
-    return at
+
+
+_NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
+_OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
+
+
+def _replace(job: Job, scope: Scope | None, found: Sequence[tuple[TableSpec, DataFrame]]) -> None:
+    """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
+    where = EVERYTHING if scope is None or scope.listed is None else of_groups(scope.listed)
+    counts = job.lake.contents.row_counts([spec for spec, _ in found])
+    with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
+        looked_up = list(threads.map(lambda each: at_hand(each[1], _MOST_AT_HAND), found))
+    frames = []
+    for (spec, _), (told, few) in zip(found, looked_up, strict=True):
+        if few == [] and not counts[spec.full_name]:
+            continue
+        if scope is not None and scope.listed is None:
+            told = told.unionByName(scope.of_others(job.lake.read(spec)).select(told.columns))
+        frames.append((spec, told))
+    beside = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
+    if scope is not None:
+        beside = {spec: scope.listed_rows(rows) for spec, rows in beside.items()}
+    with audited(job, Batch(dict(frames), beside=beside)) as rows:
+        job.replace(list(rows.items()), dict.fromkeys(rows, where))
+
+
+def _hold(rows: DataFrame) -> DataFrame | None:
+    held, few = at_hand(rows, _MOST_AT_HAND)
+    return None if few == [] else held
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, step=STEP)
+    return execute(run, __doc__ or "", argv, step=STEP, at_end=note_end)
 
 
 if __name__ == "__main__":

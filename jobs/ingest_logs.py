@@ -12,6 +12,7 @@ from datetime import datetime
 
 from pyspark.sql import DataFrame
 
+from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.lake.increments import increment
@@ -35,6 +36,7 @@ def run(job: Job) -> None:
         return
     at = job.lake.contents.next_load_time([LOG_LINES, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS])
     job.lake.create([LOG_LINES, *_SILVER])
+    require_same_hashes(job, "logs", (CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS))
     _catch_up(job, at)
     _load(job, at)
 

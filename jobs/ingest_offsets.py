@@ -13,6 +13,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping, with_rows
 from jobs.lake.increments import Increment, increment
@@ -46,6 +47,7 @@ def run(job: Job) -> None:
         return
     at = job.lake.contents.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
     job.lake.create([OFFSETS_RECORDS, *_SILVER])
+    require_same_hashes(job, "offsets", (GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS))
     is_caught_up = _found(job).is_empty
     load(job, at)
     _decode(job, at, is_caught_up)

@@ -15,44 +15,68 @@ from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import at_hand, staged
+from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
-from jobs.timelines.standing import STEP, Standing, newest_load, noted, standing
+from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
 from jobs.timelines.writing import MOST_LISTED, write
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
-from schemas.tables.gold import CLIENT_TIMELINE, COORDINATORS, REPLAY_SNAPSHOTS
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
-from transforms.gold.timelines import spoken
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    CLIENT_TIMELINE,
+    COORDINATORS,
+    GENERATIONS,
+    RECONCILIATIONS,
+    REPLAY_SNAPSHOTS,
+)
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, TOPIC_NAMES
+from transforms.gold.timelines import news, spoken
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
 from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import Replay, replayed
 from transforms.gold.timelines.plan import INPUTS, Plan
+from transforms.gold.timelines.starting_points import changed_from
 
 
 def run(job: Job) -> None:
     """Replay what has new evidence; with `--all`, everything from its beginning."""
     last = None if getattr(job.arguments, "all", False) else standing(job)
-    loaded = newest_load(job)
+    loaded, as_found = newest_load(job), marks(job)
     if last is not None and last.loaded == loaded:
-        lay_clients(job, None)
+        laid = lay_clients(job, None)
+        if laid != {}:
+            noted(job, last, as_found, laid)
         return
     job.lake.create([*TABLES, CLIENT_TIMELINE])
     job.report.activity("looking for groups with new evidence")
     before = last or Standing()
     reached = msgspec.structs.replace(_spoken(job, before), loaded=loaded)
     job.record.horizon_at = reached.horizon
-    lay_clients(job, _replay(job, before, reached))
-    noted(job, reached)
+    run = _replay(job, before, reached)
+    laid = lay_clients(job, run.starting if run else None)
+    noted(job, reached, as_found, _changed(run, laid) if last else None)
 
 
-def _replay(job: Job, before: Standing, reached: Standing) -> DataFrame | None:
+def _changed(run: Run | None, laid: Groups) -> Groups:
+    """Return the groups whose rows were written: replayed ones from where they went on, the others as a whole."""
+    replayed = {} if run is None else run.groups
+    return None if replayed is None or laid is None else {**laid, **replayed}
+
+
+def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
     """Replay the groups with news and those that were left unfinished; return them, or None if there are none."""
     silver = {spec: job.lake.read(spec) for spec in INPUTS}
+    names, renamed = _topic_names(job, before.reach)
     plan = Plan(
-        silver, job.lake.read(REPLAY_SNAPSHOTS), job.lake.read(COORDINATORS), before.reach, reached.partition_count
+        silver,
+        job.lake.read(REPLAY_SNAPSHOTS),
+        job.lake.read(COORDINATORS),
+        before.reach,
+        reached.partition_count,
+        renamed,
     )
-    run = _run_of(plan)
+    run = _run_of(plan, before.horizon)
     if run.listed == []:
         return None
     job.report.activity("replaying")
@@ -60,11 +84,29 @@ def _replay(job: Job, before: Standing, reached: Standing) -> DataFrame | None:
         -inf if reached.horizon is None else reached.horizon,
         reached.partition_count,
         job.settings.audit.keep == "all",
+        names,
     )
     given = staged(replayed(plan.evidence(run), how, job.spark.sparkContext.defaultParallelism))
     job.record.groups = run.listed
     write(job, given, run, _going_back(job, before, run), reached.newest)
-    return run.starting
+    return run
+
+
+def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | None]:
+    """Return names of topics by their ids, which is all that records of the newer protocols have; there are not many.
+
+    With them, the groups with rows that had to be told by ids that have names since.
+    """
+    if not job.lake.exists(TOPIC_NAMES):
+        return {}, None
+    rows = job.lake.read(TOPIC_NAMES)
+    known = rows.select("topic_id", "topic", reach.is_new(TOPIC_NAMES).alias("is_new")).collect()
+    names = {row.topic_id: row.topic for row in known}
+    if not any(row.is_new for row in known):
+        return names, None
+    new = rows.where(reach.is_new(TOPIC_NAMES))
+    told = (job.lake.read(spec) for spec in (ASSIGNMENTS, RECONCILIATIONS, GENERATIONS))
+    return names, news.of_names(new, *told)
 
 
 def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:
@@ -74,7 +116,7 @@ def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:
     return run.late if before.is_as_left(job) else run.listed
 
 
-def _run_of(plan: Plan) -> Run:
+def _run_of(plan: Plan, horizon: float | None) -> Run:
     """Find out which groups are replayed; if they are few, the frames about them are read from nowhere any more."""
     starting, groups = at_hand(plan.starting(), MOST_LISTED)
     homes, _ = at_hand(plan.homes(starting), MOST_LISTED * 2)
@@ -84,7 +126,7 @@ def _run_of(plan: Plan) -> Run:
     return Run(
         starting,
         homes,
-        listed=[row["group_id"] for row in groups],
+        groups={row["group_id"]: changed_from(row, horizon) for row in groups},
         late=[row["group_id"] for row in groups if row["is_late"]],
         has_new=any(row["since"] is None for row in groups),
     )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
-from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
+from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, publish_report, rebuild_timelines
 from jobs.findings.summary import summarise
 from jobs.frame.job import Body, Job, execute
+from jobs.handing_over.metrics_file import note_end
 from transforms.errors import QualityError
 
 STEPS: dict[str, Body] = {
     "ingest_offsets": ingest_offsets.run,
     "ingest_logs": ingest_logs.run,
     "rebuild_timelines": rebuild_timelines.run,
-    detect_findings.STEP: detect_findings.run,
+    "detect_findings": detect_findings.run,
     check_quality.STEP: check_quality.run,
 }
 
@@ -35,11 +37,18 @@ def run(job: Job) -> None:
     summarise(job)
     if closed is not None:
         raise closed
+    if getattr(job.arguments, "publish", False):
+        publish_report.run(job)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the job's own arguments."""
+    parser.add_argument("--publish", action="store_true", help="publish the report at the end")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, sections=("offsets", "logs"))
+    return execute(run, __doc__ or "", argv, sections=("offsets", "logs"), add_arguments=add_arguments, at_end=note_end)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,8 @@ def _evidence(job: Job, group_id: str, begin: datetime | None, end: datetime | N
 
     since, until = F.lit(begin), F.lit(end)
     began_at = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
-    generations = of_group(GENERATIONS).where(_overlaps(began_at, F.col("ended_at"), since, until))
+    classic = of_group(GENERATIONS).where("coalesce(group_type, 'classic') = 'classic'")
+    generations = classic.where(_overlaps(began_at, F.col("ended_at"), since, until))
     of_these = generations.select("life", "generation")
     requests = of_group(GROUP_REQUESTS).where(F.col("api").isin(*sorted(APIS)))
     events = job.lake.read(COORDINATOR_EVENTS)

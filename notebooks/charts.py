@@ -21,6 +21,9 @@ STATE_COLOURS = {
     "Stable": "#56B4E9",
     "PreparingRebalance": "#D55E00",
     "CompletingRebalance": "#F0E442",
+    "Reconciling": "#E69F00",
+    "Assigning": "#CC79A7",
+    "NotReady": "#882255",
     "Empty": "#CFCFCF",
     "Dead": "#4D4D4D",
 }

@@ -17,20 +17,20 @@ from schemas.catalog import BY_NAME
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DEMO_LAKE = REPOSITORY / "lake" / "demo"
-LAPTOP = SparkSettings(
-    properties=str(REPOSITORY / "conf" / "spark-defaults-laptop.conf"),
-    log4j2=str(REPOSITORY / "conf" / "log4j2.properties"),
-)
+CONF = REPOSITORY / "conf"
 
 
 def open_lake(root: str | None = None) -> LakeReader:
     """Open a lake for reading.
 
     Args:
-        root: folder or URI; by default the environment's REBALANCE__LAKE__ROOT, else the demo's lake.
+        root: folder or URI; by default the environment's REBALANCE__LAKE__ROOT, else the demo's lake. Spark is started
+            with REBALANCE__SPARK__PROPERTIES, else as on a laptop.
     """
+    properties = os.environ.get("REBALANCE__SPARK__PROPERTIES") or str(CONF / "spark-defaults-laptop.conf")
+    settings = SparkSettings(properties=properties, log4j2=str(CONF / "log4j2.properties"))
     root = root or os.environ.get("REBALANCE__LAKE__ROOT") or str(DEMO_LAKE)
-    return LakeReader(spark_session(LAPTOP, "rebalance-analytics notebook"), root.rstrip("/"))
+    return LakeReader(spark_session(settings, "rebalance-analytics notebook"), root.rstrip("/"))
 
 
 class LakeReader:
@@ -38,7 +38,7 @@ class LakeReader:
 
     def __init__(self, spark: SparkSession, root: str) -> None:
         self._spark = spark
-        self._root = root
+        self.root = root
 
     def table(self, name: str, group_id: str | None = None) -> pd.DataFrame:
         """Read a table, or one group's rows of it, in the order of its key.
@@ -47,7 +47,7 @@ class LakeReader:
             KeyError: no table has this name.
             FileNotFoundError: the lake does not have the table.
         """
-        rows = self._read(name)
+        rows = self.read(name)
         if group_id is not None:
             rows = rows.where(F.col("group_id") == group_id)
         return rows.orderBy(*BY_NAME[name].key).toPandas()
@@ -55,9 +55,9 @@ class LakeReader:
     def groups(self) -> pd.DataFrame:
         """Every classic group with its generations, storms and bursts, the busiest first."""
         key = ["cluster", "group_id"]
-        generations = self._read("generations").groupBy(*key).agg(F.count("*").alias("generations"))
-        storms = self._read("rebalance_storms").groupBy(*key).agg(F.count("*").alias("storms"))
-        bursts = self._read("illegal_generation_bursts").groupBy(*key).agg(F.count("*").alias("bursts"))
+        generations = self.read("generations").groupBy(*key).agg(F.count("*").alias("generations"))
+        storms = self.read("rebalance_storms").groupBy(*key).agg(F.count("*").alias("storms"))
+        bursts = self.read("illegal_generation_bursts").groupBy(*key).agg(F.count("*").alias("bursts"))
         counted = generations.join(storms, key, "left").join(bursts, key, "left").fillna(0)
         return counted.orderBy(F.desc("generations"), *key).toPandas()
 
@@ -80,19 +80,31 @@ class LakeReader:
         of_cluster = (frame[frame["cluster"] == clusters[0]].reset_index(drop=True) for frame in frames)
         return GroupTimeline(clusters[0], group_id, *of_cluster, until=self._until(clusters[0]))
 
+    def only_cluster(self) -> str:
+        """Name the cluster, where the lake has no more than one.
+
+        Raises:
+            ValueError: it has several, or none.
+        """
+        found = sorted(row["cluster"] for row in self.read("generations").select("cluster").distinct().collect())
+        if len(found) != 1:
+            raise ValueError(f"name a cluster at the top of the notebook; the lake has {', '.join(found) or 'none'}")
+        return str(found[0])
+
     def _clusters_of(self, group_id: str) -> list[str]:
-        rows = self._read("generations").where(F.col("group_id") == group_id).select("cluster").distinct()
+        rows = self.read("generations").where(F.col("group_id") == group_id).select("cluster").distinct()
         return sorted(row["cluster"] for row in rows.collect())
 
     def _until(self, cluster: str) -> pd.Timestamp:
         """The last moment that gold knows of in a cluster."""
-        moments = self._read("transitions").unionByName(self._read("replay_audit"), allowMissingColumns=True)
+        moments = self.read("transitions").unionByName(self.read("replay_audit"), allowMissingColumns=True)
         latest = moments.where(F.col("cluster") == cluster).agg(F.max("at").alias("at"))
         return pd.Timestamp(latest.toPandas()["at"][0])
 
-    def _read(self, name: str) -> DataFrame:
+    def read(self, name: str) -> DataFrame:
+        """Return a table, its rows not yet read."""
         spec = BY_NAME[name]
         try:
-            return self._spark.read.format("delta").load(f"{self._root}/{spec.layer.value}/{spec.name}")
+            return self._spark.read.format("delta").load(f"{self.root}/{spec.layer.value}/{spec.name}")
         except AnalysisException as error:
-            raise FileNotFoundError(f"no table {spec.full_name} in {self._root}; has the pipeline run?") from error
+            raise FileNotFoundError(f"no table {spec.full_name} in {self.root}; has the pipeline run?") from error

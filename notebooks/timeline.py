@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -36,6 +36,26 @@ class GroupTimeline:
         firsts = [self.transitions["at"].min(), rebalanced_at(self.generations).min()]
         firsts.append(self.assignments["valid_from"].min())
         return min((moment for moment in firsts if not pd.isna(moment)), default=self.until)
+
+    def between(self, since: pd.Timestamp | None, until: pd.Timestamp | None) -> GroupTimeline:
+        """The same group, but for what lies outside a stretch of time; what reaches over its ends is cut there."""
+        if since is None and until is None:
+            return self
+        first, last = since or pd.Timestamp.min, min(until or self.until, self.until)
+        began_at = rebalanced_at(self.generations)
+        owned = self.assignments[
+            (self.assignments["valid_from"] < last) & ~(self.assignments["valid_to"] <= first)
+        ].copy()
+        owned["valid_from"] = owned["valid_from"].clip(lower=first)
+        owned["valid_to"] = owned["valid_to"].clip(upper=last)
+        return replace(
+            self,
+            generations=self.generations[(began_at >= first) & (began_at < last)],
+            transitions=self.transitions[(self.transitions["at"] >= first) & (self.transitions["at"] < last)],
+            assignments=owned,
+            storms=self.storms[(self.storms["started_at"] < last) & (self.storms["ended_at"] >= first)],
+            until=last,
+        )
 
     def state_bands(self) -> pd.DataFrame:
         """The stretches of time in which the group stayed in one state.

@@ -18,11 +18,22 @@ from schemas.types import Array, DataType, Map, Primitive, Struct
 
 TARGET = Path(__file__).with_name("rows.py")
 
-EVIDENCE = (silver.GROUP_METADATA, silver.COORDINATOR_EVENTS, silver.GROUP_REQUESTS, silver.CLIENT_EVENTS)
+EVIDENCE = (
+    silver.GROUP_METADATA,
+    silver.MODERN_GROUP_RECORDS,
+    silver.COORDINATOR_EVENTS,
+    silver.GROUP_REQUESTS,
+    silver.CLIENT_EVENTS,
+)
 """Tables that the replay reads. Its rows are those of one group of one cluster, whenever they were loaded."""
 
-NOT_EVIDENCE = frozenset({"cluster", "loaded_at", "received_at", "error", "client_software", "sent_offsets"})
+NOT_EVIDENCE = frozenset(
+    {"cluster", "loaded_at", "received_at", "error", "client_software", "sent_offsets", "record_name"}
+)
 """What it has no use for: where other columns say the same, or say it better."""
+
+DEFAULTS = {"is_settled": "False", "group_type": '"classic"', "hold": '"owned"', "bump_count": "1", "stay": "1"}
+"""Columns that are never null, and what they are where nothing is said."""
 
 _HEAD = '''"""Rows of the tables as the pure ring handles them; moments are epoch ms.
 
@@ -62,7 +73,7 @@ def source() -> str:
             _class(
                 row_name(spec),
                 f"Row of `{spec.full_name}`: {spec.grain}.",
-                _fields(fields, set(spec.not_null) - {"is_settled"}),
+                _fields(fields, set(spec.not_null) - set(DEFAULTS)),
             )
         )
     return "\n\n".join(parts)
@@ -84,7 +95,9 @@ def _fields(fields: Iterable[tuple[str, DataType]], required: Container[str]) ->
 def _field(name: str, kind: DataType, is_required: bool) -> str:
     if is_required:
         return f"{name}: {_python(kind)}"
-    return f"{name}: bool = False" if name == "is_settled" else f"{name}: {_python(kind)} | None = None"
+    if name in DEFAULTS:
+        return f"{name}: {_python(kind)} = {DEFAULTS[name]}"
+    return f"{name}: {_python(kind)} | None = None"
 
 
 def _class(name: str, meaning: str, fields: Iterable[str]) -> str:

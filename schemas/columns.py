@@ -22,15 +22,21 @@ from schemas.types import (
     struct,
 )
 from schemas.words import (
+    CLASSIC_STATES,
     DIALECTS,
     END_CAUSES,
     EVIDENCE,
+    FENCING_ERRORS,
+    FINDING_KINDS,
     GENERATION_OUTCOMES,
     GROUP_STATES,
+    GROUP_TYPES,
+    HOLDS,
     OFFSET_ORIGINS,
     SEVERITIES,
     STORM_PATTERNS,
     SUSPECTED_CAUSES,
+    TASK_ROLES,
     TRIGGERS,
     TXN_STATES,
 )
@@ -46,11 +52,14 @@ class Entry:
 
 
 TOPIC_PARTITIONS = Array(struct("TopicPartitions", "topic", topic=STRING, partitions=Array(INT)))
+HELD_PARTITIONS = Array(struct("HeldPartitions", topic_id=STRING, partitions=Array(INT)))
+HELD_TASKS = Array(struct("HeldTasks", subtopology_id=STRING, partitions=Array(INT)))
 
 COLUMNS: dict[str, Entry] = {
     # Who and where
     "cluster": Entry(STRING, "name of the Kafka cluster, from the settings"),
     "group_id": Entry(STRING, "consumer group"),
+    "group_type": Entry(STRING, "type of the group: the protocol that it spoke then", GROUP_TYPES),
     "member_id": Entry(STRING, "member id given out by the coordinator"),
     "group_instance_id": Entry(STRING, "group.instance.id of a static member; null for a dynamic one"),
     "client_id": Entry(STRING, "client.id of the member or request"),
@@ -90,7 +99,7 @@ COLUMNS: dict[str, Entry] = {
     "txn_state": Entry(STRING, "fate of a transactional commit", TXN_STATES),
     "generation": Entry(INT, "generation of the group"),
     "protocol_type": Entry(STRING, "protocol type of the group, e.g. consumer or connect"),
-    "protocol": Entry(STRING, "assignor that the members voted for"),
+    "protocol": Entry(STRING, "assignor that the members voted for; of a consumer group the server's"),
     "leader_member_id": Entry(STRING, "member id of the group's leader"),
     "state_changed_at": Entry(TIMESTAMP, "currentStateTimestamp: when the group entered the state before the record"),
     "members": Entry(
@@ -162,6 +171,20 @@ COLUMNS: dict[str, Entry] = {
         "members of a LeaveGroup, each with its own answer",
     ),
     "partition_errors": Entry(Map(INT, INT), "error code to number of partitions, in the answer of a commit"),
+    "rack_id": Entry(STRING, "rack of the member"),
+    "subscribed_topics": Entry(Array(STRING), "topics that a heartbeat subscribes to; null = as before"),
+    "subscribed_regex": Entry(STRING, "regular expression that a heartbeat subscribes to; null = as before"),
+    "server_assignor": Entry(STRING, "assignor of the server that the member wishes for; null = as before"),
+    "owned": Entry(HELD_PARTITIONS, "partitions that a heartbeat reports to be the member's; null = it says nothing"),
+    "told": Entry(HELD_PARTITIONS, "partitions that the answer to a heartbeat gives the member; null = as before"),
+    "topology": Entry(STRING, "topology that a joining member of a streams group brings, as JSON"),
+    "owned_active": Entry(HELD_TASKS, "active tasks that a heartbeat reports to be held; null = it says nothing"),
+    "owned_standby": Entry(HELD_TASKS, "standby tasks that it reports to be held; null = it says nothing"),
+    "owned_warmup": Entry(HELD_TASKS, "warm-up tasks that it reports to be held; null = it says nothing"),
+    "told_active": Entry(HELD_TASKS, "active tasks that the answer to a heartbeat gives the member; null = as before"),
+    "told_standby": Entry(HELD_TASKS, "standby tasks that the answer gives the member; null = as before"),
+    "told_warmup": Entry(HELD_TASKS, "warm-up tasks that the answer gives the member; null = as before"),
+    "heartbeat_interval_ms": Entry(INT, "how often the member is to send heartbeats, by the answer"),
     "sent_offsets": Entry(
         Array(struct("SentOffset", "topic", "partition", topic=STRING, partition=INT, offset=BIGINT)),
         "offsets in a commit that was refused; null for others",
@@ -170,7 +193,7 @@ COLUMNS: dict[str, Entry] = {
     "host": Entry(STRING, "host of the client log, the folder it was found in"),
     "client_state": Entry(STRING, "the client's own state"),
     "partitions": Entry(Array(STRING), "partitions as topic-partition"),
-    "broker_state": Entry(STRING, "furthest state that the generation reached at the coordinator", GROUP_STATES),
+    "broker_state": Entry(STRING, "furthest state that the generation reached at the coordinator", CLASSIC_STATES),
     # Rejected
     "position": Entry(STRING, "where in the source: partition and offset, or file and line"),
     "reason_code": Entry(STRING, "why it could not be read, stable name"),
@@ -196,12 +219,27 @@ COLUMNS: dict[str, Entry] = {
     "joined_member_ids": Entry(Array(STRING), "members that the last stable generation did not have"),
     "departed_member_ids": Entry(Array(STRING), "members of the last stable generation that are gone"),
     "partitions_total": Entry(INT, "partitions assigned in this generation"),
-    "assignor": Entry(STRING, "client-side assignor whose result the assignment equals, or 'custom'; null = not known"),
+    "assignor": Entry(
+        STRING,
+        "assignor whose result the assignment equals, of the clients or, in a consumer group, of the broker; "
+        "or 'custom'; null = not known",
+    ),
     "partitions_moved": Entry(INT, "partitions whose owner changed against the last stable generation"),
     "evidence": Entry(Array(STRING), "what the row rests on: " + ", ".join(EVIDENCE)),
     "is_inferred": Entry(BOOLEAN, "at least one step was put in without evidence of its own"),
     "missing_before": Entry(INT, "generations skipped before this one that no evidence shows"),
+    "bump_count": Entry(
+        INT,
+        "bumps of the group epoch until the group was settled again, this one among them; 0 = it came while a "
+        "rebalance was under way, or rebalanced nothing; a generation of a classic group counts as one",
+    ),
     # Members and assignments
+    "member_epoch": Entry(INT, "epoch that the member had when the generation ended; null in a classic group"),
+    "hold": Entry(STRING, "how the member has the partition", HOLDS),
+    "role": Entry(STRING, "what a member of a streams group does for the task; null in other groups", TASK_ROLES),
+    "from_epoch": Entry(INT, "member epoch when it began"),
+    "to_epoch": Entry(INT, "member epoch when it was over; null while open, and where the member went"),
+    "waits_for_member_ids": Entry(Array(STRING), "members that had what this one waited for"),
     "is_leader": Entry(BOOLEAN, "the member leads the generation"),
     "topics": Entry(Array(STRING), "topics the member subscribed to"),
     "partitions_assigned": Entry(INT, "partitions assigned to the member; null = not known"),
@@ -215,6 +253,7 @@ COLUMNS: dict[str, Entry] = {
     "from_state": Entry(STRING, "state before", GROUP_STATES),
     "to_state": Entry(STRING, "state after", GROUP_STATES),
     "end_cause": Entry(STRING, "why the membership ended; null = still in", END_CAUSES),
+    "stay": Entry(INT, "counts the stays of a member id in a life; where the client makes its id, it comes back by it"),
     "first_generation": Entry(INT, "first generation"),
     "last_generation": Entry(INT, "last generation"),
     "previous_member_id": Entry(STRING, "member id before, of the same instance, or of the same client and host"),
@@ -224,6 +263,9 @@ COLUMNS: dict[str, Entry] = {
     "predicted_error": Entry(INT, "error code that the replayed state machine answers; null = not predicted"),
     "observed_generation": Entry(INT, "generation in the broker's answer of a successful JoinGroup"),
     "predicted_generation": Entry(INT, "generation in the replayed answer of a successful JoinGroup"),
+    "is_assignment_agreed": Entry(
+        BOOLEAN, "assignments in the answer and in the replayed one are the same; null = no answer has one"
+    ),
     "agrees": Entry(BOOLEAN, "prediction and answer are the same; null = nothing could be predicted"),
     "is_answer_used": Entry(
         BOOLEAN, "the prediction needed the broker's own answer: it shows that the two fit together, and no more"
@@ -323,4 +365,33 @@ COLUMNS: dict[str, Entry] = {
     ),
     "horizon_at": Entry(TIMESTAMP, "moment before which the evidence was taken to be complete; null = not known"),
     "note": Entry(STRING, "what was said about it: why it failed, and what was odd"),
+    # Health
+    "entered_at": Entry(TIMESTAMP, "when the group entered its state; null = before the data begins"),
+    "hour_rebalance_count": Entry(INT, "rebalances in the last hour"),
+    "day_rebalance_count": Entry(INT, "rebalances in the last 24 hours"),
+    "week_rebalance_count": Entry(INT, "rebalances in the last seven days"),
+    "hour_unstable_ms": Entry(BIGINT, "time without a stable assignment in the last hour"),
+    "day_unstable_ms": Entry(BIGINT, "time without a stable assignment in the last 24 hours"),
+    "week_unstable_ms": Entry(BIGINT, "time without a stable assignment in the last seven days"),
+    "last_rebalance_at": Entry(TIMESTAMP, "begin of the last rebalance"),
+    "last_storm_started_at": Entry(TIMESTAMP, "begin of the last storm; null = none"),
+    "last_storm_ended_at": Entry(TIMESTAMP, "end of the last storm"),
+    "last_storm_pattern": Entry(STRING, "what went on in the last storm", STORM_PATTERNS),
+    "is_last_storm_open": Entry(BOOLEAN, "the last storm is not over where the data ends"),
+    "last_burst_error": Entry(STRING, "error of the last burst; null = none", FENCING_ERRORS),
+    "last_burst_started_at": Entry(TIMESTAMP, "begin of the last burst"),
+    "last_burst_cause": Entry(STRING, "what lies behind the last burst, most likely", SUSPECTED_CAUSES),
+    "commit_interval_ms": Entry(
+        BIGINT,
+        "median time between two commits of one partition, over the last 24 hours; null = no partition had two",
+    ),
+    "has_assignments": Entry(BOOLEAN, "partitions have been assigned to its members"),
+    "has_commits": Entry(
+        BOOLEAN, "it has committed offsets; false beside assignments: it keeps its offsets elsewhere, which is no fault"
+    ),
+    # Hand-over
+    "finding_id": Entry(STRING, "name of the finding, the same in all runs, though it grows or its begin moves"),
+    "finding_kind": Entry(STRING, "what kind of finding it is", FINDING_KINDS),
+    "about": Entry(STRING, "what tells findings of one kind and group apart, beside their time: a burst's error"),
+    "first_seen_at": Entry(TIMESTAMP, "start of the run that handed the finding over first"),
 }

@@ -63,6 +63,20 @@ class LeavingMember(Struct, kw_only=True, gc=False):
     error_code: int | None = None
 
 
+class HeldPartitions(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    topic_id: str | None = None
+    partitions: list[int] | None = None
+
+
+class HeldTasks(Struct, kw_only=True, gc=False):
+    """One element of a list in a row."""
+
+    subtopology_id: str | None = None
+    partitions: list[int] | None = None
+
+
 class GroupMetadataRow(Struct, kw_only=True, gc=False):
     """Row of `silver.group_metadata`: one GroupMetadata record (type 2) of a classic group, tombstones included."""
 
@@ -78,6 +92,24 @@ class GroupMetadataRow(Struct, kw_only=True, gc=False):
     recorded_at: float | None = None
     value_version: int | None = None
     members: list[StoredMember] | None = None
+
+
+class ModernGroupRecordRow(Struct, kw_only=True, gc=False):
+    """Row of `silver.modern_group_records`.
+
+    One record of a consumer (KIP-848), share or streams group (types 3 to 23).
+    """
+
+    topic_partition_of_record: int
+    record_offset: int
+    group_id: str
+    record_type: int
+    member_id: str | None = None
+    regular_expression: str | None = None
+    is_tombstone: bool
+    value_version: int | None = None
+    recorded_at: float | None = None
+    body: str | None = None
 
 
 class CoordinatorEventRow(Struct, kw_only=True, gc=False):
@@ -145,6 +177,20 @@ class GroupRequestRow(Struct, kw_only=True, gc=False):
     answered_assignment: bytes | None = None
     leaving_members: list[LeavingMember] | None = None
     partition_errors: dict[int, int] | None = None
+    rack_id: str | None = None
+    subscribed_topics: list[str] | None = None
+    subscribed_regex: str | None = None
+    server_assignor: str | None = None
+    owned: list[HeldPartitions] | None = None
+    told: list[HeldPartitions] | None = None
+    topology: str | None = None
+    owned_active: list[HeldTasks] | None = None
+    owned_standby: list[HeldTasks] | None = None
+    owned_warmup: list[HeldTasks] | None = None
+    told_active: list[HeldTasks] | None = None
+    told_standby: list[HeldTasks] | None = None
+    told_warmup: list[HeldTasks] | None = None
+    heartbeat_interval_ms: int | None = None
 
 
 class ClientEventRow(Struct, kw_only=True, gc=False):
@@ -167,12 +213,13 @@ class ClientEventRow(Struct, kw_only=True, gc=False):
 
 
 class GenerationRow(Struct, kw_only=True, gc=False):
-    """Row of `gold.generations`: one generation of one life of a classic group."""
+    """Row of `gold.generations`: one generation of one life of a classic group, or one epoch of any other."""
 
     cluster: str
     group_id: str
     life: int
     generation: int
+    group_type: str = "classic"
     protocol_type: str | None = None
     protocol: str | None = None
     leader_member_id: str | None = None
@@ -199,6 +246,7 @@ class GenerationRow(Struct, kw_only=True, gc=False):
     evidence: list[str]
     is_inferred: bool
     missing_before: int
+    bump_count: int = 1
     is_settled: bool = False
     settled_at: float | None = None
 
@@ -211,10 +259,11 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     life: int
     generation: int
     member_id: str
+    group_type: str = "classic"
     group_instance_id: str | None = None
     client_id: str | None = None
     client_host: str | None = None
-    is_leader: bool
+    is_leader: bool | None = None
     topics: list[str] | None = None
     session_timeout_ms: int | None = None
     rebalance_timeout_ms: int | None = None
@@ -222,12 +271,13 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     joined_at: float | None = None
     told_at: float | None = None
     replaces_member_id: str | None = None
+    member_epoch: int | None = None
     is_settled: bool = False
     settled_at: float | None = None
 
 
 class AssignmentRow(Struct, kw_only=True, gc=False):
-    """Row of `gold.assignments`: one partition assigned to one member in one generation."""
+    """Row of `gold.assignments`: one partition that one member had in one generation."""
 
     cluster: str
     group_id: str
@@ -236,11 +286,40 @@ class AssignmentRow(Struct, kw_only=True, gc=False):
     member_id: str
     topic: str
     partition: int
+    hold: str = "owned"
+    group_type: str = "classic"
+    role: str | None = None
     group_instance_id: str | None = None
     client_id: str | None = None
     client_host: str | None = None
     valid_from: float | None = None
     valid_to: float | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
+
+
+class ReconciliationRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.reconciliations`.
+
+    One stretch of time in which one member was to give partitions up, or waited for some.
+    """
+
+    cluster: str
+    group_id: str
+    life: int
+    member_id: str
+    seq: int
+    group_type: str = "classic"
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    state: str
+    from_epoch: int | None = None
+    to_epoch: int | None = None
+    from_at: float | None = None
+    to_at: float | None = None
+    partitions: list[str] | None = None
+    waits_for_member_ids: list[str] | None = None
     is_settled: bool = False
     settled_at: float | None = None
 
@@ -252,6 +331,7 @@ class TransitionRow(Struct, kw_only=True, gc=False):
     group_id: str
     life: int
     seq: int
+    group_type: str = "classic"
     at: float | None = None
     from_state: str | None = None
     to_state: str
@@ -271,6 +351,8 @@ class MemberSessionRow(Struct, kw_only=True, gc=False):
     group_id: str
     life: int
     member_id: str
+    stay: int = 1
+    group_type: str = "classic"
     group_instance_id: str | None = None
     client_id: str | None = None
     client_host: str | None = None
@@ -285,7 +367,7 @@ class MemberSessionRow(Struct, kw_only=True, gc=False):
 
 
 class ReplayAuditRow(Struct, kw_only=True, gc=False):
-    """Row of `gold.replay_audit`: one request to a classic group, its answer and the replayed state machine's."""
+    """Row of `gold.replay_audit`: one request to a group, its answer and the replayed state machine's."""
 
     cluster: str
     source_file: str
@@ -296,12 +378,14 @@ class ReplayAuditRow(Struct, kw_only=True, gc=False):
     broker: str
     api: str
     group_id: str
+    group_type: str = "classic"
     member_id: str | None = None
     state_before: str | None = None
     observed_error: int
     predicted_error: int | None = None
     observed_generation: int | None = None
     predicted_generation: int | None = None
+    is_assignment_agreed: bool | None = None
     agrees: bool | None = None
     is_answer_used: bool
     why: str | None = None
@@ -482,3 +566,63 @@ class CommitGapRow(Struct, kw_only=True, gc=False):
     first_commit_at: float | None = None
     owned_ms: int | None = None
     kind: str
+
+
+class StandingCommitRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.standing_commits`: one commit that later commits of its partition are compared with."""
+
+    cluster: str
+    topic_partition_of_record: int
+    record_offset: int
+    recorded_at: float | None = None
+    group_id: str
+    topic: str
+    partition: int
+    committed_offset: int | None = None
+    is_tombstone: bool
+    txn_state: str
+
+
+class GroupHealthRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.group_health`: one group, as it is at the newest time in the data of its cluster."""
+
+    cluster: str
+    group_id: str
+    at: float
+    group_type: str = "classic"
+    life: int | None = None
+    state: str | None = None
+    entered_at: float | None = None
+    generation: int | None = None
+    member_count: int | None = None
+    hour_rebalance_count: int
+    day_rebalance_count: int
+    week_rebalance_count: int
+    hour_unstable_ms: int
+    day_unstable_ms: int
+    week_unstable_ms: int
+    last_rebalance_at: float | None = None
+    last_storm_started_at: float | None = None
+    last_storm_ended_at: float | None = None
+    last_storm_pattern: str | None = None
+    is_last_storm_open: bool | None = None
+    last_burst_error: str | None = None
+    last_burst_started_at: float | None = None
+    last_burst_cause: str | None = None
+    commit_interval_ms: int | None = None
+    has_assignments: bool
+    has_commits: bool
+    evidence: list[str]
+
+
+class KnownFindingRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.known_findings`: one finding that some run has seen, whether it still stands or not."""
+
+    cluster: str
+    finding_id: str
+    finding_kind: str
+    group_id: str
+    about: str
+    started_at: float | None = None
+    ended_at: float | None = None
+    first_seen_at: float

@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
-GROUP_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead")
+GROUP_TYPES = ("classic", "consumer", "share", "streams")
+"""Types of a group: the protocols that a coordinator speaks (GroupType)."""
+
+CLASSIC_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead")
 """States of a classic group, as Kafka's admin API spells them (ClassicGroupState)."""
+
+GROUP_STATES = (*CLASSIC_STATES, "NotReady", "Assigning", "Reconciling")
+"""States of a group of whatever type, as Kafka's admin API spells them (GroupState)."""
+
+HOLDS = ("owned", "revoking")
+"""How a member has a partition: it is its own, or was taken from it and it has not shown that it gave it back."""
+
+TASK_ROLES = ("active", "standby", "warmup")
+"""What a member of a streams group does for a task."""
+
+WAITING_STATES = ("UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNREVOKED_TASKS", "UNRELEASED_TASKS")
+"""States of a member on its way to its target: it is to give something up, or waits until others have."""
+
+UNREVOKED = ("UNREVOKED_PARTITIONS", "UNREVOKED_TASKS")
+"""Those of them in which a member is to give something up."""
 
 DIALECTS = ("scala", "java")
 """The two coordinators: Scala up to 3.9, Java from 3.7 (the only one from 4.0)."""
@@ -32,9 +50,15 @@ TRIGGERS = (
     "group_over_capacity",
     "assignment_store_failed",
     "protocol_downgraded",
+    "converted",
+    "member_removed",
+    "regex_changed",
+    "topology_changed",
+    "partitions_initialised",
+    "instance_replaced",
     "unknown",
 )
-"""Causes of a rebalance."""
+"""Causes of a rebalance; member_removed: a leave or an expiry, where nothing tells which."""
 
 END_CAUSES = (
     "left",
@@ -46,9 +70,10 @@ END_CAUSES = (
     "replaced",
     "group_over_capacity",
     "group_ended",
+    "removed",
     "unknown",
 )
-"""Causes of the end of a membership."""
+"""Causes of the end of a membership; removed: it left or was fenced, where nothing tells which."""
 
 SEVERITIES = ("info", "warning", "critical")
 
@@ -58,8 +83,9 @@ FENCING_ERRORS = (
     "FENCED_INSTANCE_ID",
     "STALE_MEMBER_EPOCH",
     "FENCED_MEMBER_EPOCH",
+    "UNRELEASED_INSTANCE_ID",
 )
-"""Errors by which a coordinator fences a member; bursts are counted for each of them apart."""
+"""Errors by which a coordinator fences a member, or keeps it out; bursts are counted for each of them apart."""
 
 SUSPECTED_CAUSES = (
     "zombie",
@@ -69,6 +95,8 @@ SUSPECTED_CAUSES = (
     "rebalance_in_flight",
     "fencing_war",
     "commit_retry",
+    "not_a_member",
+    "unreleased_instance",
     "unknown",
 )
 """What can lie behind a burst of fencing errors."""
@@ -78,6 +106,9 @@ OFFSET_STEPS = ("rewind", "jump", "deleted")
 
 OFFSET_ORIGINS = ("member", "admin", "transaction_aborted", "expired", "unknown")
 """Who moves a committed offset."""
+
+OFFSET_KEEPERS = ("members", "consumers", "both", "elsewhere", "nobody")
+"""Who keeps a group's offsets: its members; consumers with assign(), which are none; both; somebody outside Kafka."""
 
 COMMIT_GAPS = ("silent", "lost")
 """Why a partition has no commit across a rebalance: its owner does not commit, or its commit was refused."""
@@ -93,7 +124,11 @@ STORM_PATTERNS = (
     "subscription_conflict",
     "metadata_refresh",
     "coordinator_trouble",
+    "slow_revoker",
     "mixed",
     "unknown",
 )
 """What goes on in a storm: the story that most of its rebalances are part of."""
+
+FINDING_KINDS = ("rebalance_storm", "illegal_generation_burst", "offset_rewind", "commit_gap")
+"""Kinds of findings: their tables' names for one row."""

@@ -15,6 +15,7 @@ from jobs.frame.job import Job
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from schemas.tables.gold import AUDIT_COUNTS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
+from transforms.foreign_text import printable
 
 SHOWN = 20
 """Findings of one kind that are shown; the tables hold them all."""
@@ -63,7 +64,7 @@ def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Itera
     yield ""
     yield f"{title}: none" if not rows else title
     for row in rows[:SHOWN]:
-        yield "  " + ", ".join(line(row))
+        yield "  " + printable(", ".join(line(row)))
     if len(rows) > SHOWN:
         yield f"  … more in {spec.full_name}"
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 
+from jobs.frame.log_lines import is_json, told
 from transforms.errors import LakeError, QualityError, RebalanceError, SettingsError, SourceError
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,8 @@ def guarded(body: Callable[[], int]) -> int:
         code = exit_code_of(error)
         if code is ExitCode.BUG:
             log.exception("this is a bug in Rebalance Analytics")
+        elif is_json():
+            told(_one_line(str(error)) or "interrupted", logging.ERROR, exit_code=int(code))
         elif code is ExitCode.INTERRUPTED:
             sys.stderr.write("interrupted\n")
         else:

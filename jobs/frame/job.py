@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -13,18 +13,22 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.frame import log_lines
 from jobs.frame.exit_codes import guarded
+from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
 from jobs.lake.lake import Lake
 from jobs.quality.run_record import RunRecord
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import spark_session
 from jobs.settings.command_line import Parser, parse
-from jobs.settings.loading import load, require_paths
+from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
 from jobs.settings.sources import is_local, local_path
+from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
+from transforms.silver.hashing import with_hashes
 
 _WRITERS = 4
 """Tables that are written at the same time."""
@@ -54,7 +58,13 @@ class Job:
         return self.lake.spark
 
     def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime, are_new: bool = False) -> None:
-        """Add new rows to tables, stamped with the start of the run, and report how many they were."""
+        """Add new rows to tables, stamped with the start of the run, and report how many they were.
+
+        Names of clients are hashed on the way into silver, if the settings want it.
+        """
+        pseudonyms = self.settings.privacy.pseudonyms()
+        if pseudonyms is not None:
+            frames = [(spec, with_hashes(spec, rows, pseudonyms)) for spec, rows in frames]
         self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at, are_new))
 
     def replace(
@@ -75,6 +85,8 @@ class Job:
 
 Body = Callable[[Job], None]
 AddArguments = Callable[[argparse.ArgumentParser], None]
+AtEnd = Callable[[Settings, float, int], None]
+"""Told the settings, when the run began (epoch seconds), and its exit code."""
 
 
 def execute(
@@ -85,6 +97,7 @@ def execute(
     add_arguments: AddArguments | None = None,
     step: str = "",
     writes: bool = True,
+    at_end: AtEnd | None = None,
 ) -> int:
     """Run a job as a process does.
 
@@ -96,34 +109,51 @@ def execute(
         add_arguments: adds the job's own arguments.
         step: name of the one step that the job is; empty if it reports its steps itself.
         writes: the job writes tables, so that no other one may at the same time.
+        at_end: called when the run has ended, however it did, if its settings could be read.
 
     Returns:
         The exit code.
     """
+    started_at, read = time.time(), list[Settings]()
 
     def frame() -> int:
-        handler = logging.StreamHandler()
-        handler.setLevel(logging.WARNING)  # Great Expectations sets its own loggers to INFO
-        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", handlers=[handler])
-        logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)  # a JSON copy of each exception
+        log_lines.quiet()
         parser = Parser(description=description.splitlines()[0], allow_abbrev=False)
         parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
         if add_arguments is not None:
             add_arguments(parser)
         arguments, given = parse(parser, argv)
         settings = load(arguments.settings, given)
+        if at_end is not None:
+            require_places(settings)
+            read.append(settings)
+        if settings.logging.format == "json":
+            log_lines.as_json(settings.cluster)
         require_paths(settings, sections)
         _run(body, settings, arguments, sections, step, writes)
         return 0
 
-    return guarded(frame)
+    code = guarded(frame)
+    return _told(at_end, read[0], started_at, code) if at_end is not None and read else code
+
+
+def _told(at_end: AtEnd, settings: Settings, started_at: float, code: int) -> int:
+    """Tell how the run ended; return its exit code, or if it was done that of the telling."""
+
+    def tell() -> int:
+        at_end(settings, started_at, code)
+        return 0
+
+    of_telling = guarded(tell)
+    return code or of_telling
 
 
 def _run(
     body: Body, settings: Settings, arguments: argparse.Namespace, sections: tuple[str, ...], step: str, writes: bool
 ) -> None:
     """Start what is needed, and run the job."""
-    report = Report(on_stderr=getattr(arguments, "json", False))
+    on_stderr = getattr(arguments, "json", False)
+    report = JsonReport(on_stderr) if log_lines.is_json() else Report(on_stderr=on_stderr)
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
         needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"
@@ -144,6 +174,7 @@ def _run(
                 raise
             if writes:
                 lake.contents.keep()
+                lake.register(TABLES)
     finally:
         if is_ours:
             spark.stop()

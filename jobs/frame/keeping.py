@@ -45,10 +45,12 @@ def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]]
         rows: the rows.
         most: number up to which they are few.
     """
-    found = rows.limit(most + 1).toArrow()
+    # `toArrow` refuses a missing struct whose fields are never null: so all are said to be null at times.
+    kind = rows.schema.toNullable()
+    found = rows.limit(most + 1).select(*(F.col(field.name).cast(field.dataType) for field in kind)).toArrow()
     if found.num_rows > most:
         return staged(rows), None
-    return rows.sparkSession.createDataFrame(found, rows.schema), found.to_pylist()
+    return rows.sparkSession.createDataFrame(found, kind), found.to_pylist()
 
 
 def with_rows(frames: Mapping[str, DataFrame]) -> set[str]:

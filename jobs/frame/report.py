@@ -16,11 +16,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from schemas.table import TableSpec
+from transforms.foreign_text import printable
 
-
-def printable(text: str) -> str:
-    """Return foreign text so that a terminal shows it and obeys nothing in it."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+__all__ = ["Report", "printable"]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
 from jobs.lake.notes import Notes
 from jobs.lake.progress import Progress
+from jobs.lake.registration import register
 from jobs.lake.retired import Retired
 from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
@@ -98,6 +99,15 @@ class Lake:
                 yield
             finally:
                 self._is_held = False
+
+    def register(self, specs: Sequence[TableSpec]) -> None:
+        """Register those of the tables that exist in the settings' database, if there is one.
+
+        Raises:
+            SettingsError: another table bears the name of one of them.
+        """
+        if self._database:
+            register(self.spark, self._database, filter(self.exists, specs), self.path)
 
     def exists(self, spec: TableSpec) -> bool:
         """Tell whether a table has been created."""

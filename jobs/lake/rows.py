@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any, TypeVar
 
-from pyspark.sql import DataFrame
+import msgspec
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampType
 
 from schemas.spark import spark_type
 from schemas.table import TableSpec
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 WRITTEN_AT = ("recorded_at", "logged_at", "answered_at", "at", "seen_at")
 """When what a row tells of was written, by the first of these columns that its table has."""
@@ -54,3 +59,27 @@ def rejected_rows(read: DataFrame) -> DataFrame:
     """Return the rows of `rejected` among what a source read, unique by key."""
     bad = read.where(F.col("reason_code").isNotNull()).select("source", "position", "reason_code", "detail", "raw")
     return bad.dropDuplicates(["source", "position"])
+
+
+def in_ms(rows: DataFrame) -> list[Column]:
+    """Return the columns of rows with moments as epoch ms: no time zone can come in between when they are collected."""
+    return [
+        (F.unix_micros(field.name) / 1000).alias(field.name)
+        if isinstance(field.dataType, TimestampType)
+        else F.col(field.name)
+        for field in rows.schema.fields
+    ]
+
+
+def collected(rows: DataFrame) -> list[dict[str, Any]]:
+    """Collect rows as plain values, moments as epoch ms."""
+    return [row.asDict(recursive=True) for row in rows.select(*in_ms(rows)).collect()]
+
+
+def typed(rows: DataFrame, of: type[T]) -> list[T]:
+    """Collect rows as structs of `schemas.rows` or the like; other columns are left out."""
+    names = [name for name in of.__struct_fields__ if name in rows.columns]
+    plain = (
+        {name: value for name, value in row.items() if value is not None} for row in collected(rows.select(*names))
+    )
+    return [msgspec.convert(row, of, strict=False) for row in plain]

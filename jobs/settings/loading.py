@@ -20,6 +20,7 @@ from pydantic_settings import SettingsError as SourceFormatError
 from jobs.settings.settings import ENV_PREFIX, OPEN, Settings, keys
 from jobs.settings.sources import SettingsSource, is_local, local_path
 from transforms.errors import SettingsError
+from transforms.privacy import SHORTEST_SALT
 
 
 def load(file: Path | None, given: Mapping[str, Any]) -> Settings:
@@ -64,11 +65,21 @@ def load(file: Path | None, given: Mapping[str, Any]) -> Settings:
 
 
 def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
-    """Refuse local paths that do not exist, in the sections that a job is going to read.
+    """Refuse settings without a source, and local paths that do not exist, in the sections that a job is to read.
 
     Raises:
-        SettingsError: a path is not set although its section needs one, or is not there.
+        SettingsError: there is no source, or a path is not set although its section needs one, or is not there.
     """
+    if sections and settings.offsets.kind == "none" and not settings.logs.path:
+        raise SettingsError(
+            'there is no source: set offsets.kind to "segments", "records" or "kafka", or logs.path to where brokers\' '
+            "and clients' logs are, or both"
+        )
+    if settings.privacy.hash_clients and len(settings.privacy.salt.get_secret_value()) < SHORTEST_SALT:
+        raise SettingsError(
+            f"privacy.hash_clients needs a secret of {SHORTEST_SALT} characters or more in the environment variable "
+            f"{_variable('privacy.salt')}"
+        )
     wanted = ["spark.properties", "spark.log4j2"]
     if "offsets" in sections and settings.offsets.kind != "none":
         needed = "bootstrap_servers" if settings.offsets.kind == "kafka" else "path"
@@ -83,6 +94,30 @@ def require_paths(settings: Settings, sections: tuple[str, ...]) -> None:
         path = getattr(getattr(settings, section), name)
         if path and is_local(path) and not _is_there(local_path(path)):
             raise SettingsError(f"{key} = {path}: no such file or folder")
+
+
+def require_places(settings: Settings) -> None:
+    """Refuse places for the files of findings where none can be written, or where nobody would look for them.
+
+    Raises:
+        SettingsError: there is such a one.
+    """
+    _require_place("findings.json_lines", settings.findings.json_lines)
+    _require_place("findings.prometheus", settings.findings.prometheus, ".prom")
+
+
+def _require_place(key: str, path: str, ending: str = "") -> None:
+    if not path:
+        return
+    if not is_local(path):
+        raise SettingsError(f"{key} = {path}: must be on a disk of the machine that the driver runs on")
+    place = Path(local_path(path))
+    if not place.name.endswith(ending):
+        raise SettingsError(f"{key} = {path}: must end in {ending}, as node_exporter reads no other files")
+    if place.is_dir():
+        raise SettingsError(f"{key} = {path}: is a folder and no file")
+    if not (place.parent.is_dir() and os.access(place.parent, os.W_OK)):
+        raise SettingsError(f"{key} = {path}: folder {place.parent} does not exist or cannot be written in")
 
 
 def _is_there(path: str) -> bool:

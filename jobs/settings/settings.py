@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from jobs.settings.kafka_options import KafkaOptions
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
+from transforms.privacy import Pseudonyms
 
 ENV_PREFIX = "REBALANCE__"
 """Begins the environment variables that are settings."""
@@ -179,10 +180,44 @@ class QualitySettings(Section):
     clock_slack_ms: Number = Field(300_000, ge=0, description="how far clocks may lie apart, in milliseconds")
 
 
-class ReportSettings(Section):
-    """Where people look."""
+class FindingsSettings(Section):
+    """How findings are handed over; the files lie on the machine that the driver runs on."""
 
-    path: str = Field("", description="folder of the report; empty = <lake.root>/report")
+    json_lines: str = Field("", description="file for the findings of a run, one line of JSON each; empty = none")
+    prometheus: str = Field("", description="file for node_exporter's textfile collector (*.prom); empty = none")
+    days: Number = Field(
+        7, ge=0, description="findings that ended longer ago are not handed over any more, in days; 0 = all are"
+    )
+    named_groups: Number = Field(100, ge=0, description="groups that metrics name at most, the worst ones first")
+
+
+class PrivacySettings(Section):
+    """Whether the lake tells whose machines and processes it is about."""
+
+    hash_clients: bool = Field(
+        False, description="hash client ids, hosts, instance ids and what member ids hold of them, before silver"
+    )
+    salt: SecretStr = Field(
+        SecretStr(""), description="secret that the hashes hang on, 16 characters or more; from the environment alone"
+    )
+
+    def pseudonyms(self) -> Pseudonyms | None:
+        """Return what hashes names; None if they are to stay."""
+        return Pseudonyms(self.salt.get_secret_value()) if self.hash_clients else None
+
+
+class LoggingSettings(Section):
+    """What our own log lines look like."""
+
+    format: Literal["text", "json"] = Field(
+        "text", description="text = progress for people, and warnings; json = an object a line on standard error"
+    )
+
+
+class ReportSettings(Section):
+    """Where the report is written."""
+
+    path: str = Field("", description="folder or URI of the report; empty = <lake.root>/report")
 
     def folder(self, lake_root: str) -> str:
         """Return the folder of the report on a lake."""
@@ -214,6 +249,9 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
     quality: QualitySettings = QualitySettings()
+    findings: FindingsSettings = FindingsSettings()
+    privacy: PrivacySettings = PrivacySettings()
+    logging: LoggingSettings = LoggingSettings()
     report: ReportSettings = ReportSettings()
     spark: SparkSettings = SparkSettings()
 

@@ -13,7 +13,16 @@ from jobs.settings import kafka_options
 from jobs.settings.settings import ENV_PREFIX
 from transforms.errors import SettingsError
 
-PATHS = ("lake.root", "offsets.path", "logs.path", "report.path", "spark.properties", "spark.log4j2")
+PATHS = (
+    "lake.root",
+    "offsets.path",
+    "logs.path",
+    "report.path",
+    "findings.json_lines",
+    "findings.prometheus",
+    "spark.properties",
+    "spark.log4j2",
+)
 """Settings that are paths, and so are relative to where they were written."""
 
 
@@ -42,6 +51,8 @@ class SettingsSource(PydanticBaseSettingsSource):
         if isinstance(values.get("offsets"), dict):
             values["offsets"] = kafka_options.gathered(values["offsets"])
             self._refuse_secrets(values["offsets"])
+        if self._is_open and isinstance(values.get("privacy"), dict) and values["privacy"].get("salt"):
+            raise _not_here("privacy.salt")
         for key in PATHS:
             section, name = key.split(".")
             part = values.get(section)
@@ -55,9 +66,12 @@ class SettingsSource(PydanticBaseSettingsSource):
     def _refuse_secrets(self, offsets: dict[str, Any]) -> None:
         """A file is copied and committed, and a command line is seen by everyone on the machine."""
         for name in kafka_options.secrets(offsets) if self._is_open else ():
-            key = f"offsets.{kafka_options.PREFIX}{name}"
-            variable = (ENV_PREFIX + key.replace(".", "__")).upper()
-            raise SettingsError(f"{key} is a secret: set it by the environment variable {variable} alone")
+            raise _not_here(f"offsets.{kafka_options.PREFIX}{name}")
+
+
+def _not_here(key: str) -> SettingsError:
+    variable = (ENV_PREFIX + key.replace(".", "__")).upper()
+    return SettingsError(f"{key} is a secret: set it by the environment variable {variable} alone")
 
 
 def is_local(path: str) -> bool:

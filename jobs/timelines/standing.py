@@ -8,7 +8,10 @@ import msgspec
 
 from jobs.frame.job import Job
 from jobs.lake.progress import Note
+from jobs.timelines.changes import Change, Groups, with_change
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
+from schemas.tables.gold import REPLAY_SNAPSHOTS, REPLAYED
+from schemas.tables.silver import TOPIC_NAMES
 from transforms.batches.horizon import Horizon, horizon
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.gathering import Reach
@@ -16,7 +19,7 @@ from transforms.gold.timelines.plan import INPUTS
 
 STEP = "rebuild_timelines"
 
-READ = (OFFSETS_RECORDS, LOG_LINES, *INPUTS)
+READ = (OFFSETS_RECORDS, LOG_LINES, *INPUTS, TOPIC_NAMES)
 """Tables whose new rows concern the replay."""
 
 
@@ -29,6 +32,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         horizon: moment before which evidence is taken to be complete (epoch ms); None = nothing has spoken yet.
         partition_count: partitions of `__consumer_offsets`, as a broker printed it last.
         marks: the tables of gold as the run left them.
+        changes: what it and the runs before it changed in them, the youngest last.
     """
 
     loaded: dict[str, str | None] = {}
@@ -36,6 +40,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     horizon: float | None = None
     partition_count: int | None = None
     marks: dict[str, str] = {}
+    changes: tuple[Change, ...] = ()
 
     @property
     def reach(self) -> Reach:
@@ -60,9 +65,17 @@ def standing(job: Job) -> Standing | None:
     return None if note is None else msgspec.convert(note, Standing)
 
 
-def noted(job: Job, reached: Standing) -> None:
-    """Note where a run came to, after its last write."""
-    note: Note = msgspec.to_builtins(msgspec.structs.replace(reached, marks=marks(job)))
+def noted(job: Job, reached: Standing, before: dict[str, str], changed: Groups) -> None:
+    """Note where a run came to, after its last write.
+
+    Args:
+        job: the job.
+        reached: how far it came.
+        before: marks of the tables as it found them.
+        changed: the groups whose rows it wrote.
+    """
+    changes = with_change(reached.changes, Change(before=before, groups=changed))
+    note: Note = msgspec.to_builtins(msgspec.structs.replace(reached, marks=marks(job), changes=changes))
     job.lake.progress.note(STEP, TABLES, note)
 
 
@@ -73,4 +86,4 @@ def newest_load(job: Job) -> dict[str, str | None]:
 
 def marks(job: Job) -> dict[str, str]:
     """Return what changes with the rows of the replay's tables."""
-    return {spec.full_name: job.lake.contents.mark(spec) for spec in TABLES}
+    return {spec.full_name: job.lake.contents.mark(spec) for spec in (*REPLAYED, REPLAY_SNAPSHOTS)}

@@ -23,19 +23,28 @@ from jobs.timelines import standing
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.gold import REPLAY_AUDIT, REPLAY_SNAPSHOTS
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, OFFSET_COMMITS, REJECTED
+from schemas.tables.silver import (
+    COORDINATOR_EVENTS,
+    GROUP_METADATA,
+    GROUP_REQUESTS,
+    MODERN_GROUP_RECORDS,
+    OFFSET_COMMITS,
+    REJECTED,
+)
 from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.coordinator.state import VERSION
 
 _READ_BY = {
     OFFSETS_RECORDS: DECODE_STEP,
     LOG_LINES: PARSE_STEP,
-    **dict.fromkeys((OFFSET_COMMITS, GROUP_METADATA, COORDINATOR_EVENTS, GROUP_REQUESTS), standing.STEP),
+    **dict.fromkeys(
+        (OFFSET_COMMITS, GROUP_METADATA, MODERN_GROUP_RECORDS, COORDINATOR_EVENTS, GROUP_REQUESTS), standing.STEP
+    ),
 }
 """By table, the step that has to have read its rows before they go."""
 
 _BRONZE = (OFFSETS_RECORDS, LOG_LINES)
-_EVIDENCE = (GROUP_METADATA, COORDINATOR_EVENTS, GROUP_REQUESTS)
+_EVIDENCE = (GROUP_METADATA, MODERN_GROUP_RECORDS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 _REST_OF_SILVER = (OFFSET_COMMITS, REJECTED)
 
 

@@ -54,6 +54,11 @@ def test_user_errors_are_one_line_and_bugs_keep_their_traceback(
         (["--cluster=c", "--lake.root=x", "--offsets.kind=segments", "--offsets.path=/no/such"], "/no/such"),
         (["--cluster=c", "--lake.root=x", "--logs.path=/no/such"], "/no/such"),
         (["--lake.root=x"], "cluster is missing"),
+        (["--cluster=c", "--lake.root=x", "--findings.prometheus=/no/such/f.prom"], "/no/such does not exist"),
+        (["--cluster=c", "--lake.root=x", "--findings.prometheus=f.txt"], "must end in .prom"),
+        (["--cluster=c", "--lake.root=x", "--findings.json_lines=."], "is a folder"),
+        (["--cluster=c", "--lake.root=x", "--findings.json_lines=s3a://b/f"], "on a disk of the machine"),
+        (["--cluster=c", "--lake.root=x"], "there is no source: set offsets.kind"),
     ],
 )
 def test_bad_settings_end_before_spark_starts(
@@ -65,11 +70,28 @@ def test_bad_settings_end_before_spark_starts(
     assert not list(tmp_path.iterdir()), "nothing was written"
 
 
+def test_a_run_that_cannot_begin_is_noted_in_the_metrics_beside_the_last_one_that_was_done(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "rebalance.prom"
+    done = 'rebalance_last_success_timestamp_seconds{cluster="c"} 7\n'
+    file.write_text(f"# HELP rebalance_last_success_timestamp_seconds When\n{done}", encoding="utf-8")
+    arguments = ["--cluster=c", f"--lake.root={tmp_path}", f"--findings.prometheus={file}", "--logs.path=/no/such"]
+    assert run_pipeline.main(arguments) == ExitCode.BAD_SETTINGS
+    assert "/no/such" in sentence(capsys)
+    told = file.read_text(encoding="utf-8")
+    assert 'rebalance_last_run_exit_code{cluster="c"} 2\n' in told
+    assert done in told
+    assert [path.name for path in tmp_path.iterdir()] == ["rebalance.prom"]
+
+
 def test_bad_arguments_of_a_job(capsys: pytest.CaptureFixture[str]) -> None:
     assert describe_group.main(["--cluster=c", "--lake.root=x"]) == ExitCode.BAD_SETTINGS
     assert "--group" in sentence(capsys)
     assert describe_group.main(["--cluster=c", "--lake.root=x", "--group=g", "--at=noon"]) == ExitCode.BAD_SETTINGS
     assert "noon" in sentence(capsys)
+    assert describe_group.main(["--cluster=c", "--lake.root=x", "--group=\udcff"]) == ExitCode.BAD_SETTINGS
+    assert "is not UTF-8" in sentence(capsys)
 
 
 @pytest.mark.spark
@@ -83,5 +105,6 @@ def test_an_empty_folder_is_no_source(spark: Any, capsys: pytest.CaptureFixture[
 @pytest.mark.spark
 def test_a_lake_that_cannot_be_written(spark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    assert run_pipeline.main(["--cluster=c", f"--lake.root={tmp_path / 'file'}"]) == ExitCode.UNREACHABLE
+    arguments = ["--cluster=c", f"--lake.root={tmp_path / 'file'}", f"--logs.path={tmp_path}"]
+    assert run_pipeline.main(arguments) == ExitCode.UNREACHABLE
     assert "lake" in sentence(capsys)

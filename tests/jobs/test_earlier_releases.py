@@ -40,5 +40,6 @@ def test_a_lake_of_the_first_release_gives_the_answers_of_a_new_one(
 def _told(rows: list[dict[str, Any]]) -> list[str]:
     """Rows as text, in an order of their own; when they were loaded is of no account."""
     return sorted(
-        repr({name: value for name, value in row.items() if name not in ("loaded_at", "seen_at")}) for row in rows
+        repr({name: value for name, value in row.items() if name not in ("loaded_at", "first_seen_at", "seen_at")})
+        for row in rows
     )

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.package import as_zip, build_wheel
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -58,18 +60,8 @@ def test_the_lock_is_of_the_declared_dependencies() -> None:
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The zip as `make zip` builds it, made from a copy so that the tree stays as it is."""
-    import shutil
-
-    copy = tmp_path_factory.mktemp("package")
-    for name in ("jobs", "transforms", "schemas"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy / name)
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
-    subprocess.run(build, cwd=copy, check=True, capture_output=True)
-    (wheel,) = (copy / "dist").glob("*.whl")
-    return wheel.rename(wheel.with_name(wheel.name.replace("-py3-none-any.whl", ".zip")))
+    """The zip for --py-files."""
+    return as_zip(build_wheel(tmp_path_factory.mktemp("package")))
 
 
 @pytest.mark.slow
@@ -77,12 +69,36 @@ def test_the_zip_holds_all_modules_and_nothing_else(archive: Path) -> None:
     names = zipfile.ZipFile(archive).namelist()
     packed = {name for name in names if name.endswith(".py")}
     modules = {
-        str(path.relative_to(ROOT))
+        str(path.relative_to(ROOT)).removeprefix("jobs/launcher/")
         for package in ("jobs", "transforms", "schemas")
         for path in (ROOT / package).rglob("*.py")
     }
     assert packed == modules
-    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"jobs", "transforms", "schemas"}
+    folders = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    assert folders == {"jobs", "transforms", "schemas", "rebalance_analytics"}
+
+
+@pytest.mark.slow
+def test_the_same_sources_give_the_same_bytes(archive: Path, tmp_path: Path) -> None:
+    """What is released can be built again by others, whenever, wherever and by whomever their copy was made."""
+    usual = os.umask(0o077)
+    try:
+        again = build_wheel(tmp_path / "elsewhere" / "again", copied_at=1_000_000_000)
+    finally:
+        os.umask(usual)
+    assert again.read_bytes() == archive.read_bytes()
+
+
+@pytest.mark.slow
+def test_the_report_finds_its_files_in_the_zip(archive: Path, tmp_path: Path) -> None:
+    script = "from jobs.report.pages import assets, layout; print(len(assets()), layout())"
+    from jobs.report.pages import assets, layout
+
+    environment = os.environ | {"PYTHONPATH": str(archive)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [str(len(assets())), layout()]
 
 
 @pytest.mark.spark
@@ -107,8 +123,10 @@ def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir:
         f"--py-files={archive}",
         str(script),
         *arguments(tmp_path / "lake", capture_dir("chaos-4.2.0")),
+        "--publish",
     ]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "Replay:" in done.stdout
     assert (tmp_path / "lake" / "gold" / "generations" / "_delta_log").is_dir()
+    assert (tmp_path / "lake" / "report" / "index.html").is_file()

@@ -166,5 +166,5 @@ def test_maintenance_changes_no_row(spark: Any, copy: Path, capture_dir: Callabl
 
 def _comparable(rows: list[dict[str, Any]]) -> list[str]:
     """Rows in an order of their own, without the time of the run."""
-    run = ("loaded_at", "seen_at")
+    run = ("loaded_at", "first_seen_at", "seen_at")
     return sorted(str(sorted((k, str(v)) for k, v in row.items() if k not in run)) for row in rows)

@@ -238,3 +238,17 @@ def test_storms_in_words_say_when_why_and_what_to_do() -> None:
     assert "than `worker-1` at `/10.0.0.1`" in first and advice == "> Raise session.timeout.ms."
     assert "of the time" not in second and " than " not in second
     assert timeline().storms_in_words() == "`shop` had no storm."
+
+
+def test_a_stretch_of_time_cuts_what_reaches_over_its_ends() -> None:
+    whole = timeline(
+        generations=[generation(1, 10), generation(2, 50)],
+        transitions=[transition(1, 10, "Stable"), transition(2, 50, "Empty")],
+        assignments=[assignment(0, "a", 10, 50), assignment(1, "a", 50, None), assignment(2, "a", 0, 20)],
+    )
+    part = whole.between(at(20), at(60))
+    assert part.generations["generation"].tolist() == [2]
+    assert part.transitions["seq"].tolist() == [2]
+    assert part.assignments[["partition", "valid_from"]].to_numpy().tolist() == [[0, at(20)], [1, at(50)]]
+    assert part.until == at(60)
+    assert whole.between(None, None) is whole

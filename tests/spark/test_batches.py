@@ -42,6 +42,9 @@ def logs_last(rows: list[Piece], dice: random.Random) -> Batches:
     return [records, lines[half:], [*lines[:half], *lines[half:]]]  # the last of them a second time
 
 
+SHORT = "chaotic, late"
+"""The case that all tests have; it has most in it."""
+
 CASES = {
     "calm, cut anywhere": ("kafka-4.2.0", in_turn),
     "chaotic, late": ("chaos-3.9.1", shuffled),
@@ -49,7 +52,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [each if each == SHORT else pytest.param(each, marks=pytest.mark.long) for each in CASES]
+)
 def test_batches_end_in_the_tables_of_one_run(
     case: str, spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
 ) -> None:

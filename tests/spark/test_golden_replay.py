@@ -32,7 +32,7 @@ def gold(spark: SparkSession) -> dict[str, Tables]:
     for case in cases():
         for table, rows in case.history.silver.items():
             silver[table] += [{**row, "cluster": case.name} for row in rows]
-    frames = {spec: to_frame(spark, spec, silver[spec.name]) for spec in INPUTS}
+    frames = {spec: to_frame(spark, spec, silver.get(spec.name, [])) for spec in INPUTS}
     nothing = (to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS))
     plan = Plan(frames, *nothing, Reach(), PARTITION_COUNT)
     starting = plan.starting()

@@ -118,9 +118,9 @@ def test_a_partition_that_nobody_commits_is_told_of_while_the_group_commits_othe
     }
     found = {
         (row["group_id"], row["partition"], row["kind"], row["member_id"], row["owned_ms"], row["first_commit_at"])
-        for row in to_rows(commit_gaps(tables, SILENT_MS, 12_000.0))
+        for row in to_rows(commit_gaps(tables, SILENT_MS))
     }
-    assert found == {("mixed", 1, "silent", "b", 12_000, None), ("late", 1, "silent", "b", 6_000, 6_000.0)}
+    assert found == {("mixed", 1, "silent", "b", 11_000, None), ("late", 1, "silent", "b", 6_000, 6_000.0)}
 
 
 def refusal(at: float, member: str, *partitions: int) -> Row:
@@ -152,7 +152,7 @@ def test_a_commit_that_was_refused_is_lost_to_the_next_owner(spark: SparkSession
             row["last_commit_at"],
             row["first_commit_at"],
         )
-        for row in to_rows(commit_gaps(tables, 100_000, 12_000.0))
+        for row in to_rows(commit_gaps(tables, 100_000))
     }
     assert found == {
         (0, 2, "lost", "b", 2000.0, 3000.0),
@@ -165,7 +165,7 @@ def test_tables_have_the_columns_and_types_of_the_contract(spark: SparkSession) 
     empty = {spec: to_frame(spark, spec, []) for spec in (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)}
     frames = {
         OFFSET_REWINDS: offset_rewinds(empty, JUMP, RETENTION_MS),
-        COMMIT_GAPS: commit_gaps(empty, SILENT_MS, None),
+        COMMIT_GAPS: commit_gaps(empty, SILENT_MS),
     }
     for spec, frame in frames.items():
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [

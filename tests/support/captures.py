@@ -18,6 +18,10 @@ FAILOVER = ("failover-3.9.1", "failover-4.2.0")
 """Two brokers, of which the second was killed and came back; chaotic clients, `broker_logs` with a folder for each."""
 MODERN = ("modern-4.2.0",)
 """Calm groups of every type: consumer (KIP-848), share and streams groups, conversions; see the truth's `_describe`."""
+MODERN_CHAOTIC = ("modern-chaos-4.2.0",)
+"""Chaotic clients of every protocol, some at one group id; groups that are converted, both ways."""
+MODERN_POLICIES = ("modern-policy-disabled-4.2.0", "modern-policy-upgrade-4.2.0", "modern-policy-downgrade-4.2.0")
+"""Small: groups that are converted, or not, by the broker's policy."""
 OLD = ("chaos-2.8.2", "chaos-2.4.1", "chaos-2.1.1")
 """Brokers with ZooKeeper and chaotic clients, made by `tests.support.chaos`; up to 2.7 the request log is text."""
 CAPTURES = (*CALM, *CHAOTIC, *FAILOVER)

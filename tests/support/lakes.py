@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,12 @@ def rows_of_quality(spark: SparkSession, root: Path, name: str) -> list[dict[str
     """Read a table about the runs."""
     read = Lake(spark, str(root), "", CLUSTER).read(BY_NAME[name])
     return [row.asDict(recursive=True) for row in _in_ms(read).collect()]
+
+
+def comparable(rows: Iterable[dict[str, Any]], but: Collection[str] = ()) -> list[str]:
+    """Return rows in an order of their own, without some columns; the order of a map's entries is none."""
+    kept = ({name: value for name, value in row.items() if name not in but} for row in rows)
+    return sorted(json.dumps(row, sort_keys=True, default=lambda raw: bytes(raw).hex()) for row in kept)
 
 
 def versions(spark: SparkSession, root: Path) -> dict[str, int]:

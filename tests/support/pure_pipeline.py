@@ -8,6 +8,7 @@ only reads files and sorts rows by group, as the Spark jobs do.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -121,8 +122,9 @@ def evidence_by_group(silver: Tables) -> dict[str, tuple[list[Row], list[Row], l
         for row in silver[table]:
             if row["group_id"] is not None:
                 found[row["group_id"]][index].append(row)
-    for row in silver["offset_commits"]:
-        _ = found[row["group_id"]]  # a group that only commits has no other evidence
+    for table in ("offset_commits", "modern_group_records"):
+        for row in silver[table]:
+            _ = found[row["group_id"]]  # a group that only commits has no other evidence
     wide = {*LOAD_EVENTS, *BROKER_EVENTS}
     of_coordinator = [row for row in silver["coordinator_events"] if row["group_id"] is None and row["event"] in wide]
     for group, (_, events, _) in found.items():
@@ -139,16 +141,45 @@ def partitions_by_group(silver: Tables) -> dict[str, set[int]]:
     return found
 
 
+def topic_names(silver: Tables) -> dict[str, str]:
+    """Topic id to name, as far as commits and what coordinators noted tell."""
+    names = {row["topic_id"]: row["topic"] for row in silver["offset_commits"] if row["topic_id"]}
+    for row in silver["modern_group_records"]:
+        if "topicName" not in (row["body"] or ""):
+            continue
+        for listed in json.loads(row["body"]).values():
+            topics = listed if isinstance(listed, list) else []
+            names |= {each["topicId"]: each["topicName"] for each in topics if "topicName" in each}
+    return names
+
+
+def modern_by_group(silver: Tables) -> dict[str, list[Row]]:
+    """Group to its records of newer protocols."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in silver["modern_group_records"]:
+        found[row["group_id"]].append(row)
+    return found
+
+
 def replay(silver: Tables) -> Tables:
     """Replay every group of some silver tables."""
     gold: Tables = {spec.name: [] for spec in REPLAYED}
-    places = partitions_by_group(silver)
+    places, modern, names = partitions_by_group(silver), modern_by_group(silver), topic_names(silver)
     clients: dict[str, list[Row]] = defaultdict(list)
     for row in silver["client_events"]:
         clients[row["group_id"]].append(row)
     for group, (records, events, requests) in sorted(evidence_by_group(silver).items()):
         replayed = replay_group(
-            CLUSTER, group, records, events, requests, PARTITION_COUNT, places.get(group, ()), clients[group]
+            CLUSTER,
+            group,
+            records,
+            events,
+            requests,
+            PARTITION_COUNT,
+            places.get(group, ()),
+            clients[group],
+            modern.get(group, ()),
+            names,
         )
         for table, rows in replayed.items():
             gold[table] += [_complete(table, row) for row in rows]

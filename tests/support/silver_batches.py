@@ -17,7 +17,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from jobs import rebuild_timelines
+from jobs import detect_findings, rebuild_timelines
+from jobs.findings.looking import STEP as DETECT
 from jobs.frame.job import Job
 from jobs.frame.report import Report
 from jobs.lake.lake import Lake
@@ -70,14 +71,18 @@ class BatchedLake:
         root: its folder.
         lateness_ms: how late evidence may come.
         keep: what is kept of the audit.
+        thresholds: sections of the settings that findings go by.
     """
 
-    def __init__(self, spark: SparkSession, root: Path, lateness_ms: int, keep: str = "all") -> None:
+    def __init__(
+        self, spark: SparkSession, root: Path, lateness_ms: int, keep: str = "all", **thresholds: dict[str, int]
+    ) -> None:
         settings: Any = {
             "cluster": CLUSTER,
             "lake": {"root": str(root)},
             "replay": {"lateness_ms": lateness_ms},
             "audit": {"keep": keep},
+            **thresholds,
         }
         lake = Lake(spark, str(root), "", CLUSTER)
         lake.open()
@@ -103,6 +108,13 @@ class BatchedLake:
     def replay(self) -> None:
         """Run the job."""
         rebuild_timelines.run(self.job)
+        self.job.lake.contents.keep()
+
+    def detect(self, everything: bool = False) -> None:
+        """Run the job that looks for findings; in everything, as if it never had before."""
+        if everything:
+            self.job.lake.notes.put(f"progress/{DETECT}", None)
+        detect_findings.run(self.job)
         self.job.lake.contents.keep()
 
     def rows(self, name: str) -> list[Row]:

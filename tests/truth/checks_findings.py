@@ -19,6 +19,7 @@ FENCING = {
     25: "UNKNOWN_MEMBER_ID",
     82: "FENCED_INSTANCE_ID",
     110: "FENCED_MEMBER_EPOCH",
+    111: "UNRELEASED_INSTANCE_ID",
     113: "STALE_MEMBER_EPOCH",
 }
 
@@ -64,7 +65,8 @@ def expected_storms(generations: list[Row]) -> dict[str, list[Run]]:
     """Group to its storms, from gold's generations."""
     moments: dict[str, list[float]] = defaultdict(list)
     for row in generations:
-        begin = None if row["trigger"] == "coordinator_failover" else begin_of(row)
+        is_none = row["trigger"] == "coordinator_failover" or row.get("bump_count") == 0
+        begin = None if is_none else begin_of(row)
         if begin is not None:
             moments[row["group_id"]].append(begin)
     storms = {group: storms_of(of_group, WINDOW_MS, MIN_REBALANCES) for group, of_group in moments.items()}

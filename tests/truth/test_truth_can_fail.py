@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.truth import Truth
-from tests.truth.checks import CHECKS
+from tests.truth.checks import CHECKS, of_classic_groups
 from tests.truth.checks_audit import CHAOTIC_SHARE
 from tests.truth.checks_findings import Run, bursts_of, expected_bursts, expected_storms, storms_of
 from tests.truth.corruptions import CORRUPTIONS
@@ -28,7 +28,7 @@ def _honest(name: str, check: str, truth: Truth, tables: Tables) -> frozenset[st
 @pytest.mark.parametrize("lie", CORRUPTIONS, ids=lambda lie: f"{lie.check}: {lie.table} {lie.words}")
 @pytest.mark.parametrize("name", ("kafka-4.2.0", "chaos-3.9.1"))
 def test_a_lie_about_one_row_is_found(name, lie, truth_of, pure_tables):
-    truth, tables = truth_of(name), pure_tables(name)
+    truth, tables = truth_of(name), of_classic_groups(pure_tables(name))
     honest = _honest(name, lie.check, truth, tables)
     rows = tables[lie.table]
     places = [place for place, row in enumerate(rows) if lie.where(truth, tables, row)]

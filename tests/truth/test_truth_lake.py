@@ -4,14 +4,18 @@ import pytest
 
 from schemas.table import TableSpec
 from schemas.tables.gold import REPLAYED
-from tests.support.captures import CALM, CHAOTIC
+from tests.support.captures import CHAOTIC
 from tests.truth.checks import CHECKS
 from tests.truth.expected import LEAST_COMPARED
 from tests.truth.timelines import Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-LAKES = (*CALM, *CHAOTIC, "failover-4.2.0")
+LAKES = (
+    "kafka-4.2.0",
+    "failover-4.2.0",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("kafka-3.9.1", *CHAOTIC)),
+)
 """One failover is enough: what differs in it for Spark is that there are two brokers."""
 
 

@@ -6,17 +6,17 @@ comes after it is replayed too, so that the tables show the present, and will be
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 
 from msgspec import Struct
 
-from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.driver import Driver
 from transforms.coordinator.evidence.sequence import EvidenceRow, Sequencer
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.coordinator.rows.tables import Rows, Sink
 from transforms.coordinator.state import VERSION, ReplayState, dump
+from transforms.coordinator.walk import GroupWalk
 
 
 class Snapshot(Struct):
@@ -45,18 +45,23 @@ class Batch:
         horizon: moment before which evidence is final (epoch ms); infinite = no more will come.
         partitions: partitions of `__consumer_offsets` that hold records of the group of whatever kind.
         keeps_audit: give a row for every audited request, and not only for those that give reason to doubt.
+        topic_names: names of topics by their ids, as far as they are known.
     """
 
     def __init__(
-        self, state: ReplayState, horizon: float, partitions: Iterable[int] = (), keeps_audit: bool = True
+        self,
+        state: ReplayState,
+        horizon: float,
+        partitions: Iterable[int] = (),
+        keeps_audit: bool = True,
+        topic_names: Mapping[str, str] | None = None,
     ) -> None:
         self._state = state
         self._horizon = horizon
-        self._sink = Sink(keeps_audit=keeps_audit)
+        self._sink = Sink(keeps_audit=keeps_audit, topic_names=topic_names or {})
         self._sequencer = Sequencer(state.connections)
         state.shared.reigns.observed.update(partitions)
-        walk = ClassicWalk(state.shared, state.classic, self._sink)
-        self._driver = Driver(state.waiting, state.shared.lives, walk)
+        self._driver = Driver(state.waiting, state.shared.lives, GroupWalk(state, self._sink))
         self._snapshot: Snapshot | None = None
 
     def add(self, rows: Iterable[EvidenceRow]) -> None:

@@ -7,7 +7,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from schemas.rows import ClientEventRow, CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from schemas.rows import (
+    ClientEventRow,
+    CoordinatorEventRow,
+    GroupMetadataRow,
+    GroupRequestRow,
+    ModernGroupRecordRow,
+)
 from transforms.coordinator.evidence.sequence import in_order
 from transforms.coordinator.fold import advance, begin, finish
 from transforms.coordinator.rows.clients import take_clients
@@ -27,6 +33,8 @@ def replay_group(
     partition_count: int | None = None,
     partitions: Iterable[int] = (),
     client_events: Iterable[Row] = (),
+    modern_records: Iterable[Row] = (),
+    topic_names: Mapping[str, str] | None = None,
 ) -> TableRows:
     """Replay one group; a pure function of its rows, in whatever order they come.
 
@@ -39,12 +47,15 @@ def replay_group(
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it, else Kafka's default.
         partitions: partitions of `__consumer_offsets` that hold records of the group of whatever kind.
         client_events: its rows of `silver.client_events`.
+        modern_records: its rows of `silver.modern_group_records`.
+        topic_names: names of topics by their ids, as far as they are known.
 
     Returns:
-        Rows by table (`schemas.tables.gold.REPLAYED`), times as epoch ms. A group that is not a classic one has a
-        coordinator and what its clients say, and nothing else.
+        Rows by table (`schemas.tables.gold.REPLAYED`), times as epoch ms.
     """
-    rows = replay(cluster, group_id, *typed_evidence(records, events, requests), partition_count, partitions)
+    of_classic, lines, asked = typed_evidence(records, events, requests)
+    stored: list[GroupMetadataRow | ModernGroupRecordRow] = [*of_classic, *typed_records(modern_records)]
+    rows = replay(cluster, group_id, stored, lines, asked, partition_count, partitions, topic_names)
     take_clients(rows, cluster, _typed(client_events, ClientEventRow))
     return {table: [msgspec.structs.asdict(row) for row in getattr(rows, table)] for table in Rows.__struct_fields__}
 
@@ -52,17 +63,19 @@ def replay_group(
 def replay(
     cluster: str,
     group_id: str,
-    records: Iterable[GroupMetadataRow],
+    records: Iterable[GroupMetadataRow | ModernGroupRecordRow],
     events: Iterable[CoordinatorEventRow],
     requests: Iterable[GroupRequestRow],
     partition_count: int | None = None,
     partitions: Iterable[int] = (),
+    topic_names: Mapping[str, str] | None = None,
 ) -> Rows:
     """Replay one group's whole evidence."""
     state = begin(cluster, group_id, partition_count)
-    state, rows = advance(state, in_order(state.connections, records, events, requests), partitions)
-    rows.extend(finish(state))
-    rows.member_sessions = list({(row.life, row.member_id): row for row in rows.member_sessions}.values())
+    evidence = in_order(state.connections, records, events, requests)
+    state, rows = advance(state, evidence, partitions, topic_names=topic_names)
+    rows.extend(finish(state, topic_names=topic_names))
+    rows.member_sessions = list({(row.life, row.member_id, row.stay): row for row in rows.member_sessions}.values())
     return rows
 
 
@@ -71,6 +84,11 @@ def typed_evidence(
 ) -> tuple[list[GroupMetadataRow], list[CoordinatorEventRow], list[GroupRequestRow]]:
     """Return rows of the silver tables as the replay handles them; arguments as for `replay_group`."""
     return _typed(records, GroupMetadataRow), _typed(events, CoordinatorEventRow), _typed(requests, GroupRequestRow)
+
+
+def typed_records(rows: Iterable[Row]) -> list[ModernGroupRecordRow]:
+    """Return rows of `silver.modern_group_records` as the replay handles them."""
+    return _typed(rows, ModernGroupRecordRow)
 
 
 def _typed(rows: Iterable[Row], row_type: type[RowType]) -> list[RowType]:

@@ -6,17 +6,56 @@ as bytes and read back by the version of the code that has the same layout.
 
 from __future__ import annotations
 
+from typing import Any, Generic, TypeVar
+
 import msgspec
 from msgspec import Struct, field
 
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.taking.state import ClassicState
+from transforms.coordinator.consumer import machine as consumer
+from transforms.coordinator.epochs.state import EpochState
+from transforms.coordinator.epochs.told import Told
 from transforms.coordinator.evidence.sequence import Connections
+from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.evidence.waiting import Waiting
+from transforms.coordinator.modern.machine import ModernMachine
+from transforms.coordinator.share import machine as share
 from transforms.coordinator.shared import Shared
+from transforms.coordinator.streams import machine as streams
 
-VERSION = 2
+VERSION = 4
 """Version of the state's layout; one more with every change of the structs below or in them."""
+
+
+Speaker = TypeVar("Speaker", bound=ModernMachine[Any, Any])
+
+
+class Spoken(Struct, Generic[Speaker], array_like=True):
+    """A group as one of a newer protocol: its machine, and what is known of it beside."""
+
+    machine: Speaker
+    known: EpochState = field(default_factory=EpochState)
+
+
+class Modern(Struct, array_like=True):
+    """A group by the newer protocols that it was seen to speak; it speaks one at a time.
+
+    Attributes:
+        told: what lines tell of it.
+        claimed: by member, the moment and place of the records that its requests wrote last.
+    """
+
+    told: Told = field(default_factory=Told)
+    claimed: dict[str, tuple[float, int]] = field(default_factory=dict)
+    consumer: Spoken[consumer.Machine] | None = None
+    share: Spoken[share.Machine] | None = None
+    streams: Spoken[streams.Machine] | None = None
+
+    def forget(self, now: float) -> None:
+        """Forget what is too long ago to matter."""
+        self.told.forget(now)
+        self.claimed = {member_id: each for member_id, each in self.claimed.items() if each[0] >= now - SETTLING_MS}
 
 
 class ReplayState(Struct, array_like=True):
@@ -25,12 +64,14 @@ class ReplayState(Struct, array_like=True):
     Attributes:
         shared: what does not hang on the protocol that the group speaks.
         classic: the group as a classic one.
+        modern: the group as one of another type.
         waiting: evidence that was seen and not taken yet.
         connections: the order of requests on their connections.
     """
 
     shared: Shared
     classic: ClassicState
+    modern: Modern = field(default_factory=Modern)
     waiting: Waiting = field(default_factory=Waiting)
     connections: Connections = field(default_factory=Connections)
 

@@ -6,9 +6,19 @@ from typing import TypeVar
 
 import msgspec
 
-from schemas.rows import AssignmentRow, CoordinatorRow, GenerationMemberRow, GenerationRow, MemberSessionRow
+from schemas.rows import (
+    AssignmentRow,
+    CoordinatorRow,
+    GenerationMemberRow,
+    GenerationRow,
+    MemberSessionRow,
+    ReconciliationRow,
+)
 
 T = TypeVar("T")
+
+EPOCH_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
+"""Requests that carry an epoch: by 0 a member joins, by what is below it leaves."""
 
 
 class SentOffset(msgspec.Struct, kw_only=True, gc=False):
@@ -20,7 +30,10 @@ class SentOffset(msgspec.Struct, kw_only=True, gc=False):
 
 
 class Request(msgspec.Struct, kw_only=True, gc=False):
-    """A request to the group's coordinator, as far as findings ask: who it was, and what the answer did to it."""
+    """A request to the group's coordinator, as far as findings ask: who it was, and what the answer did to it.
+
+    `evidence` is what it was seen in: the request log, or the log of the client that was refused.
+    """
 
     answered_at: float
     api: str
@@ -37,6 +50,20 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
     reason: str | None = None
     partition_errors: dict[int, int] | None = None
     sent_offsets: list[SentOffset] | None = None
+    evidence: str = "request_log"
+
+    @property
+    def comes_or_goes(self) -> bool:
+        """Whether it asks to join or to leave."""
+        if self.api in EPOCH_HEARTBEATS:
+            return self.generation is not None and self.generation <= 0
+        return self.api in ("JoinGroup", "LeaveGroup")
+
+    @property
+    def held_generation(self) -> int | None:
+        """The generation, or epoch, that its sender believed to be in; null = it does not say so."""
+        least = 1 if self.api in EPOCH_HEARTBEATS else 0
+        return None if self.generation is None or self.generation < least else self.generation
 
 
 class Commit(msgspec.Struct, kw_only=True, gc=False):
@@ -54,11 +81,13 @@ class Evidence(msgspec.Struct, kw_only=True):
     Attributes:
         cluster: name of the cluster.
         group_id: the group.
-        generations: of a storm, its rebalances in order; of a burst, those of the group until it was over.
+        generations: of a storm, its rebalances in order, and the bumps that are part of them; of a burst, those of the
+            group until it was over.
         members: members of these generations.
         sessions: stays of members that lie in the time looked at, or reach into it.
-        assignments: of these generations, and of the one before them.
-        requests: joins and leaves, refusals, in order of their answers; none where no request log was read.
+        assignments: of these generations, and of the one before them; of a modern group, those of the time.
+        reconciliations: of a storm, who was to give partitions up in its time, or waited for some.
+        requests: joins and leaves, refusals, in order of their answers; of what only clients logged, refusals alone.
         refused: of a burst, its requests.
         commits: of a burst, what was committed to the partitions of its commits.
         coordinators: who coordinated the group.
@@ -72,6 +101,7 @@ class Evidence(msgspec.Struct, kw_only=True):
     members: list[GenerationMemberRow] = []
     sessions: list[MemberSessionRow] = []
     assignments: list[AssignmentRow] = []
+    reconciliations: list[ReconciliationRow] = []
     requests: list[Request] = []
     refused: list[Request] = []
     commits: list[Commit] = []
@@ -79,16 +109,41 @@ class Evidence(msgspec.Struct, kw_only=True):
     next_at: float | None = None
     seen_until: float | None = None
 
+    @property
+    def group_type(self) -> str:
+        """The protocol that the group spoke last."""
+        last = max(self.generations, key=lambda row: (row.life, row.generation), default=None)
+        return "classic" if last is None else last.group_type
+
     def has_request_log(self) -> bool:
         """Whether a request log was read: without one, nothing follows from requests that are not there."""
-        return bool(self.requests) or any("request_log" in row.evidence for row in self.generations)
+        is_logged = any(request.evidence == "request_log" for request in self.requests)
+        return is_logged or any("request_log" in row.evidence for row in self.generations)
 
     def in_order(self) -> Evidence:
-        """Put what has an order into it; rows come in none."""
+        """Put what has an order into it, rows come in none; leave out what later generations tell of stays."""
+        last = max(((row.life, row.generation) for row in self.generations), default=None)
+        if last is not None:
+            known = (row for row in self.sessions if row.joined_at is not None or _first(row) <= last)
+            self.sessions = [_as_known(row, last) for row in known]
         self.generations.sort(key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
         self.requests.sort(key=lambda row: row.answered_at)
         self.refused.sort(key=lambda row: row.answered_at)
         return self
+
+
+def _first(row: MemberSessionRow) -> tuple[int, int]:
+    """The life and the generation in which a member is seen first."""
+    return (row.life, -1 if row.first_generation is None else row.first_generation)
+
+
+def _as_known(row: MemberSessionRow, last: tuple[int, int]) -> MemberSessionRow:
+    """Return a stay without its end where only generations after the last one show that it ended, and none when."""
+    if row.ended_at is not None or row.end_cause is None or row.last_generation is None:
+        return row
+    if (row.life, row.last_generation) < last:
+        return row
+    return msgspec.structs.replace(row, end_cause=None, last_generation=None)
 
 
 KINDS: dict[str, type[msgspec.Struct]] = {
@@ -96,6 +151,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "members": GenerationMemberRow,
     "sessions": MemberSessionRow,
     "assignments": AssignmentRow,
+    "reconciliations": ReconciliationRow,
     "requests": Request,
     "refused": Request,
     "commits": Commit,
@@ -108,8 +164,10 @@ def began_at(row: GenerationRow) -> float | None:
     """When the rebalance that led to a generation began, as far as known; null if it is none.
 
     Dated by `preparing_at`, else `completing_at`, `stable_at`, `emptied_at`. A coordinator that merely took a group
-    over did not rebalance it.
+    over did not rebalance it; nor did a conversion, or a bump while a rebalance was under way.
     """
+    if row.bump_count == 0:
+        return None
     if row.trigger == "coordinator_failover" and row.preparing_at is None:
         return None
     return first_known(row.preparing_at, row.completing_at, row.stable_at, row.emptied_at)

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from math import ceil
 
+SESSION_SETTINGS = {
+    "classic": "session.timeout.ms",
+    "consumer": "consumer.session.timeout.ms",
+    "share": "share.session.timeout.ms",
+    "streams": "streams.session.timeout.ms",
+}
+"""By type of the group: what says how long its members may be silent. But for classic groups it is a setting of the
+group (GroupConfig), which clients have no say in and no record tells."""
+
 _ROOM = 1.25
 """Advised timeouts are longer than the longest time seen by this factor: the next one may be a little longer."""
 

@@ -1,18 +1,16 @@
 """Who came and went around a storm: stays of members, tied to the stays that the same client had before.
 
-A client is known by its `group.instance.id`; without one by `client.id` and host. Where a session expired it may come
-back on another host, or as another of its kind ("etl-7f9c-x2b1" after "etl-7f9c-k8d4"): a container that is scheduled
-anew.
+A member of a classic group has one stay; one of a consumer, share or streams group keeps its id when it comes back.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from schemas.rows import GenerationRow, MemberSessionRow
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, Request, began_at, first_known
 
 LEAVES = {
@@ -21,41 +19,24 @@ LEAVES = {
     "poll_timeout": "poll_timeout",
     "rebalance_timeout": "rebalance_timeout",
     "sync_timeout": "sync_timeout",
+    "member_removed": "removed",
 }
 """Triggers that say how a member went, and the end cause that they stand for."""
 
 _LATE_MS = 100
 """What is on its way when its sender leaves is refused within this time; later ones come from somebody who lives."""
 
+_SLACK_MS = 100
+"""Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
+
+_OFTEN = 3
+"""From so many times on it is no chance that a client left only after its time between two polls had run out."""
+
+_NOT_KNOWN = "UNKNOWN_MEMBER_ID"
+"""What a member is told that the coordinator has removed."""
+
 _NOT_A_TIMEOUT = ("unsubscribed", "closed")
 """Words in the reason of a leave (KIP-800) by which a client that lives on says that it meant to go."""
-
-
-_SEPARATORS = re.compile(r"[-_.:@/#]")
-
-
-@dataclass(frozen=True)
-class Client:
-    """Who stands behind a member."""
-
-    client_id: str | None
-    client_host: str | None
-    group_instance_id: str | None = None
-
-    @property
-    def key(self) -> tuple[str | None, ...]:
-        """What tells two clients apart."""
-        return (self.group_instance_id,) if self.group_instance_id else (self.client_id, self.client_host)
-
-    @property
-    def kinds(self) -> tuple[tuple[str, str], ...]:
-        """What clients have in common that stand in for each other: the client id, or what it begins with."""
-        if self.group_instance_id or not self.client_id:
-            return ()
-        words = _SEPARATORS.split(self.client_id)
-        while len(words) > 1 and any(letter.isdigit() for letter in words[-1]):
-            words.pop()
-        return ("same", self.client_id), ("alike", " ".join(words))
 
 
 @dataclass(eq=False)
@@ -71,6 +52,9 @@ class Stay:
         before: the stay that this one is the return of.
         after: the stay in which the client came back.
         lived_on: the process lived on after the coordinator had removed it; null = not known.
+        was_late: whenever the client left, it had been there for longer than it may be between two polls, and it gave
+            no reason.
+        group_type: protocol of the group that it was a member of.
     """
 
     member_id: str
@@ -81,6 +65,13 @@ class Stay:
     before: Stay | None = field(default=None, repr=False)
     after: Stay | None = field(default=None, repr=False)
     lived_on: bool | None = None
+    was_late: bool = False
+    group_type: str = "classic"
+
+    @property
+    def is_handed_on(self) -> bool:
+        """Whether it ended as its client gave its instance id back, for whoever comes under it next (epoch -2)."""
+        return self.end_cause == "replaced" and self.group_type != "classic"
 
     @property
     def origin(self) -> Client:
@@ -98,17 +89,54 @@ class Stay:
         return max(0.0, self.after.joined_at - self.ended_at)
 
 
-def stays_of(evidence: Evidence) -> dict[str, Stay]:
-    """Return the stays by member id, returns tied to what they are returns of.
+class Stays:
+    """The stays of a group's members, in the order in which they began; those that began before the data come first.
+
+    Args:
+        in_order: all of them.
+    """
+
+    def __init__(self, in_order: Iterable[Stay]) -> None:
+        self._of_members: dict[str, list[Stay]] = defaultdict(list)
+        for stay in in_order:
+            self._of_members[stay.member_id].append(stay)
+
+    def __iter__(self) -> Iterator[Stay]:
+        """Go through all stays, member by member."""
+        return (stay for of_member in self._of_members.values() for stay in of_member)
+
+    def at(self, member_id: str | None, moment: float) -> Stay | None:
+        """Return the last stay of a member that had begun by a moment, else its first."""
+        mine = self._of_members.get(member_id or "", ())
+        begun = [stay for stay in mine if stay.joined_at is None or stay.joined_at <= moment + _SLACK_MS]
+        return begun[-1] if begun else first_known(*mine)
+
+    def begun_since(self, member_id: str | None, moment: float) -> Stay | None:
+        """Return the first stay of a member that began after a moment, else its last."""
+        mine = self._of_members.get(member_id or "", ())
+        later = (s for s in mine if s.joined_at is not None and s.joined_at >= moment - _SLACK_MS)
+        return first_known(next(later, None), *mine[-1:])
+
+    def ended_since(self, member_id: str | None, moment: float) -> Stay | None:
+        """Return the first stay of a member that ended after a moment, else its last."""
+        mine = self._of_members.get(member_id or "", ())
+        later = (s for s in mine if s.ended_at is not None and s.ended_at >= moment - _SLACK_MS)
+        return first_known(next(later, None), *mine[-1:])
+
+
+def stays_of(evidence: Evidence) -> Stays:
+    """Return the stays, returns tied to what they are returns of.
 
     Where sessions are not known, what triggered the rebalances takes their place.
     """
     stays = _of_sessions(evidence.sessions) if evidence.sessions else _of_triggers(evidence.generations)
+    _complete_times(stays, evidence.generations)
     in_order = sorted(stays, key=lambda stay: stay.joined_at if stay.joined_at is not None else float("-inf"))
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0)
     _tie_returns(in_order, session_ms)
     _tell_who_lived_on(in_order, evidence)
-    return {stay.member_id: stay for stay in in_order}
+    _tell_who_was_late(in_order, evidence)
+    return Stays(in_order)
 
 
 def _of_sessions(sessions: Iterable[MemberSessionRow]) -> list[Stay]:
@@ -119,10 +147,29 @@ def _of_sessions(sessions: Iterable[MemberSessionRow]) -> list[Stay]:
             row.joined_at,
             row.ended_at,
             row.end_cause,
+            group_type=row.group_type,
         )
         for row in sessions
         if row.end_cause is not None or row.joined_at is not None or row.ended_at is None
     ]
+
+
+def _complete_times(stays: Iterable[Stay], generations: Iterable[GenerationRow]) -> None:
+    """Date comings and goings that nothing but the records shows: by when a generation was in force with or without."""
+    came: dict[str, float] = {}
+    went: dict[str, float] = {}
+    for row in generations:
+        at = first_known(row.completing_at, row.stable_at, row.emptied_at)
+        if at is None:
+            continue
+        for member_ids, moments in ((row.joined_member_ids, came), (row.departed_member_ids, went)):
+            for member_id in member_ids or ():
+                moments.setdefault(member_id, at)
+    for stay in stays:
+        if stay.joined_at is None:
+            stay.joined_at = came.get(stay.member_id)
+        if stay.ended_at is None and stay.end_cause is not None:
+            stay.ended_at = went.get(stay.member_id)
 
 
 def _of_triggers(generations: Iterable[GenerationRow]) -> list[Stay]:
@@ -151,7 +198,7 @@ def _tie_returns(in_order: list[Stay], session_ms: int) -> None:
     for stay in in_order:
         if stay.ended_at is not None and stay.end_cause not in (None, "group_ended"):
             ended[_own(stay)].append(stay)
-            for kind in stay.client.kinds if stay.end_cause == "session_expired" else ():
+            for kind in stay.client.kinds:
                 ended[kind].append(stay)
     known = {_own(stay) for stay in in_order}
     for stay in in_order:
@@ -181,9 +228,11 @@ def _is_gone(stay: Stay, at: float, session_ms: int) -> bool:
 
 
 def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
-    """Tell processes that lived on from those that died: by their late requests, and by their connections."""
-    if not evidence.has_request_log():
-        return
+    """Tell processes that lived on from those that died: by their late requests, and by their connections.
+
+    Clients' own logs tell of no connections, and by clocks of their own: there it is enough that a member whose session
+    had run out was told that nobody knows it.
+    """
     by_member: dict[str, list[Request]] = defaultdict(list)
     for request in evidence.requests:
         for member_id in {request.member_id, request.answered_member_id} - {None, ""}:
@@ -191,12 +240,44 @@ def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
     for stay in stays:
         if stay.ended_at is None:
             continue
+        if stay.group_type != "classic" and stay.after is not None and stay.after.member_id == stay.member_id:
+            stay.lived_on = True  # a client makes its id when it starts, and keeps it until it is over
+            continue
         sent = by_member[stay.member_id]
         late = [r for r in sent if r.answered_at > stay.ended_at + _LATE_MS and r.error != "NONE"]
-        if late:
+        was_told = stay.end_cause == "session_expired" and any(r.error == _NOT_KNOWN for r in sent)
+        if was_told or (late and evidence.has_request_log()):
             stay.lived_on = True
-        elif stay.after is not None:
+        elif stay.after is not None and evidence.has_request_log():
             stay.lived_on = _is_same_connection(sent, by_member[stay.after.member_id])
+
+
+def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
+    """Tell who left each time after max.poll.interval.ms, of clients that do not say why they leave.
+
+    A client that has not polled for so long leaves by itself; it is the rebalance timeout that it joined with.
+    """
+    allowed = {row.member_id: row.rebalance_timeout_ms for row in evidence.members}
+    spoke = {row.trigger_member_id for row in evidence.generations if row.client_reason}
+    left: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    for stay in stays:
+        if stay.end_cause == "left":
+            left[_own(stay)].append(stay)
+    for of_client in left.values():
+        times = [_stayed_ms(stay) for stay in of_client]
+        limits = [allowed.get(stay.member_id) for stay in of_client]
+        is_late = all(
+            ms is not None and limit is not None and ms >= limit for ms, limit in zip(times, limits, strict=True)
+        )
+        for stay in of_client:
+            stay.was_late = len(of_client) >= _OFTEN and is_late and not any(s.member_id in spoke for s in of_client)
+
+
+def _stayed_ms(stay: Stay) -> float | None:
+    """How long a stay lasted; one that began before the data, longer than anything."""
+    if stay.ended_at is None:
+        return None
+    return float("inf") if stay.joined_at is None else stay.ended_at - stay.joined_at
 
 
 def _is_same_connection(sent: list[Request], sent_after: list[Request]) -> bool | None:
@@ -208,9 +289,9 @@ def _is_same_connection(sent: list[Request], sent_after: list[Request]) -> bool 
     return bool(before & after) if before and after else None
 
 
-def client_of(row: GenerationRow, stays: dict[str, Stay]) -> Client | None:
+def client_of(row: GenerationRow, stays: Stays) -> Client | None:
     """Return the client that triggered a rebalance, if one is known."""
-    stay = stays.get(row.trigger_member_id or "")
+    stay = stays.at(row.trigger_member_id, began_at(row) or 0.0)
     if stay is not None:
         return stay.client
     client_id = first_known(row.trigger_client_id)

@@ -33,6 +33,7 @@ def with_client_refusals(
     client_events: DataFrame | None,
     gap_ms: int,
     member_sessions: DataFrame | None = None,
+    all_requests: DataFrame | None = None,
 ) -> DataFrame:
     """Return refused requests and the others, with what only clients tell of.
 
@@ -44,6 +45,7 @@ def with_client_refusals(
         client_events: `silver.client_events`; None = no clients' logs.
         gap_ms: longest gap between two errors of a burst, in milliseconds.
         member_sessions: `gold.member_sessions`, which say of clients whose lines name no group which one they are in.
+        all_requests: where `group_requests` has the requests of some groups only, those of all.
 
     Returns:
         The requests with `evidence` ('request_log', 'client_log'). What a client logged has cluster, group_id, error,
@@ -53,7 +55,8 @@ def with_client_refusals(
     requests = group_requests.withColumn("evidence", F.lit("request_log"))
     if client_events is None:
         return requests
-    lasts = group_requests.groupBy("cluster").agg(
+    everybodys = group_requests if all_requests is None else all_requests
+    lasts = everybodys.groupBy("cluster").agg(
         (F.unix_millis(F.min("answered_at")) - gap_ms).alias("from_ms"),
         (F.unix_millis(F.max("answered_at")) + gap_ms).alias("until_ms"),
     )
@@ -69,13 +72,18 @@ def with_client_refusals(
     return requests.unionByName(of_clients.drop("answered_at_ms", "from_ms", "until_ms"), allowMissingColumns=True)
 
 
+def at_home(client_events: DataFrame, member_sessions: DataFrame) -> DataFrame:
+    """Give lines that name no group the one in which their client is, if it is in one only."""
+    is_one = F.min("group_id") == F.max("group_id")
+    homes = member_sessions.groupBy("cluster", "client_id").agg(F.when(is_one, F.min("group_id")).alias("home"))
+    of_clients = client_events.join(homes, ["cluster", "client_id"], "left")
+    return of_clients.withColumn("group_id", F.coalesce("group_id", "home")).drop("home")
+
+
 def _refused(client_events: DataFrame, member_sessions: DataFrame | None) -> DataFrame:
     """Return the refusals of all files."""
     if member_sessions is not None:
-        is_one = F.min("group_id") == F.max("group_id")
-        homes = member_sessions.groupBy("cluster", "client_id").agg(F.when(is_one, F.min("group_id")).alias("home"))
-        of_clients = client_events.join(homes, ["cluster", "client_id"], "left")
-        client_events = of_clients.withColumn("group_id", F.coalesce("group_id", "home"))
+        client_events = at_home(client_events, member_sessions)
     lines = client_events.select(
         *_FILE,
         *(name for name in ClientLine.__struct_fields__ if name != "logged_at"),

@@ -22,19 +22,31 @@ from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 READ = (OFFSET_COMMITS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that gaps are found in."""
 
+_IS_COMMITTED_FOR = "NOT hold <=> 'revoking' AND NOT group_type <=> 'share' AND NOT group_type <=> 'streams'"
+"""Share groups commit elsewhere, and what a streams group's member has are tasks."""
+
 _GROUP = ("cluster", "group_id")
 _PARTITION = (*_GROUP, "topic", "partition")
 _OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to")
-_KEY = (*_PARTITION, "life", "generation")
+KEY = (*_PARTITION, "life", "generation")
 
 
-def commit_gaps(tables: Mapping[TableSpec, DataFrame], silent_ms: int, seen_until: float | None) -> DataFrame:
+AT_REBALANCE_US = 3_600_000_000
+"""A commit was refused at a rebalance if the next owner has the partition within this time."""
+
+
+def commit_gaps(
+    tables: Mapping[TableSpec, DataFrame], silent_ms: int, known_lost: DataFrame | None = None
+) -> DataFrame:
     """Find the partitions that miss commits.
+
+    An assignment that is open lasts to the group's newest commit: what a group without commits would do next is not
+    known.
 
     Args:
         tables: those of READ that there are; commits and assignments must be.
         silent_ms: how long a partition may be owned without a commit.
-        seen_until: end of the data (epoch ms), to which an open assignment lasts; null = open ones are passed over.
+        known_lost: keys of the assignments of which it is known already that a commit was lost.
 
     Returns:
         `gold.commit_gaps`. A partition that is both has lost a commit.
@@ -42,9 +54,12 @@ def commit_gaps(tables: Mapping[TableSpec, DataFrame], silent_ms: int, seen_unti
     commits = tables[OFFSET_COMMITS].where(
         "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
     )
-    owned = _owned(tables[ASSIGNMENTS], commits, seen_until)
+    owned = _owned(tables[ASSIGNMENTS].where(_IS_COMMITTED_FOR), commits)
     lost = _lost(owned, tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else owned.limit(0)
-    silent = _silent(owned, commits, silent_ms).join(lost.select(*_KEY), list(_KEY), "left_anti")
+    if known_lost is not None:
+        again = owned.join(known_lost.select(*KEY), list(KEY), "left_semi")
+        lost = lost.select(*owned.columns).unionByName(again).dropDuplicates(list(KEY))
+    silent = _silent(owned, commits, silent_ms).join(lost.select(*KEY), list(KEY), "left_anti")
     gaps = lost.withColumn("kind", F.lit("lost")).unionByName(silent.withColumn("kind", F.lit("silent")))
     return gaps.select(*(F.col(field.name).cast(field.dataType) for field in struct_type(COMMIT_GAPS)))
 
@@ -53,14 +68,14 @@ def _us(name: str) -> Column:
     return F.unix_micros(F.col(name))
 
 
-def _owned(assignments: DataFrame, commits: DataFrame, seen_until: float | None) -> DataFrame:
+def _owned(assignments: DataFrame, commits: DataFrame) -> DataFrame:
     """Assignments with the last commit before each and the first one in it, and how long it had none."""
     held = assignments.select(*_PARTITION, _us("valid_from").alias("at_us"), F.struct(*_OWNED).alias("held"))
     made = commits.select(*_PARTITION, _us("recorded_at").alias("at_us"), _us("recorded_at").alias("commit_us"))
     forward = Window.partitionBy(*_PARTITION).orderBy(F.col("at_us"), F.col("held").isNotNull())
     backward = Window.partitionBy(*_PARTITION).orderBy(F.col("at_us").desc(), F.col("held").isNull())
     until_now = (Window.unboundedPreceding, 0)
-    end_us = F.coalesce(_us("valid_to"), F.lit(None if seen_until is None else round(seen_until * 1000)).cast("bigint"))
+    newest = commits.groupBy(*_GROUP).agg(F.max(_us("recorded_at")).alias("newest_us"))
     return (
         held.where("at_us IS NOT NULL")
         .unionByName(made, allowMissingColumns=True)
@@ -68,13 +83,14 @@ def _owned(assignments: DataFrame, commits: DataFrame, seen_until: float | None)
         .withColumn("next_us", F.last("commit_us", ignorenulls=True).over(backward.rowsBetween(*until_now)))
         .where("held IS NOT NULL")
         .select(*_PARTITION, "at_us", "last_us", "next_us", "held.*")
-        .withColumn("end_us", end_us)
+        .join(newest, list(_GROUP), "left")
+        .withColumn("end_us", F.coalesce(_us("valid_to"), F.greatest(F.col("newest_us") + 1, "at_us")))
         .withColumn("first_us", F.when(F.col("next_us") <= F.coalesce("end_us", "next_us"), F.col("next_us")))
         .withColumn("until_us", F.coalesce("first_us", "end_us"))
         .withColumn("owned_ms", F.round((F.col("until_us") - F.col("at_us")) / 1000))
         .withColumn("last_commit_at", F.timestamp_micros("last_us"))
         .withColumn("first_commit_at", F.timestamp_micros("first_us"))
-        .drop("last_us", "next_us", "first_us", "end_us")
+        .drop("last_us", "next_us", "first_us", "end_us", "newest_us")
     )
 
 
@@ -114,7 +130,7 @@ def _lost(owned: DataFrame, requests: DataFrame) -> DataFrame:
         .withColumn("next", F.last("held", ignorenulls=True).over(backward.rowsBetween(*until_now)))
         .where("tried IS NOT NULL")
         .withColumn("taker", F.when(is_held & is_others, F.col("now")).otherwise(F.col("next")))
-        .where("taker IS NOT NULL")
+        .where(f"taker IS NOT NULL AND unix_micros(taker.valid_from) - at_us <= {AT_REBALANCE_US}")
         .select(*_PARTITION, "taker.*")
-        .dropDuplicates(list(_KEY))
+        .dropDuplicates(list(KEY))
     )

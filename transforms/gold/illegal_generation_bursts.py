@@ -29,7 +29,19 @@ from schemas.words import FENCING_ERRORS
 from transforms.findings.bursts.judge import burst_row
 from transforms.findings.evidence import Commit, Evidence
 from transforms.gold.client_refusals import with_client_refusals
-from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
+from transforms.gold.findings.kernel import (
+    AT_END,
+    FINDING,
+    FRAME,
+    GROUP,
+    REQUEST,
+    Hold,
+    around,
+    as_it_is,
+    judged,
+    nothing,
+    packed,
+)
 
 READ = (GROUP_REQUESTS, CLIENT_EVENTS, GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, COORDINATORS, OFFSET_COMMITS)
 """Tables that bursts are found in. Without the first two there are none; the others tell what they are."""
@@ -44,7 +56,12 @@ _AFTER_US = 600_000_000
 
 
 def illegal_generation_bursts(
-    tables: Mapping[TableSpec, DataFrame], gap_ms: int, min_errors: int, seen_until: float | None = None
+    tables: Mapping[TableSpec, DataFrame],
+    gap_ms: int,
+    min_errors: int,
+    seen_until: float | None = None,
+    hold: Hold = as_it_is,
+    of_cluster: Mapping[TableSpec, DataFrame] | None = None,
 ) -> DataFrame:
     """Find the bursts of fencing errors of all groups, and what they point to.
 
@@ -53,6 +70,8 @@ def illegal_generation_bursts(
         gap_ms: longest gap between two errors of a burst, in milliseconds.
         min_errors: fewest errors of a burst.
         seen_until: end of the data (epoch ms); null = not known.
+        hold: keeps the refusals that belong to a burst.
+        of_cluster: where `tables` have some groups only, those that lines of clients are laid beside as a whole.
 
     Returns:
         `gold.illegal_generation_bursts`, one row for each burst, as `transforms.findings.bursts.judge` has it.
@@ -62,10 +81,17 @@ def illegal_generation_bursts(
     """
     if gap_ms < 0 or min_errors < 1:
         raise ValueError(f"gap_ms {gap_ms} must be 0 or more, min_errors {min_errors} 1 or more")
+    beside = tables if of_cluster is None else of_cluster
     requests = with_client_refusals(
-        tables[GROUP_REQUESTS], tables.get(CLIENT_EVENTS), gap_ms, tables.get(MEMBER_SESSIONS)
+        tables[GROUP_REQUESTS],
+        tables.get(CLIENT_EVENTS),
+        gap_ms,
+        beside.get(MEMBER_SESSIONS),
+        beside.get(GROUP_REQUESTS),
     )
-    refused = _number_bursts(requests, gap_ms * 1000, min_errors)
+    refused = hold(_number_bursts(requests, gap_ms * 1000, min_errors))
+    if refused is None:
+        return nothing(requests, ILLEGAL_GENERATION_BURSTS)
     spans = refused.groupBy(*FINDING).agg(
         (F.min("at_us") - _BEFORE_US).alias("since_us"),
         (F.max("at_us") + _AFTER_US).alias("until_us"),
@@ -115,7 +141,7 @@ def _beside(tables: Mapping[TableSpec, DataFrame], refused: DataFrame, spans: Da
                 "members",
             )
     if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        yield packed(around(sessions, spans, "joined_at", "ended_at"), "sessions")
+        yield packed(around(sessions, spans, "joined_at", "ended_at", AT_END), "sessions")
     if (coordinators := tables.get(COORDINATORS)) is not None:
         yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
     waiting = tables[GROUP_REQUESTS].where("error = 'REBALANCE_IN_PROGRESS' AND api <> 'Heartbeat'")

@@ -23,7 +23,18 @@ from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, OFFSET_REWINDS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.evidence import Evidence
 from transforms.findings.offsets.rewinds import COMMITS, DELETED_WITHIN_MS, DELETIONS, Step, rewind_row
-from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
+from transforms.gold.findings.kernel import (
+    FINDING,
+    FRAME,
+    GROUP,
+    REQUEST,
+    Hold,
+    around,
+    as_it_is,
+    judged,
+    nothing,
+    packed,
+)
 
 READ = (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that steps are found in. The last two, which tell who is behind them, may be missing."""
@@ -33,18 +44,23 @@ _RECORD = ("topic_partition_of_record", "record_offset")
 _NEAR_US = DELETED_WITHIN_MS * 1000
 
 
-def offset_rewinds(tables: Mapping[TableSpec, DataFrame], jump: int, retention_ms: int) -> DataFrame:
+def offset_rewinds(
+    tables: Mapping[TableSpec, DataFrame], jump: int, retention_ms: int, hold: Hold = as_it_is
+) -> DataFrame:
     """Find the steps of committed offsets that are worth telling.
 
     Args:
         tables: those of READ that there are.
         jump: a commit that skips more offsets than this is one.
         retention_ms: after how long without a commit offsets expire.
+        hold: keeps the steps.
 
     Returns:
         `gold.offset_rewinds`, one row for each.
     """
-    steps = _steps(tables[OFFSET_COMMITS], jump)
+    steps = hold(_steps(tables[OFFSET_COMMITS], jump))
+    if steps is None:
+        return nothing(tables[OFFSET_COMMITS], OFFSET_REWINDS)
     known = tables[GENERATIONS].select(*GROUP).distinct().withColumn("has_generations", F.lit(True))
     steps = steps.join(known, list(GROUP), "left").fillna(False, ["has_generations"])
     parts = [packed(steps.select(*FINDING, *Step.__struct_fields__), FRAME), *_beside(tables, steps)]

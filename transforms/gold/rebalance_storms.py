@@ -1,6 +1,7 @@
 """Rebalance storms: stretches of time in which a group rebalances too often.
 
-A group's rebalances are its entries into PreparingRebalance. An interval [t_j, t_k] of consecutive rebalances is
+A classic group's rebalances are its entries into PreparingRebalance; those of a modern one the bumps of its epoch while
+it is settled, each with all that follow until it is settled again. An interval [t_j, t_k] of consecutive rebalances is
 stormy if it holds at least `min_rebalances` of them and is no longer than the window; stormy intervals that overlap
 or touch are one storm.
 
@@ -30,22 +31,56 @@ from schemas.tables.gold import (
     GENERATIONS,
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
+    RECONCILIATIONS,
 )
-from schemas.tables.silver import GROUP_REQUESTS
-from transforms.findings.evidence import Evidence
+from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
+from transforms.findings.evidence import EPOCH_HEARTBEATS, Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
-from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST, around, judged, packed
+from transforms.gold.client_refusals import with_client_refusals
+from transforms.gold.findings.kernel import (
+    AT_END,
+    FINDING,
+    FRAME,
+    GROUP,
+    REQUEST,
+    Hold,
+    around,
+    as_it_is,
+    judged,
+    nothing,
+    packed,
+)
+from transforms.gold.rebalances import further_bumps, rebalances
 
-READ = (GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, ASSIGNMENTS, COORDINATORS, GROUP_REQUESTS)
+READ = (
+    GENERATIONS,
+    GENERATION_MEMBERS,
+    MEMBER_SESSIONS,
+    ASSIGNMENTS,
+    RECONCILIATIONS,
+    COORDINATORS,
+    GROUP_REQUESTS,
+    CLIENT_EVENTS,
+)
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
 
 _ORDER = ("at_us", "life", "generation")
+_OVER_US = 1_000_000 * 3_600
+"""A rebalance that hangs for longer than this after the last one of a storm counts for so long."""
+
+_APART_MS = 60_000
+"""What clients logged so shortly before or after the request log, that may tell of it already: their clocks differ."""
+
 _COMES_AND_GOES = ("JoinGroup", "LeaveGroup")
 
 
 def rebalance_storms(
-    tables: Mapping[TableSpec, DataFrame], thresholds: Thresholds, seen_until: float | None = None
+    tables: Mapping[TableSpec, DataFrame],
+    thresholds: Thresholds,
+    seen_until: float | None = None,
+    hold: Hold = as_it_is,
+    of_cluster: Mapping[TableSpec, DataFrame] | None = None,
 ) -> DataFrame:
     """Find the rebalance storms of all groups.
 
@@ -57,23 +92,36 @@ def rebalance_storms(
         tables: those of READ that there are.
         thresholds: from when on rebalances are a storm, and how bad one is.
         seen_until: end of the data (epoch ms); null = not known.
+        hold: keeps the rebalances that belong to a storm.
+        of_cluster: where `tables` have some groups only, those that lines of clients are laid beside as a whole.
 
     Returns:
         `gold.rebalance_storms`, one row for each storm, as `transforms.findings.storms.judge` has it.
     """
     dated = _dated(tables[GENERATIONS])
-    numbered = reduce(
-        DataFrame.unionByName, [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
-    ).withColumnRenamed("storm", "finding")
+    numbered = hold(
+        reduce(
+            DataFrame.unionByName, [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
+        ).withColumnRenamed("storm", "finding")
+    )
+    if numbered is None:
+        return nothing(dated, REBALANCE_STORMS)
     spans = numbered.groupBy(*FINDING).agg(
+        F.min("at_us").alias("first_us"),
         F.min(F.col("at_us") - F.col("window_us")).alias("since_us"),
         F.max(F.col("at_us") + F.col("window_us")).alias("until_us"),
         F.max_by("next_us", F.struct(*_ORDER)).alias("next_us"),
+        (F.max("at_us") + _OVER_US).alias("over_us"),
     )
+    next_us = F.when(F.col("next_us").isNotNull(), F.least("next_us", "over_us"))
+    columns = [*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)]
+    own = numbered.select(*FINDING, "life", F.col("generation").alias("of"))
+    bumps = further_bumps(tables[GENERATIONS]).join(own, [*GROUP, "life", "of"]).select(columns)
     of_storms = [
-        packed(numbered.select(*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)), "generations"),
-        packed(spans.select(*FINDING, (F.col("next_us") / 1000.0).alias("next_at")), FRAME),
-        *_beside(tables, numbered, spans),
+        packed(numbered.select(columns), "generations"),
+        packed(bumps, "generations"),
+        packed(spans.select(*FINDING, (next_us / 1000.0).alias("next_at")), FRAME),
+        *_beside(tables, tables if of_cluster is None else of_cluster, numbered, bumps, spans),
     ]
     return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS)
 
@@ -87,11 +135,9 @@ def _judge(
 
 def _dated(generations: DataFrame) -> DataFrame:
     """The rebalances, with their own moment and that of the next one, in microseconds."""
-    at = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
     in_order = Window.partitionBy(*GROUP).orderBy(*_ORDER)
     return (
-        generations.withColumn("at_us", F.unix_micros(at))
-        .where("at_us IS NOT NULL AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)")
+        rebalances(generations)
         .withColumn("next_us", F.lead("at_us").over(in_order))
         .withColumn("before", F.lag(F.struct("life", "generation")).over(in_order))
     )
@@ -125,23 +171,48 @@ def _number_storms(rebalances: DataFrame, limits: StormLimits) -> DataFrame:
     )
 
 
-def _beside(tables: Mapping[TableSpec, DataFrame], numbered: DataFrame, spans: DataFrame) -> Iterator[DataFrame]:
+def _beside(
+    tables: Mapping[TableSpec, DataFrame],
+    of_cluster: Mapping[TableSpec, DataFrame],
+    numbered: DataFrame,
+    bumps: DataFrame,
+    spans: DataFrame,
+) -> Iterator[DataFrame]:
     """What other tables have on the storms: on their generations, and from one window before them to one after."""
     own = numbered.select(*FINDING, "life", "generation")
     before = numbered.groupBy(*FINDING).agg(F.min_by("before", F.struct(*_ORDER)).alias("before"))
     held = own.unionByName(before.where("before IS NOT NULL").select(*FINDING, "before.*"))
     generation = (*GROUP, "life", "generation")
     if (members := tables.get(GENERATION_MEMBERS)) is not None:
-        yield packed(members.join(own, list(generation)), "members")
+        of_all = own.unionByName(bumps.select(*FINDING, "life", "generation"))
+        yield packed(members.join(of_all, list(generation)), "members")
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
-        yield packed(assignments.join(held, list(generation)), "assignments")
-
+        # A member of a modern group holds a partition for as long as it has it, whatever the group's epoch is.
+        yield packed(assignments.where("group_type = 'classic'").join(held, list(generation)), "assignments")
+        during = spans.withColumn("since_us", F.col("first_us"))
+        yield packed(
+            around(assignments.where("group_type <> 'classic'"), during, "valid_from", "valid_to"), "assignments"
+        )
+    if (reconciliations := tables.get(RECONCILIATIONS)) is not None:
+        yield packed(around(reconciliations, spans, "from_at", "to_at", ("to_epoch",)), "reconciliations")
     if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        yield packed(around(sessions, spans, "joined_at", "ended_at"), "sessions")
+        yield packed(around(sessions, spans, "joined_at", "ended_at", AT_END), "sessions")
     if (coordinators := tables.get(COORDINATORS)) is not None:
         yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
     if (requests := tables.get(GROUP_REQUESTS)) is not None:
-        told = requests.where(F.col("api").isin(*_COMES_AND_GOES) | (F.col("error") != "NONE")).where(
+        known = with_client_refusals(
+            requests,
+            tables.get(CLIENT_EVENTS),
+            _APART_MS,
+            of_cluster.get(MEMBER_SESSIONS),
+            of_cluster.get(GROUP_REQUESTS),
+        )
+        comes_or_goes = F.col("api").isin(*_COMES_AND_GOES) | (
+            F.col("api").isin(*EPOCH_HEARTBEATS) & (F.col("generation") <= 0)
+        )
+        told = known.where(comes_or_goes | (F.col("error") != "NONE")).where(
             "NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"
         )
-        yield packed(around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST), "requests")
+        yield packed(
+            around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST, "evidence"), "requests"
+        )

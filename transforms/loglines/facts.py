@@ -85,6 +85,20 @@ class LeavingMember(TypedDict):
     error_code: int | None
 
 
+class HeldPartitions(TypedDict):
+    """Partitions of a topic that a member reports, or is told to have."""
+
+    topic_id: str | None
+    partitions: list[int] | None
+
+
+class HeldTasks(TypedDict):
+    """Tasks of a subtopology that a member reports, or is told to have."""
+
+    subtopology_id: str | None
+    partitions: list[int] | None
+
+
 class SentOffset(TypedDict):
     """A partition of a commit that was refused."""
 
@@ -131,6 +145,20 @@ class GroupRequest(Struct):
     answered_assignment: bytes | None = None
     leaving_members: list[LeavingMember] | None = None
     partition_errors: dict[int, int] | None = None
+    rack_id: str | None = None
+    subscribed_topics: list[str] | None = None
+    subscribed_regex: str | None = None
+    server_assignor: str | None = None
+    owned: list[HeldPartitions] | None = None
+    told: list[HeldPartitions] | None = None
+    topology: str | None = None
+    owned_active: list[HeldTasks] | None = None
+    owned_standby: list[HeldTasks] | None = None
+    owned_warmup: list[HeldTasks] | None = None
+    told_active: list[HeldTasks] | None = None
+    told_standby: list[HeldTasks] | None = None
+    told_warmup: list[HeldTasks] | None = None
+    heartbeat_interval_ms: int | None = None
     sent_offsets: list[SentOffset] | None = None
 
 

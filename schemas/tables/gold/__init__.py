@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from schemas.tables.gold.audit import AUDIT_COUNTS, REPLAY_AUDIT
-from schemas.tables.gold.findings import COMMIT_GAPS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
+from schemas.tables.gold.findings import (
+    COMMIT_GAPS,
+    ILLEGAL_GENERATION_BURSTS,
+    OFFSET_REWINDS,
+    REBALANCE_STORMS,
+    STANDING_COMMITS,
+)
+from schemas.tables.gold.health import GROUP_HEALTH
+from schemas.tables.gold.known_findings import KNOWN_FINDINGS
 from schemas.tables.gold.timelines import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
@@ -11,6 +19,7 @@ from schemas.tables.gold.timelines import (
     GENERATION_MEMBERS,
     GENERATIONS,
     MEMBER_SESSIONS,
+    RECONCILIATIONS,
     REPLAY_SNAPSHOTS,
     TRANSITIONS,
 )
@@ -24,13 +33,17 @@ __all__ = [
     "FINDINGS",
     "GENERATIONS",
     "GENERATION_MEMBERS",
+    "GROUP_HEALTH",
     "ILLEGAL_GENERATION_BURSTS",
+    "KNOWN_FINDINGS",
     "MEMBER_SESSIONS",
     "OFFSET_REWINDS",
     "REBALANCE_STORMS",
+    "RECONCILIATIONS",
     "REPLAYED",
     "REPLAY_AUDIT",
     "REPLAY_SNAPSHOTS",
+    "STANDING_COMMITS",
     "TABLES",
     "TRANSITIONS",
 ]
@@ -39,6 +52,7 @@ REPLAYED = (
     GENERATIONS,
     GENERATION_MEMBERS,
     ASSIGNMENTS,
+    RECONCILIATIONS,
     TRANSITIONS,
     MEMBER_SESSIONS,
     REPLAY_AUDIT,
@@ -50,4 +64,4 @@ REPLAYED = (
 
 FINDINGS = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, COMMIT_GAPS)
 
-TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS)
+TABLES = (*REPLAYED, REPLAY_SNAPSHOTS, *FINDINGS, STANDING_COMMITS, GROUP_HEALTH, KNOWN_FINDINGS)

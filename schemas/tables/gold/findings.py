@@ -53,7 +53,11 @@ REBALANCE_STORMS = TableSpec(
         "advice",
         "evidence",
     ),
-    notes={"partitions_moved": "moves of partitions to another owner, summed over the generations of the storm"},
+    notes={
+        "partitions_moved": "moves of partitions to another owner, summed over the generations of the storm; in modern "
+        "groups, from one that held them to the next, but in share groups by what the targets give",
+        "partitions_moved_back": "of these, to an earlier owner within the storm; null in share groups",
+    },
 )
 
 ILLEGAL_GENERATION_BURSTS = TableSpec(
@@ -139,4 +143,24 @@ COMMIT_GAPS = TableSpec(
     required=("member_id", "kind"),
     notes={"member_id": "owner in this generation", "client_id": "client.id of the owner"},
     own={"kind": Entry(STRING, "the owner is silent, or a commit was lost on the way to it", COMMIT_GAP_KINDS)},
+)
+
+STANDING_COMMITS = TableSpec(
+    Layer.GOLD,
+    "standing_commits",
+    grain="one commit that later commits of its partition are compared with",
+    key=("cluster", "topic_partition_of_record", "record_offset"),
+    columns=(
+        "cluster",
+        "topic_partition_of_record",
+        "record_offset",
+        "recorded_at",
+        "group_id",
+        "topic",
+        "partition",
+        "committed_offset",
+        "is_tombstone",
+        "txn_state",
+    ),
+    required=("group_id", "topic", "partition", "is_tombstone", "txn_state"),
 )

@@ -5,17 +5,19 @@ from __future__ import annotations
 from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
 from schemas.tables.gold.settled import SETTLED
-from schemas.types import BINARY
+from schemas.types import BINARY, STRING
+from schemas.words import WAITING_STATES
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
 
 GENERATIONS = TableSpec(
     Layer.GOLD,
     "generations",
-    grain="one generation of one life of a classic group",
+    grain="one generation of one life of a classic group, or one epoch of any other",
     key=_GENERATION_KEY,
     columns=(
         *_GENERATION_KEY,
+        "group_type",
         "protocol_type",
         "protocol",
         "leader_member_id",
@@ -42,10 +44,19 @@ GENERATIONS = TableSpec(
         "evidence",
         "is_inferred",
         "missing_before",
+        "bump_count",
         *SETTLED,
     ),
-    required=("trigger", "evidence", "is_inferred", "missing_before", "is_settled"),
-    notes={"ended_at": "when it left Stable or CompletingRebalance, or, if empty, Empty; null while open"},
+    required=("group_type", "trigger", "evidence", "is_inferred", "missing_before", "bump_count", "is_settled"),
+    notes={
+        "generation": "generation of a classic group; group epoch of any other",
+        "preparing_at": "join phase began; group epoch was bumped",
+        "completing_at": "join phase ended, leader and members fixed; the targets were computed",
+        "stable_at": "assignment stored; all members had got to their targets",
+        "emptied_at": "join phase ended without members; the last member went",
+        "ended_at": "when it left Stable or CompletingRebalance, or, if empty, Empty; of an epoch: the next bump; null "
+        "while open",
+    },
 )
 
 GENERATION_MEMBERS = TableSpec(
@@ -56,6 +67,7 @@ GENERATION_MEMBERS = TableSpec(
     columns=(
         *_GENERATION_KEY,
         "member_id",
+        "group_type",
         "group_instance_id",
         "client_id",
         "client_host",
@@ -67,21 +79,26 @@ GENERATION_MEMBERS = TableSpec(
         "joined_at",
         "told_at",
         "replaces_member_id",
+        "member_epoch",
         *SETTLED,
     ),
-    required=("is_leader", "is_settled"),
+    required=("group_type", "is_settled"),
+    notes={"is_leader": "the member leads the generation; null in groups without leaders"},
 )
 
 ASSIGNMENTS = TableSpec(
     Layer.GOLD,
     "assignments",
-    grain="one partition assigned to one member in one generation",
-    key=(*_GENERATION_KEY, "member_id", "topic", "partition"),
+    grain="one partition that one member had in one generation",
+    key=(*_GENERATION_KEY, "member_id", "topic", "partition", "hold"),
     columns=(
         *_GENERATION_KEY,
         "member_id",
         "topic",
         "partition",
+        "hold",
+        "group_type",
+        "role",
         "group_instance_id",
         "client_id",
         "client_host",
@@ -89,7 +106,44 @@ ASSIGNMENTS = TableSpec(
         "valid_to",
         *SETTLED,
     ),
-    required=("is_settled",),
+    required=("group_type", "is_settled"),
+    notes={
+        "generation": "generation of a classic group; epoch of the member in any other",
+        "topic": "topic; where the name of its id is not known, the id; of a streams task its subtopology",
+    },
+)
+
+RECONCILIATIONS = TableSpec(
+    Layer.GOLD,
+    "reconciliations",
+    grain="one stretch of time in which one member was to give partitions up, or waited for some",
+    key=("cluster", "group_id", "life", "member_id", "seq"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "member_id",
+        "seq",
+        "group_type",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "state",
+        "from_epoch",
+        "to_epoch",
+        "from_at",
+        "to_at",
+        "partitions",
+        "waits_for_member_ids",
+        *SETTLED,
+    ),
+    required=("group_type", "state", "is_settled"),
+    notes={
+        "from_at": "when the member was told to give up, or that it has to wait",
+        "to_at": "when it had given up, or had all; null while open",
+        "partitions": "what it was to give up, or waited for, as topic-partition",
+    },
+    own={"state": Entry(STRING, "what the member was about", WAITING_STATES)},
 )
 
 TRANSITIONS = TableSpec(
@@ -102,6 +156,7 @@ TRANSITIONS = TableSpec(
         "group_id",
         "life",
         "seq",
+        "group_type",
         "at",
         "from_state",
         "to_state",
@@ -112,7 +167,7 @@ TRANSITIONS = TableSpec(
         "is_inferred",
         *SETTLED,
     ),
-    required=("to_state", "event", "is_inferred", "is_settled"),
+    required=("group_type", "to_state", "event", "is_inferred", "is_settled"),
     notes={
         "generation": "generation of the group after the change",
         "member_id": "member whose request or timer caused it",
@@ -124,12 +179,14 @@ MEMBER_SESSIONS = TableSpec(
     Layer.GOLD,
     "member_sessions",
     grain="one stay of a member in a group",
-    key=("cluster", "group_id", "life", "member_id"),
+    key=("cluster", "group_id", "life", "member_id", "stay"),
     columns=(
         "cluster",
         "group_id",
         "life",
         "member_id",
+        "stay",
+        "group_type",
         "group_instance_id",
         "client_id",
         "client_host",
@@ -141,7 +198,7 @@ MEMBER_SESSIONS = TableSpec(
         "previous_member_id",
         *SETTLED,
     ),
-    required=("is_settled",),
+    required=("group_type", "is_settled"),
 )
 
 COORDINATORS = TableSpec(

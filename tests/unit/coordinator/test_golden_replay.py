@@ -58,6 +58,21 @@ NOT_SHOWN: dict[tuple[str, ...], str] = {
         "loaded_over_capacity",
         "PreparingRebalance",
     ): "its one witness, a line, shows it as a rebalance observed",
+    **dict.fromkeys(
+        (
+            ("trigger", "converted"),
+            ("trigger", "member_removed"),
+            ("trigger", "regex_changed"),
+            ("trigger", "topology_changed"),
+            ("trigger", "partitions_initialised"),
+            ("trigger", "instance_replaced"),
+            ("end cause", "removed"),
+            ("state", "NotReady"),
+            ("state", "Assigning"),
+            ("state", "Reconciling"),
+        ),
+        "of groups that go by epochs: the truth tests show them",
+    ),
 }
 """What no case shows, and why."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.words import GROUP_STATES
+from schemas.words import CLASSIC_STATES
 from transforms.coordinator.classic.machine.diagram import mermaid
 from transforms.coordinator.classic.machine.events import Event
 from transforms.coordinator.classic.machine.transitions import COMPLETION, ENTER, TRANSITIONS
@@ -34,7 +34,7 @@ def test_the_tables_changes_of_state_are_exactly_kafkas():
 def test_every_event_has_a_cell_and_every_state_an_entry():
     assert {event for _, event in TRANSITIONS} == set(Event) - {Event.GROUP_LOADED}
     assert set(ENTER) == set(GroupState)
-    assert {state.value for state in GroupState} == set(GROUP_STATES)
+    assert {state.value for state in GroupState} == set(CLASSIC_STATES)
 
 
 def test_a_dead_group_has_no_cells():

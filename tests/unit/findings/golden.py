@@ -12,6 +12,7 @@ from transforms.findings.storms.limits import StormLimits, Thresholds
 FOLDER = Path(__file__).resolve().parents[2] / "golden"
 
 DEFAULTS: Row = {
+    "group_type": "classic",
     "cluster": "demo",
     "life": 1,
     "trigger": "unknown",

@@ -13,7 +13,14 @@ from typing import Any
 
 Row = dict[str, Any]
 
-FENCING = {"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"}
+FENCING = {
+    "ILLEGAL_GENERATION",
+    "UNKNOWN_MEMBER_ID",
+    "FENCED_INSTANCE_ID",
+    "STALE_MEMBER_EPOCH",
+    "FENCED_MEMBER_EPOCH",
+    "UNRELEASED_INSTANCE_ID",
+}
 
 _KEY = {"cluster", "group_id", "started_at", "ended_at"}
 STORM_COLUMNS = _KEY | {
@@ -40,6 +47,8 @@ BURST_COLUMNS = _KEY | {
 
 def rebalanced_at(generation: Row) -> float | None:
     """When the group entered PreparingRebalance, as far as known; never, where a coordinator only took it over."""
+    if generation.get("bump_count") == 0:
+        return None
     if generation.get("trigger") == "coordinator_failover" and generation.get("preparing_at") is None:
         return None
     for name in ("preparing_at", "completing_at", "stable_at", "emptied_at"):
@@ -48,11 +57,36 @@ def rebalanced_at(generation: Row) -> float | None:
     return None
 
 
+def bumps_of(generations: Iterable[Row], own: set[tuple[int, int]]) -> list[Row]:
+    """The bumps that came while one of some rebalances was under way: each is of the last rebalance before it."""
+    found, owner = [], None
+    for row in sorted(generations, key=lambda row: (row["life"], row["generation"])):
+        key = (row["life"], row["generation"])
+        if row.get("bump_count") != 0:
+            owner = key
+        elif row["trigger"] != "converted" and owner in own and owner is not None and owner[0] == row["life"]:
+            found.append(row)
+    return found
+
+
+def _to_its_end(row: Row, generations: list[Row]) -> Row:
+    """A rebalance with the end of the last bump that is part of it."""
+    bumps = bumps_of(generations, {(row["life"], row["generation"])})
+    if row.get("bump_count") == 0 or not bumps:
+        return row
+    completing_at = next((bump["completing_at"] for bump in [row, *bumps] if bump["completing_at"] is not None), None)
+    return {**bumps[-1], **{k: row[k] for k in _BEGIN if k in row}, "completing_at": completing_at}
+
+
+_BEGIN = ("generation", "life", "preparing_at", "trigger", "bump_count")
+
+
 def storms(generations: Iterable[Row], window_ms: int, min_rebalances: int) -> list[Row]:
     """All storms of all groups, in order of group and time."""
     found = []
     for key, rows in _by(generations, lambda row: (row["cluster"], row["group_id"])):
-        dated = [(at, row["life"], row["generation"], row) for row in rows if (at := rebalanced_at(row)) is not None]
+        whole = [_to_its_end(row, rows) for row in rows]
+        dated = [(at, row["life"], row["generation"], row) for row in whole if (at := rebalanced_at(row)) is not None]
         dated.sort(key=lambda entry: entry[:3])
         for first, last in storm_intervals([entry[0] for entry in dated], window_ms, min_rebalances):
             found.append({"cluster": key[0], "group_id": key[1], **_storm(dated, first, last, window_ms)})
@@ -136,7 +170,7 @@ def runs(requests: Iterable[Row], gap_ms: int, min_errors: int) -> Iterable[tupl
 
 def _burst(run: list[Row], generations: list[Row]) -> Row:
     started_at = run[0]["answered_at"]
-    sent = [row["generation"] for row in run if row.get("generation") is not None and row["generation"] >= 0]
+    sent = [row["generation"] for row in run if row.get("generation") is not None and row["generation"] >= _least(row)]
     return {
         "started_at": started_at,
         "ended_at": run[-1]["answered_at"],
@@ -148,6 +182,11 @@ def _burst(run: list[Row], generations: list[Row]) -> Row:
         "stale_generation_max": max(sent, default=None),
         "current_generation": _generation_at(generations, started_at),
     }
+
+
+def _least(request: Row) -> int:
+    """The least number that says of a request in what its sender believed to be: by epoch 0 it asks to join."""
+    return 1 if request["api"].endswith("GroupHeartbeat") else 0
 
 
 def _generation_at(generations: list[Row], moment: float) -> int | None:

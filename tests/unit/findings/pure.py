@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from schemas.kafka_errors import error_name
-from tests.unit.findings.oracle import rebalanced_at, runs, storm_intervals
+from tests.unit.findings.oracle import bumps_of, rebalanced_at, runs, storm_intervals
 from transforms.findings.bursts.judge import burst_row
 from transforms.findings.evidence import KINDS, Evidence
 from transforms.findings.storms.judge import storm_row
@@ -21,6 +21,7 @@ TABLES = {
     "members": "generation_members",
     "sessions": "member_sessions",
     "assignments": "assignments",
+    "reconciliations": "reconciliations",
     "requests": "group_requests",
     "coordinators": "coordinators",
 }
@@ -59,11 +60,20 @@ def storms(
             after = [at for at in moments if at > last]
             before = [entry for entry in dated if entry[0][0] < first][-1:]
             own, held = ({entry[1:3] for entry in of} for of in (inside, [*before, *inside]))
+            bumps = bumps_of(rows.get("generations", ()), own)
             since, until = first - limits.window_ms, last + limits.window_ms
             picked = {
-                "generations": [entry[3] for entry in inside],
-                "members": [r for r in rows.get("members", ()) if (r["life"], r["generation"]) in own],
-                "assignments": [r for r in rows.get("assignments", ()) if (r["life"], r["generation"]) in held],
+                "generations": [*(entry[3] for entry in inside), *bumps],
+                "members": [
+                    r
+                    for r in rows.get("members", ())
+                    if (r["life"], r["generation"]) in own | {(b["life"], b["generation"]) for b in bumps}
+                ],
+                "assignments": [
+                    *(r for r in _held(rows, True) if (r["life"], r["generation"]) in held),
+                    *_around(_held(rows, False), "valid_from", "valid_to", first, until),
+                ],
+                "reconciliations": _around(rows.get("reconciliations", ()), "from_at", "to_at", since, until),
                 "sessions": _around(rows.get("sessions", ()), "joined_at", "ended_at", since, until),
                 "coordinators": _around(rows.get("coordinators", ()), "from_at", "to_at", since, until),
                 "requests": _around(map(_named, rows.get("requests", ())), "answered_at", "answered_at", since, until),
@@ -107,6 +117,11 @@ def bursts(
         )
         found.append(msgspec.structs.asdict(burst_row(evidence.in_order(), gap_ms)))
     return found
+
+
+def _held(rows: Mapping[str, list[Row]], is_classic: bool) -> list[Row]:
+    """Assignments of classic members, or of all others."""
+    return [row for row in rows.get("assignments", ()) if (row["group_type"] == "classic") == is_classic]
 
 
 def typed(row: Row, kind: str) -> Any:

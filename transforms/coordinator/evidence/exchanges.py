@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.evidence.items import Item, token_of
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.kafka.requests import Leaver, Request
 
 
@@ -19,7 +20,7 @@ class Exchange(Struct, frozen=True, gc=False, array_like=True):
     Attributes:
         handled_at: estimate of when the coordinator took it up (epoch ms).
         observed_error: error that the group answered; errors of single partitions of a commit aside.
-        observed_generation: generation in the answer of a successful JoinGroup.
+        observed_generation: generation in the answer of a successful JoinGroup; epoch in that of a heartbeat.
         parked_ms: time the answer was held back.
         row: the silver row.
     """
@@ -65,11 +66,14 @@ def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:
         handled_at,
         row.answered_at,
         error,
-        row.answered_generation if row.api == "JoinGroup" and error == Error.NONE else None,
+        row.answered_generation if row.api in _TELLING_APIS and error == Error.NONE else None,
         row.parked_ms or 0.0,
         row,
     )
 
+
+_TELLING_APIS = MODERN_HEARTBEATS | {"JoinGroup"}
+"""Requests whose answer tells a generation or epoch."""
 
 # --- requests ------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
 
 
 class Kind(IntEnum):
@@ -38,6 +38,8 @@ class Item(Struct, gc=False, array_like=True):
         handled_at: estimate of when the coordinator took a request up; 0.0 for lines and records.
         holds: how often it was put off because its cause had not been handled yet.
         second: a request's second answer, which has a line of its own: a broker gives it when it fails in between.
+        modern: records of newer protocols that were written at one moment, in the order of the log; beside them, as
+            `record`, that of the classic group that is converted there.
     """
 
     at: float
@@ -49,6 +51,7 @@ class Item(Struct, gc=False, array_like=True):
     handled_at: float = 0.0
     holds: int = 0
     second: GroupRequestRow | None = None
+    modern: list[ModernGroupRecordRow] | None = None
 
     @property
     def token(self) -> int:

@@ -18,7 +18,7 @@ from operator import attrgetter
 
 from msgspec import Struct, field
 
-from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import (
     CONNECTION_MEMORY_MS,
@@ -34,7 +34,7 @@ from transforms.coordinator.kafka.apis import ANSWERS_THAT_PROVE, REPLAYED_APIS,
 Connection = tuple[str, str]
 """Broker and connection."""
 
-EvidenceRow = GroupMetadataRow | CoordinatorEventRow | GroupRequestRow
+EvidenceRow = GroupMetadataRow | ModernGroupRecordRow | CoordinatorEventRow | GroupRequestRow
 
 
 class Connections(Struct, array_like=True):
@@ -76,8 +76,7 @@ class Sequencer:
                     place = (row.source_file, row.line_number, row.seq)
                     self._add_other(Item(row.logged_at + LINE_DELAY_MS, Kind.LINE, place, None, row), until)
             elif row.recorded_at is not None:
-                place = ("", row.topic_partition_of_record, row.record_offset)
-                self._add_other(Item(row.recorded_at + RECORD_DELAY_MS, Kind.RECORD, place, None, None, row), until)
+                self._add_other(_record(row, row.recorded_at + RECORD_DELAY_MS), until)
 
     @property
     def safe(self) -> float:
@@ -93,7 +92,7 @@ class Sequencer:
             self._others = []
         for connection in [*self._requests]:
             self._emit_requests(found, connection, before)
-        found.sort(key=_RANK)
+        found = _with_records_of_one_moment(sorted(found, key=_RANK))
         self._connections.forget(before - CONNECTION_MEMORY_MS if before < inf else self.newest - CONNECTION_MEMORY_MS)
         return found
 
@@ -167,7 +166,7 @@ class Sequencer:
 
 def in_order(
     connections: Connections,
-    records: Iterable[GroupMetadataRow],
+    records: Iterable[GroupMetadataRow | ModernGroupRecordRow],
     events: Iterable[CoordinatorEventRow],
     requests: Iterable[GroupRequestRow],
 ) -> list[Item]:
@@ -183,6 +182,36 @@ def in_order(
 
 _RANK = attrgetter("at", "kind", "place")
 _CONNECTION_ORDER = attrgetter("correlation_id", "source_file", "line_number", "seq")
+
+
+def _record(row: GroupMetadataRow | ModernGroupRecordRow, at: float) -> Item:
+    place = ("", row.topic_partition_of_record, row.record_offset)
+    if isinstance(row, ModernGroupRecordRow):
+        return Item(at, Kind.RECORD, place, modern=[row])
+    return Item(at, Kind.RECORD, place, None, None, row)
+
+
+def _with_records_of_one_moment(items: list[Item]) -> list[Item]:
+    """Put records of newer protocols together that were written at one moment: they tell of one thing, as a whole.
+
+    A record of the classic group that is written with them is of its conversion.
+    """
+    found: list[Item] = []
+    for item in items:
+        before = found[-1] if found else None
+        if before is None or item.kind is not Kind.RECORD or not _is_written_with(before, item):
+            found.append(item)
+        elif item.modern is None:
+            before.record = item.record
+        else:
+            before.modern = [*(before.modern or ()), *item.modern]
+    return found
+
+
+def _is_written_with(before: Item, item: Item) -> bool:
+    if before.kind is not Kind.RECORD or before.at != item.at or before.place[1] != item.place[1]:
+        return False
+    return item.modern is not None if before.modern is None else item.modern is not None or before.record is None
 
 
 def _is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:

@@ -23,6 +23,9 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         min_session_timeout_ms: group.min.session.timeout.ms.
         max_session_timeout_ms: group.max.session.timeout.ms.
         max_size: group.max.size.
+        consumer_max_size: group.consumer.max.size.
+        share_max_size: group.share.max.size.
+        migration_policy: group.consumer.migration.policy.
     """
 
     dialect: str = "java"
@@ -31,11 +34,14 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000
     max_size: int = 2_147_483_647
+    consumer_max_size: int = 2_147_483_647
+    share_max_size: int = 200
+    migration_policy: str = "bidirectional"
 
     @classmethod
     def relevant(cls, attributes: Mapping[str, str]) -> dict[str, str]:
         """Return those of a broker's printed settings, by Kafka's names, that matter here."""
-        return {name: attributes[name] for name in _BY_KAFKA_NAME if name in attributes}
+        return {name: attributes[name] for name in (*_BY_KAFKA_NAME, _MIGRATION_POLICY) if name in attributes}
 
     @property
     def is_java(self) -> bool:
@@ -58,7 +64,8 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
             for name, field in _BY_KAFKA_NAME.items()
             if attributes.get(name, "").lstrip("-").isdigit()
         }
-        return replace(self, **found) if found else self
+        policy = attributes.get(_MIGRATION_POLICY, self.migration_policy)
+        return replace(self, migration_policy=policy, **found)
 
     def of_build(self, version: str | None, scala: str | None = None) -> CoordinatorSettings:
         """Return these settings as they hold for a build of Kafka.
@@ -70,11 +77,15 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         return replace(self, rules=Rules(release_of(version) or LATEST, scala))
 
 
+_MIGRATION_POLICY = "group.consumer.migration.policy"
+
 _BY_KAFKA_NAME = {
     "group.initial.rebalance.delay.ms": "initial_delay_ms",
     "group.min.session.timeout.ms": "min_session_timeout_ms",
     "group.max.session.timeout.ms": "max_session_timeout_ms",
     "group.max.size": "max_size",
+    "group.consumer.max.size": "consumer_max_size",
+    "group.share.max.size": "share_max_size",
 }
 
 

@@ -7,8 +7,9 @@ is given what. `java_hashing` has the hash of a text, which all rests on.
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, groupby, islice, permutations, product
 from typing import TypeVar
 
 from transforms.coordinator.kafka.java_hashing import string_hash
@@ -63,6 +64,22 @@ def _power_of_two(value: int) -> int:
 def table_order(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: int) -> list[Key]:
     """Return keys in the order of a HashMap or HashSet: by bucket, and in their own order within one."""
     return sorted(keys, key=lambda key: _spread(hash_of(key)) & (capacity - 1))
+
+
+def table_orders(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: int, most: int) -> Iterator[list[Key]]:
+    """Yield the orders that a HashMap or HashSet may have keys in, whatever order they came in; their own one first.
+
+    Args:
+        keys: the keys.
+        hash_of: their hash.
+        capacity: the buckets.
+        most: at most so many orders.
+    """
+    in_order = table_order(keys, hash_of, capacity)
+    buckets = groupby(in_order, key=lambda key: _spread(hash_of(key)) & (capacity - 1))
+    of_buckets = [list(islice(permutations(bucket), most)) for _, bucket in buckets]
+    for orders in islice(product(*of_buckets), most):
+        yield list(chain.from_iterable(orders))
 
 
 def computed_order(keys: Collection[Key], hash_of: Callable[[Key], int], capacity: int) -> list[Key]:

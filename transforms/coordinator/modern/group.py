@@ -6,6 +6,7 @@ Each protocol's `Group` adds what is its own. Source: ModernGroup, StreamsGroup,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from copy import copy as shallow_copy
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from msgspec import Struct, field
@@ -92,6 +93,16 @@ class ModernGroup(Struct, Generic[Member, Target], array_like=True):
 
 
 AnyGroup = TypeVar("AnyGroup", bound=ModernGroup[Any, Any])
+
+
+def copied(group: AnyGroup) -> AnyGroup:
+    """Return a copy of a group that may be changed; what a group holds is never changed in place."""
+    copy = shallow_copy(group)
+    for name in group.__struct_fields__:
+        value = getattr(group, name)
+        if isinstance(value, dict):
+            setattr(copy, name, dict(value))
+    return copy
 
 
 def apply(group: AnyGroup | None, record: Record[Struct], new: Callable[[], AnyGroup], at: float) -> AnyGroup | None:

@@ -57,6 +57,11 @@ class Types(Struct, frozen=True, gc=False):
     target: int
     current: int
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All of them."""
+        return (self.epoch, self.member, self.target_epoch, self.target, self.current)
+
 
 class GroupEpoch(Struct, frozen=True, gc=False, rename="camel"):
     """Types 3 and 11: the group's epoch, and the hash of the topics that it subscribes to."""

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from schemas.rows import AuditCountRow, ReplayAuditRow
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
-from transforms.coordinator.rows.tables import whole
+from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.timeline.audit import WHY_RACE
 
 HOUR_MS = 3_600_000
@@ -29,6 +29,14 @@ class Count(Struct, array_like=True, gc=False):
     unpredicted: int = 0
     race: int = 0
     answer_used: int = 0
+
+
+def say_audited(counts: AuditCounts, sink: Sink, row: ReplayAuditRow) -> None:
+    """Tell of an audited request, and count it."""
+    counts.add(row)
+    is_beyond_doubt = row.agrees and not row.is_answer_used and row.why != WHY_RACE
+    if sink.keeps_audit or not is_beyond_doubt:
+        sink.rows.replay_audit.append(sink.stamped(row))
 
 
 class AuditCounts(Struct, array_like=True):

@@ -98,6 +98,7 @@ def _generation_row(cluster: str, group_id: str, links: Links) -> GenerationRow:
         evidence=_evidence(row),
         is_inferred=_is_inferred(row, outcome),
         missing_before=row.generation - chain.last_number - 1,
+        bump_count=0 if value_of(row.trigger) == "converted" else 1,
     )
 
 

@@ -33,6 +33,8 @@ def session_row(cluster: str, group_id: str, life: Life, session: Session) -> Me
         group_id=group_id,
         life=life.number,
         member_id=session.member_id,
+        stay=session.stay,
+        group_type=life.group_type,
         group_instance_id=value_of(session.group_instance_id) or session.seen_instance_id,
         client_id=value_of(session.client_id) or session.seen_client_id,
         client_host=value_of(session.client_host) or session.seen_client_host,

@@ -23,13 +23,15 @@ class Settling:
         group_id: the group.
         lives: its lives, which are changed.
         sink: where the rows go.
+        modern_sink: where those of lives go in which the group was no classic one.
     """
 
-    def __init__(self, cluster: str, group_id: str, lives: Lives, sink: Sink) -> None:
+    def __init__(self, cluster: str, group_id: str, lives: Lives, sink: Sink, modern_sink: Sink) -> None:
         self._cluster = cluster
         self._group_id = group_id
         self._lives = lives
         self._sink = sink
+        self._modern_sink = modern_sink
 
     def settle(self, now: float, members: Container[str] | None) -> None:
         """Tell what is settled at a moment.
@@ -65,16 +67,18 @@ class Settling:
             return
         open_ids = {member_id for row in life.generations.values() for member_id in row.members}
         for session in [each for each in life.sessions.values() if each.member_id not in open_ids]:
-            if life.number == self._lives.number and members is not None and session.member_id not in members:
+            is_present = life.is_classic and life.number == self._lives.number
+            if is_present and members is not None and session.member_id not in members:
                 _end_unseen(life, session)
             if now == inf or _is_session_settled(life, session, now):
                 self._tell_session(life, session)
 
     def _tell_session(self, life: Life, session: Session) -> None:
+        sink = self._sink if life.is_classic else self._modern_sink
         if session.settled_at is not None:
-            self._sink.superseded.append((life.number, session.member_id, session.settled_at))
-        row = self._sink.stamped(session_row(self._cluster, self._group_id, life, session))
-        self._sink.rows.member_sessions.append(row)
+            sink.superseded.append((life.number, session.member_id, session.settled_at))
+        row = sink.stamped(session_row(self._cluster, self._group_id, life, session))
+        sink.rows.member_sessions.append(row)
         session.settled_at = row.settled_at
         life.end_session(session)
 
@@ -96,7 +100,8 @@ def _is_session_settled(life: Life, session: Session, now: float) -> bool:
         return False
     ended_at = value_of(session.ended_at)
     gone_at = session.gone_at if ended_at is None else max(ended_at, session.gone_at)
-    return gone_at < life.settled_at and gone_at + SETTLING_MS < now
+    is_passed = gone_at < life.settled_at or not life.is_classic  # records alone tell who is in a group of epochs
+    return is_passed and gone_at + SETTLING_MS < now
 
 
 def _end_unseen(life: Life, session: Session) -> None:

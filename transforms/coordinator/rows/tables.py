@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -14,6 +15,7 @@ from schemas.rows import (
     GenerationMemberRow,
     GenerationRow,
     MemberSessionRow,
+    ReconciliationRow,
     ReplayAuditRow,
     TransitionRow,
 )
@@ -25,6 +27,7 @@ class Rows(Struct):
     generations: list[GenerationRow] = field(default_factory=list)
     generation_members: list[GenerationMemberRow] = field(default_factory=list)
     assignments: list[AssignmentRow] = field(default_factory=list)
+    reconciliations: list[ReconciliationRow] = field(default_factory=list)
     transitions: list[TransitionRow] = field(default_factory=list)
     member_sessions: list[MemberSessionRow] = field(default_factory=list)
     replay_audit: list[ReplayAuditRow] = field(default_factory=list)
@@ -46,6 +49,7 @@ StampedRow = TypeVar(
     GenerationMemberRow,
     GenerationRow,
     MemberSessionRow,
+    ReconciliationRow,
     ReplayAuditRow,
     TransitionRow,
 )
@@ -59,6 +63,7 @@ class Sink(Struct):
         is_settling: what is told is settled; else it is what an unfinished history has come to so far.
         keeps_audit: every audited request has its row; else only those that give reason to doubt, and all are counted.
         now: how far the evidence was taken.
+        topic_names: names of topics by their ids, as far as they are known.
         superseded: settled rows of stays that are told of once more, since the member showed itself again: life,
             member and when the row was settled.
     """
@@ -67,6 +72,7 @@ class Sink(Struct):
     is_settling: bool = True
     keeps_audit: bool = True
     now: float = 0.0
+    topic_names: Mapping[str, str] = field(default_factory=dict)
     superseded: list[tuple[int, str, float]] = field(default_factory=list)
 
     def stamped(self, row: StampedRow) -> StampedRow:

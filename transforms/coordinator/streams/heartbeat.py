@@ -60,8 +60,9 @@ def heartbeat(turn: Turn, request: HeartbeatRequest, caller: Caller) -> Heartbea
 
 def answer_of(request: HeartbeatRequest, before: Member, after: Member) -> HeartbeatAnswer:
     """Return what a heartbeat is answered that was not refused, by the member before and after it."""
-    is_told = request.member_epoch == JOIN or before.standing.assigned != after.standing.assigned
-    return HeartbeatAnswer(Error.NONE, after.member_id, after.epoch, after.standing.assigned.tasks if is_told else None)
+    had, has = before.standing.assigned.tasks, after.standing.assigned.tasks  # without epochs, which 4.1 does not write
+    is_told = request.member_epoch == JOIN or had != has
+    return HeartbeatAnswer(Error.NONE, after.member_id, after.epoch, has if is_told else None)
 
 
 # --- who speaks ----------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ WHY_NOT_COORDINATOR = "not the coordinator, and no line shows when"
 WHY_OTHER_COPY = "answered by a broker while another coordinates the group already"
 WHY_MODERN = "the group speaks a newer protocol"
 WHY_BROKER = "refused by the broker before the coordinator"
+WHY_UNTOLD = "the answer rests on topics or fields that no evidence tells of"
 WHY_STORE_FAILED = "its answer tells that the assignment could not be stored"
 WHY_NEVER = "still parked when the evidence ends"
 WHY_RESYNC = "parked when the state was taken from the evidence"
@@ -83,25 +84,10 @@ class Verdict(Struct, array_like=True):
 
     def row(self, cluster: str) -> ReplayAuditRow:
         """Row of `gold.replay_audit`."""
-        exchange, row, agrees = self.exchange, self.exchange.row, self.agrees
-        audited = ReplayAuditRow(
-            cluster=cluster,
-            source_file=row.source_file,
-            line_number=row.line_number,
-            seq=row.seq,
-            at=exchange.answered_at,
-            handled_at=exchange.handled_at,
-            broker=row.broker,
-            api=row.api,
-            group_id=row.group_id,
-            member_id=exchange.request.member_id,
-            state_before=self.state_before,
-            observed_error=exchange.observed_error,
-            predicted_error=self.predicted_error,
-            agrees=agrees,
-            is_answer_used=self.is_answer_used and self.predicted_error is not None,
-        )
-        audited.observed_generation = exchange.observed_generation
+        agrees = self.agrees
+        audited = observed_row(cluster, self.exchange, self.exchange.request.member_id)
+        audited.state_before, audited.predicted_error, audited.agrees = self.state_before, self.predicted_error, agrees
+        audited.is_answer_used = self.is_answer_used and self.predicted_error is not None
         audited.predicted_generation = self.predicted_generation
         audited.why = self.why if self.why or agrees else self._why_not()
         return audited
@@ -225,6 +211,26 @@ class Audit(Struct, Generic[View], array_like=True):
         if verdict.agrees:
             return True
         return verdict.exchange.answered_at + SETTLING_MS < now and token not in parked
+
+
+def observed_row(cluster: str, exchange: Exchange, member_id: str | None) -> ReplayAuditRow:
+    """Row of `gold.replay_audit` of a request, with what was observed; of what is predicted nothing yet."""
+    row = exchange.row
+    return ReplayAuditRow(
+        cluster=cluster,
+        source_file=row.source_file,
+        line_number=row.line_number,
+        seq=row.seq,
+        at=exchange.answered_at,
+        handled_at=exchange.handled_at,
+        broker=row.broker,
+        api=row.api,
+        group_id=row.group_id,
+        member_id=member_id,
+        observed_error=exchange.observed_error,
+        observed_generation=exchange.observed_generation,
+        is_answer_used=False,
+    )
 
 
 def _is_in_order(exchange: Exchange, by: tuple[str, str] | None) -> bool:

@@ -67,8 +67,8 @@ class Chain(Struct, array_like=True):
         """Take note of a life's first generation; one that was loaded by another coordinator follows itself."""
         if self.first_number is None:
             self.first_number = row.generation
-            is_reloaded = value_of(row.trigger) == "coordinator_failover"
-            self.last_number = row.generation - 1 if is_reloaded else 0
+            goes_on = (value_of(row.trigger) or "") in ("coordinator_failover", "converted")
+            self.last_number = row.generation - 1 if goes_on else 0
 
     def passed(self, row: GenerationFacts, outcome: str | None) -> None:
         """Go on to the next generation."""

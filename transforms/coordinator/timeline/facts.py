@@ -239,6 +239,7 @@ class Session(Struct, gc=False, array_like=True):
         previous_member_id: the stay before of the same instance, or of the same client and host.
         is_linked: whether that was looked for.
         settled_at: when its row was settled, where it was told before; the member showed itself once more.
+        stay: which stay of that member id it is.
     """
 
     member_id: str
@@ -257,6 +258,7 @@ class Session(Struct, gc=False, array_like=True):
     previous_member_id: str | None = None
     is_linked: bool = False
     settled_at: float | None = None
+    stay: int = 1
 
     @property
     def identity(self) -> Identity | None:

@@ -26,6 +26,7 @@ class Life(Struct, array_like=True):
     """One life of a group.
 
     Attributes:
+        group_type: type of the group (`schemas.words.GROUP_TYPES`); only a classic one has its generations here.
         generations: what is known of its generations that are not settled, by number.
         sessions: what is known of stays that are not settled, by member id.
         ended: the latest of those that are settled: a member that the replay took to be gone may still be there.
@@ -41,6 +42,7 @@ class Life(Struct, array_like=True):
     """
 
     number: int
+    group_type: str = "classic"
     generations: dict[int, GenerationFacts] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
     ended: dict[str, Session] = field(default_factory=dict)
@@ -90,7 +92,12 @@ class Life(Struct, array_like=True):
     @property
     def has_lived(self) -> bool:
         """Whether it has a generation; the id of a group that only has offsets does not count."""
-        return bool(self.generations) or self.settled_through > 0
+        return bool(self.generations) or self.settled_through > 0 or not self.is_classic
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether the group speaks the classic protocol in it."""
+        return self.group_type == "classic"
 
     def in_order(self) -> list[GenerationFacts]:
         """Return the generations that are not settled, in their order."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from schemas.rows import IllegalGenerationBurstRow
 from transforms.findings.bursts.senders import Sender
 from transforms.findings.evidence import Evidence
-from transforms.findings.sentences import counted, duration, listed, roomy_ms, setting, times, who
+from transforms.findings.sentences import SESSION_SETTINGS, counted, duration, listed, roomy_ms, setting, times, who
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,10 @@ def _zombie(facts: _Facts) -> str:
     went_on = f" for {duration(row.zombie_ms)}" if row.zombie_ms is not None else ""
     behind = f", {row.behind_count} generations behind" if (row.behind_count or 0) > 1 else ""
     change = f" by generation {row.fenced_by_generation}" if row.fenced_by_generation is not None else ""
+    outlived = "an epoch that its member had left" if row.error == "STALE_MEMBER_EPOCH" else "its membership"
     return (
         f"{facts.names} went on{went_on} after being shut out{change}{behind}, although refused "
-        f"{times(row.error_count)}: a thread or process that outlived its membership. {facts.price} What it wrote "
+        f"{times(row.error_count)}: a thread or process that outlived {outlived}. {facts.price} What it wrote "
         f"elsewhere stands. It has to stop at the first {row.error}, and to commit from the thread that polls; the "
         "price: work since the last commit is given up at once."
     )
@@ -95,6 +96,14 @@ def _slow(facts: _Facts) -> str:
 def _lost(facts: _Facts) -> str:
     away, session = facts.away_ms, facts.of_members("session_timeout_ms")
     said = f"{facts.names} lost the session and stopped when told so: the process had paused."
+    group_type = facts.evidence.group_type
+    if away is not None and group_type != "classic":
+        more = duration(roomy_ms(away))
+        return (
+            f"{said} {facts.price} It was back {duration(away)} after the session was over: a "
+            f"{SESSION_SETTINGS[group_type]} of the group that is {more} longer covers that and saves all "
+            f"{facts.row.error_count} refusals; the price: a process that is dead is noticed {more} later."
+        )
     if away is None or session is None:
         return f"{said} {facts.price} For how long is in the client's log, or in that of its host."
     value = roomy_ms(session + away)
@@ -125,16 +134,34 @@ def _in_flight(facts: _Facts) -> str:
     )
 
 
-def _war(facts: _Facts) -> str:
-    instances = sorted(
-        {
-            instance
-            for s in facts.senders
-            for instance in (s.client.group_instance_id, s.stay.client.group_instance_id if s.stay else None)
-            if instance
-        }
+def _instances(facts: _Facts) -> str:
+    found = {
+        instance
+        for s in facts.senders
+        for instance in (s.client.group_instance_id, s.stay.client.group_instance_id if s.stay else None)
+        if instance
+    }
+    return f" ({listed(sorted(found))})" if found else ""
+
+
+def _unreleased(facts: _Facts) -> str:
+    row = facts.row
+    return (
+        f"{facts.names} was started under a group.instance.id{_instances(facts)} that the process before it, which "
+        f"died, had not given back: refused {times(row.error_count)} within {duration(row.ended_at - row.started_at)}, "
+        "until the session of the dead one was over. The Java client takes this error for the end and has to be "
+        "started once more. A process that closes its consumer gives the id back at once; a shorter "
+        f"{SESSION_SETTINGS['consumer']} ends the wait sooner, at the price that shorter pauses are taken for deaths."
     )
-    shared = f" ({listed(instances)})" if instances else ""
+
+
+def _war(facts: _Facts) -> str:
+    shared = _instances(facts)
+    if facts.row.error == "UNRELEASED_INSTANCE_ID":
+        return (
+            f"One group.instance.id{shared} is used by {facts.names} while another process lives under it: whoever "
+            f"comes second is kept out. An id for each process saves all {facts.row.error_count} refusals, at no price."
+        )
     return (
         f"One group.instance.id{shared} is used in turn by {facts.names}: whoever starts fences the other. "
         f"{facts.price} An id for each process saves all {facts.row.error_count} refusals, at no price."
@@ -149,13 +176,21 @@ def _retry(facts: _Facts) -> str:
     )
 
 
+def _not_a_member(facts: _Facts) -> str:
+    return (
+        f"{facts.names} commits under this group.id without being a member of the group: a tool, or a consumer with "
+        "assign(). That is no fault of the group: a coordinator takes such commits only while there are no members. "
+        f"{facts.price} A group.id of its own saves all {facts.row.error_count} refusals, at the price of setting its "
+        "offsets once."
+    )
+
+
 def _unknown(facts: _Facts) -> str:
     row = facts.row
     if not row.member_ids and row.stale_generation_max is None:
         return (
-            f"{facts.names} commits under this group.id without being a member of the group: a tool, or a consumer "
-            f"with assign(). {facts.price} A group.id of its own saves all {row.error_count} refusals, at the price "
-            "of setting its offsets once."
+            f"Whether {facts.names} was a member is not in the data: the broker's request log names member and "
+            f"generation of each commit. {facts.price}"
         )
     return (
         f"How {facts.names} had gone is not in the data: the broker's coordinator log at INFO says when and why "
@@ -171,5 +206,7 @@ _SENTENCES: dict[str, Callable[[_Facts], str]] = {
     "rebalance_in_flight": _in_flight,
     "fencing_war": _war,
     "commit_retry": _retry,
+    "not_a_member": _not_a_member,
+    "unreleased_instance": _unreleased,
     "unknown": _unknown,
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from transforms.findings.bursts.course import Course, in_force_at, over_at
 from transforms.findings.bursts.senders import COMMITS, Sender
 from transforms.findings.evidence import Evidence
+from transforms.findings.offsets.keeping import is_free
 
 HEARTBEAT_INTERVAL_MS = 3_000
 """Default of heartbeat.interval.ms: a healthy member learns of a rebalance, or of its own end, within this time."""
@@ -28,6 +29,11 @@ _DEFAULT_SESSION_MS = 45_000
 
 _SLOW = ("poll_timeout", "rebalance_timeout", "sync_timeout")
 _REPLACED = ("replaced", "fenced")
+_SILENT = ("session_expired", "removed")
+
+_OF_EPOCHS = ("STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH")
+"""Errors that say nothing but that an epoch is over: its own heartbeat moves a member on, so that it cannot be behind
+for longer than an answer takes, however many bumps that was."""
 
 
 def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
@@ -35,11 +41,8 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
 
     Of equally many the one with more requests decides, then the one that was refused first.
     """
-    error = evidence.refused[0].error
     if _is_coordinators(evidence, course):
         return "coordinator_move"
-    if error == "STALE_MEMBER_EPOCH":
-        return "rebalance_in_flight"
     votes: Counter[str] = Counter()
     requests: Counter[str] = Counter()
     for sender in senders:
@@ -50,22 +53,65 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
 
 
 def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
+    if sender.stay is None and all(is_free(request) for request in sender.refused):
+        return "not_a_member"
     if not sender.has_member:
         return "unknown"
     if _retries(evidence, sender, course):
         return "commit_retry"
     error = evidence.refused[0].error
+    if error == "UNRELEASED_INSTANCE_ID":
+        return _of_holder(evidence, sender)
     if error == "FENCED_INSTANCE_ID" or (sender.was_gone and sender.stay and sender.stay.end_cause in _REPLACED):
         return "fencing_war" if _replaced(evidence, sender) > 1 else "zombie"
-    if error != "ILLEGAL_GENERATION" and sender.was_gone and sender.stay is not None:
-        how = sender.stay.end_cause
-        if how in _SLOW:
-            return "slow_poller"
-        if how == "session_expired":
-            return "zombie" if sender.went_on >= _GOES_ON else "lost_session"
-        if how == "left":
-            return "slow_poller" if sender.returned_at is not None else "zombie"
-    return _by_generation(evidence, sender, course)
+    cause = None if error == "ILLEGAL_GENERATION" else _of_gone(sender)
+    if error in _OF_EPOCHS:
+        cause = cause or _of_epochs(sender, course)
+    return cause or _by_generation(evidence, sender, course)
+
+
+def _of_gone(sender: Sender) -> str | None:
+    """What is behind a client that the coordinator had removed; null where that does not tell."""
+    how = sender.stay.end_cause if sender.was_gone and sender.stay is not None else None
+    if how in _SLOW:
+        return "slow_poller"
+    if how == "session_expired":
+        return "zombie" if sender.went_on >= _GOES_ON else "lost_session"
+    if how == "left":
+        return "slow_poller" if sender.returned_at is not None else "zombie"
+    return None
+
+
+def _of_epochs(sender: Sender, course: Course) -> str | None:
+    """What is behind a member whose epoch was over.
+
+    Who is fenced joins again, and has another epoch then; so has who commits too late.
+    """
+    if sender.held_on >= _GOES_ON:
+        return "zombie"
+    is_in_flight = all(_is_in_flight(request.answered_at, course) for request in sender.refused)
+    return "rebalance_in_flight" if is_in_flight else None
+
+
+def _of_holder(evidence: Evidence, sender: Sender) -> str:
+    """What is behind a client that comes under an instance id which another member has not given back.
+
+    Where that member's session runs out soon, nobody lived who could have given it back.
+    """
+    instance, first = sender.client.group_instance_id, sender.told_at
+    holders = [
+        row
+        for row in evidence.sessions
+        if instance is not None
+        and row.group_instance_id == instance
+        and (row.joined_at is None or row.joined_at <= first)
+        and (row.ended_at is None or row.ended_at >= first)
+    ]
+    if not holders:
+        return "unknown"
+    soon = first + _DEFAULT_SESSION_MS
+    is_dead = any(r.end_cause in _SILENT and r.ended_at is not None and r.ended_at <= soon for r in holders)
+    return "unreleased_instance" if is_dead else "fencing_war"
 
 
 def _by_generation(evidence: Evidence, sender: Sender, course: Course) -> str:
@@ -81,8 +127,8 @@ def behind_counts(senders: list[Sender], course: Course) -> Iterator[int]:
     for sender in senders:
         for request in sender.refused:
             now = course.at(request.answered_at)
-            if now is not None and request.generation is not None and request.generation >= 0:
-                yield now.generation - request.generation
+            if now is not None and (held := request.held_generation) is not None:
+                yield now.generation - held
 
 
 def _is_in_flight(moment: float, course: Course) -> bool:
@@ -117,15 +163,19 @@ def _is_coordinators(evidence: Evidence, course: Course) -> bool:
 
 
 def _replaced(evidence: Evidence, sender: Sender) -> int:
-    """How often the sender's instance was replaced around the burst."""
+    """How often the sender's instance was replaced around the burst, other than by who it had been given back for."""
     instance = sender.client.group_instance_id or (sender.stay and sender.stay.client.group_instance_id)
     if instance is None:
         return 0
-    return sum(row.group_instance_id == instance and row.end_cause in _REPLACED for row in evidence.sessions)
+    taken = (row for row in evidence.sessions if row.end_cause in _REPLACED and row.group_type == "classic")
+    return sum(row.group_instance_id == instance for row in taken)
 
 
 def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
-    """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped."""
+    """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped.
+
+    Whoever goes on afterwards in the same way was not what the group waited for.
+    """
     key = (sender.client.client_id, sender.client.client_host)
     tried = [
         r.answered_at
@@ -142,6 +192,7 @@ def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
         return False
     waited_until = in_force_at(rebalance)
     inside = [at for at in moments if waited_until is None or at <= waited_until]
-    if len(inside) < _RETRIES:
+    goes_on = [at for at in moments[len(inside) :] if course.rebalance_at(at) is rebalance]
+    if len(inside) < _RETRIES or len(goes_on) >= _GOES_ON:
         return False
     return waited_until is None or inside[-1] - rebalance.preparing_at >= (waited_until - rebalance.preparing_at) / 2

@@ -17,8 +17,8 @@ def burst_row(evidence: Evidence, gap_ms: int, source: str = "request_log") -> I
     """Judge one burst.
 
     `current_generation` is the group's at the burst's first answer: the latest that had completed its join phase (or
-    ended it without members) by then, over all lives. A request sent without a generation (null, or below 0) has no
-    part in `stale_generation_min`, `stale_generation_max` and `behind_count`.
+    ended it without members) by then, over all lives. A request sent without a generation (null, below 0,
+    or to join) has no part in `stale_generation_min`, `stale_generation_max` and `behind_count`.
 
     Args:
         evidence: of the burst; `refused` are its requests.
@@ -29,7 +29,7 @@ def burst_row(evidence: Evidence, gap_ms: int, source: str = "request_log") -> I
     course = Course(evidence.generations)
     senders = senders_of(evidence)
     first, last = refused[0].answered_at, refused[-1].answered_at
-    sent = [r.generation for r in refused if r.generation is not None and r.generation >= 0]
+    sent = [held for r in refused if (held := r.held_generation) is not None]
     now, change = course.at(first), price.fenced_by(senders, course)
     row = IllegalGenerationBurstRow(
         cluster=evidence.cluster,

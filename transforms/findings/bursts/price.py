@@ -23,6 +23,8 @@ def fenced_by(senders: list[Sender], course: Course) -> GenerationRow | None:
 def change_of(sender: Sender, course: Course) -> GenerationRow | None:
     """Return the change that shut one sender out; a static member that was replaced was, within a generation."""
     stay = sender.stay
+    if sender.is_kept_out:
+        return None
     if sender.was_gone and stay is not None and stay.ended_at is not None:
         if stay.end_cause in ("replaced", "fenced"):
             return course.at(stay.ended_at)

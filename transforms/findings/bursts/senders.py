@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from transforms.findings.bursts.course import Course, in_force_at
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, Request
-from transforms.findings.stays import Client, Stay, stays_of
+from transforms.findings.stays import Stay, stays_of
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 
 _TOLD_MS = 500
 """What a client sends within this time after its first refusal was on its way, or one round of work."""
-
-_REJOINS = ("JoinGroup", "LeaveGroup")
 
 
 @dataclass(frozen=True)
@@ -43,22 +42,43 @@ class Sender:
     @property
     def sent(self) -> int | None:
         """The newest generation that it sent."""
-        return max((g for r in self.refused if (g := r.generation) is not None and g >= 0), default=None)
+        return max((g for r in self.refused if (g := r.held_generation) is not None), default=None)
 
     @property
     def went_on(self) -> int:
         """How many requests it sent after it had been told, other than to come back."""
         until = float("inf") if self.returned_at is None else self.returned_at
         later = (r for r in self.refused if self.told_at + _TOLD_MS < r.answered_at <= until)
-        return sum(request.api not in _REJOINS for request in later)
+        return sum(not request.comes_or_goes for request in later)
+
+    @property
+    def held_on(self) -> int:
+        """How many requests it sent, at most, under an epoch under which it had been refused before.
+
+        Commits may be on their way when the first is refused; of heartbeats there is but one at a time.
+        """
+        first: dict[int, float] = {}
+        counts: Counter[int] = Counter()
+        for request in self.refused:
+            if (epoch := request.held_generation) is not None:
+                on_their_way_ms = _TOLD_MS if request.api in COMMITS else 0
+                counts[epoch] += request.answered_at > first.setdefault(epoch, request.answered_at) + on_their_way_ms
+        return max(counts.values(), default=0)
 
     @property
     def has_member(self) -> bool:
         """Whether it spoke as a member, or is known as one."""
         return self.stay is not None or self.sent is not None or any(r.member_id for r in self.refused)
 
+    @property
+    def is_kept_out(self) -> bool:
+        """Whether it only tried to come in, so that nothing had shut it out."""
+        return self.refused[0].error == "UNRELEASED_INSTANCE_ID"
+
     def shut_out_at(self, course: Course) -> float | None:
         """When it was shut out: removed, or left behind by the change of generation."""
+        if self.is_kept_out:
+            return None
         if self.was_gone and self.stay is not None:
             return self.stay.ended_at
         change = None if self.sent is None else course.change_after(self.sent, self.told_at)
@@ -74,13 +94,13 @@ def senders_of(evidence: Evidence) -> list[Sender]:
     """
     stays = stays_of(evidence)
     of_client: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
-    for stay in stays.values():
+    for stay in stays:
         of_client[stay.client.client_id, stay.client.client_host].append(stay)
     sent: dict[tuple[str | None, ...], list[Request]] = defaultdict(list)
     of_sender: dict[tuple[str | None, ...], Stay | None] = {}
     for request in evidence.refused:
         named = of_client[request.client_id, request.client_host] if request.client_id is not None else []
-        mine = stays.get(request.member_id or "") or _last_of(named, request.answered_at)
+        mine = stays.at(request.member_id, request.answered_at) or _last_of(named, request.answered_at)
         key = _key_of(request, mine)
         sent[key].append(request)
         of_sender.setdefault(key, mine)

@@ -6,70 +6,18 @@ Nothing is advised where the evidence does not carry it; then the sentence says 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from schemas.rows import RebalanceStormRow
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
-from transforms.findings.stays import Client, Stay, stays_of
+from transforms.findings.stays import stays_of
 from transforms.findings.storms.causes import Cause
+from transforms.findings.storms.facts import Facts
 from transforms.findings.storms.kinds import Kind
 from transforms.findings.storms.patterns import Pattern
+from transforms.findings.storms.with_epochs import longer_session, slow_revoker, static_with_epochs
 
-_SESSION, _POLL = "session.timeout.ms", "max.poll.interval.ms"
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """What the sentences are made of.
-
-    Attributes:
-        row: the storm's row.
-        evidence: the storm's evidence.
-        fitting: number of rebalances that fit the pattern.
-        saved: number of these that would not have been, had nobody gone; a client's first coming would have.
-        clients: clients behind them, in order of appearance.
-        stays: ended stays that they are about.
-    """
-
-    row: RebalanceStormRow
-    evidence: Evidence
-    fitting: int
-    saved: int
-    clients: list[Client]
-    stays: list[Stay]
-
-    @property
-    def share(self) -> str:
-        return f"{self.fitting} of {self.row.rebalance_count} rebalances"
-
-    @property
-    def saving(self) -> str:
-        return f"{self.saved} of {self.row.rebalance_count} rebalances"
-
-    @property
-    def culprit(self) -> str:
-        if len(self.clients) > 1:
-            return listed([who(client.client_id, client.client_host) for client in self.clients])
-        return who(self.row.main_client_id, self.row.main_client_host)
-
-    @property
-    def away_ms(self) -> float | None:
-        return max((away for stay in self.stays if (away := stay.away_ms) is not None), default=None)
-
-    @property
-    def session_ms(self) -> int | None:
-        return self._most("session_timeout_ms")
-
-    @property
-    def poll_ms(self) -> int | None:
-        return self._most("rebalance_timeout_ms")
-
-    def _most(self, name: str) -> int | None:
-        keys = {client.key for client in self.clients}
-        members = self.evidence.members
-        mine = [m for m in members if Client(m.client_id, m.client_host, m.group_instance_id).key in keys]
-        return max((value for m in mine or members if (value := getattr(m, name)) is not None), default=None)
+_POLL = "max.poll.interval.ms"
 
 
 def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, causes: list[list[Cause]]) -> str:
@@ -84,21 +32,24 @@ def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, cau
     fitting = [cause for each in pattern.fitting for cause in each]
     stays = {id(c.stay): c.stay for c in fitting if c.stay is not None and c.stay.ended_at is not None}
     clients = {c.client.key: c.client for c in fitting if c.client is not None}
-    facts = _Facts(
+    facts = Facts(
         row,
         evidence,
         fitting=sum(map(bool, pattern.fitting)),
         saved=sum(any(cause.trigger != "member_joined" for cause in each) for each in pattern.fitting),
         clients=list(clients.values()),
         stays=list(stays.values()),
+        waits=[cause.wait for cause in fitting if cause.wait is not None],
     )
     if pattern.name == "mixed":
         return _mixed(facts, causes)
     return _SENTENCES[pattern.name](facts)
 
 
-def _static(facts: _Facts, silent_ms: float | None, so_long: str, whom: str = "it") -> str:
+def _static(facts: Facts, silent_ms: float | None, so_long: str, whom: str = "it") -> str:
     """Static membership, with a session that covers the time away."""
+    if facts.has_epochs:
+        return static_with_epochs(facts, whom)
     if silent_ms is None:
         return "How long it stayed away is not in the data; the broker's log around its returns would show it."
     value = max(roomy_ms(silent_ms), facts.session_ms or 0)
@@ -106,18 +57,20 @@ def _static(facts: _Facts, silent_ms: float | None, so_long: str, whom: str = "i
     price = "at no price" if facts.session_ms and not later else f"the price: {so_long.format(duration(later))}"
     is_static = all(client.group_instance_id for client in facts.clients)
     static = "" if is_static else "a group.instance.id with "
-    sentence = f"{static}{setting(_SESSION, value, facts.session_ms)} lets {whom} come back without a rebalance, "
+    sentence = (
+        f"{static}{setting(facts.session_setting, value, facts.session_ms)} lets {whom} come back without a rebalance, "
+    )
     return f"{sentence[0].upper() if static else sentence[0]}{sentence[1:]}which saves {facts.saving}; {price}."
 
 
-def _flapping(facts: _Facts) -> str:
+def _flapping(facts: Facts) -> str:
     away = facts.away_ms
     said = f"{facts.culprit} left {times(len(facts.stays))}"
     said += f" and came back within {duration(away)}" if away is not None else " and came back"
     return f"{said}. {_static(facts, away, 'if it stays away, its partitions lie idle {} longer')}"
 
 
-def _crash(facts: _Facts) -> str:
+def _crash(facts: Facts) -> str:
     away, session = facts.away_ms, facts.session_ms
     silent = None if away is None or session is None else away + session
     died = f"{facts.culprit} fell silent for a whole session {times(len(facts.stays))} and came back as a new member"
@@ -133,20 +86,22 @@ def _crash(facts: _Facts) -> str:
     )
 
 
-def _lost(facts: _Facts) -> str:
+def _lost(facts: Facts) -> str:
     away, session = facts.away_ms, facts.session_ms
     said = f"{facts.culprit} sent no heartbeat for a whole session {times(len(facts.stays))}, but the process lived on"
+    if away is not None and facts.has_epochs:
+        return f"{said} and was back {duration(away)} later at most. {longer_session(facts, away)}"
     if away is None or session is None:
         return f"{said}. How long it was silent is not in the data; the client's log would tell."
     value = roomy_ms(session + away)
     return (
         f"{said} and was back {duration(away)} later at most: a pause of the process or its host, or of the way there. "
-        f"{setting(_SESSION, value, session)} covers the longest one, which saves {facts.saving}; the price: a process "
-        f"that is really dead is noticed {duration(value - session)} later."
+        f"{setting(facts.session_setting, value, session)} covers the longest one, which saves {facts.saving}; the "
+        f"price: a process that is really dead is noticed {duration(value - session)} later."
     )
 
 
-def _slow(facts: _Facts) -> str:
+def _slow(facts: Facts) -> str:
     away, poll = facts.away_ms, facts.poll_ms
     said = f"{facts.culprit} took too long between two polls, or in coming to a rebalance, {times(len(facts.stays))}"
     if away is None or poll is None:
@@ -161,20 +116,20 @@ def _slow(facts: _Facts) -> str:
     )
 
 
-def _rolling(facts: _Facts) -> str:
+def _rolling(facts: Facts) -> str:
     clients = {stay.client.key for stay in facts.stays}
     said = f"{len(clients)} clients were restarted, one after the other"
     return f"{said}. {_static(facts, _silent(facts), 'a client that stays away is noticed {} later', 'them')}"
 
 
-def _silent(facts: _Facts) -> float | None:
+def _silent(facts: Facts) -> float | None:
     """How long clients were away: those that died fell silent a session before it was noticed."""
     away, session = facts.away_ms, facts.session_ms
     is_dead = any(stay.end_cause == "session_expired" for stay in facts.stays)
     return away if away is None or not is_dead else away + (session or 0)
 
 
-def _scaling(facts: _Facts) -> str:
+def _scaling(facts: Facts) -> str:
     came = sum(name == "member_joined" for row in facts.evidence.generations for name in [row.trigger])
     return (
         f"Clients came ({came} times) and went, one at a time, in {facts.share}. Started or stopped together they "
@@ -182,7 +137,7 @@ def _scaling(facts: _Facts) -> str:
     )
 
 
-def _fencing(facts: _Facts) -> str:
+def _fencing(facts: Facts) -> str:
     instances = sorted({s.client.group_instance_id for s in facts.stays if s.client.group_instance_id})
     return (
         f"{facts.culprit} came under a group.instance.id that was in use"
@@ -191,7 +146,7 @@ def _fencing(facts: _Facts) -> str:
     )
 
 
-def _subscription(facts: _Facts) -> str:
+def _subscription(facts: Facts) -> str:
     refused = [r for r in facts.evidence.requests if r.error == "INCONSISTENT_GROUP_PROTOCOL"]
     said = f"{facts.culprit} changed its subscription or assignors in {facts.share}, unlike the other members"
     if refused:
@@ -203,7 +158,7 @@ def _subscription(facts: _Facts) -> str:
     )
 
 
-def _metadata(facts: _Facts) -> str:
+def _metadata(facts: Facts) -> str:
     totals = [row.partitions_total for row in facts.evidence.generations if row.partitions_total is not None]
     grown = f" (partitions assigned: {totals[0]} at first, {totals[-1]} at last)" if totals else ""
     return (
@@ -213,7 +168,7 @@ def _metadata(facts: _Facts) -> str:
     )
 
 
-def _coordinator(facts: _Facts) -> str:
+def _coordinator(facts: Facts) -> str:
     brokers = [row.broker for row in sorted(facts.evidence.coordinators, key=lambda row: row.from_at or 0.0)]
     way = " → ".join(str(broker) for broker in brokers[:6]) + (" …" if len(brokers) > 6 else "")
     moved = (
@@ -228,19 +183,19 @@ def _coordinator(facts: _Facts) -> str:
     value = roomy_ms(silent)
     return (
         f"{said} Members were without a coordinator for up to {duration(silent)} and lost their sessions: "
-        f"{setting(_SESSION, value, session)} covers that; the price: a dead process is noticed "
+        f"{setting(facts.session_setting, value, session)} covers that; the price: a dead process is noticed "
         f"{duration(value - session)} later."
     )
 
 
-def _longest_silence(facts: _Facts) -> float | None:
+def _longest_silence(facts: Facts) -> float | None:
     """The longest time without a heartbeat that members came back from."""
-    stays = stays_of(facts.evidence).values()
+    stays = stays_of(facts.evidence)
     away = [s.away_ms for s in stays if s.end_cause == "session_expired" and s.away_ms is not None]
     return max(away) + (facts.session_ms or 0) if away else None
 
 
-def _mixed(facts: _Facts, causes: list[list[Cause]]) -> str:
+def _mixed(facts: Facts, causes: list[list[Cause]]) -> str:
     counts: dict[Kind, int] = {}
     for each in causes:
         for kind in {cause.kind for cause in each}:
@@ -252,7 +207,7 @@ def _mixed(facts: _Facts, causes: list[list[Cause]]) -> str:
     )
 
 
-def _unknown(facts: _Facts) -> str:
+def _unknown(facts: Facts) -> str:
     has = set(facts.row.evidence)
     if "broker_log" not in has:
         needed = "the broker's log of the group coordinator at INFO says why each rebalance began"
@@ -260,10 +215,17 @@ def _unknown(facts: _Facts) -> str:
         needed = "the broker's request log (kafka.request.logger at DEBUG) shows who joined, left and fell silent"
     else:
         needed = f"the log of {who(facts.row.main_client_id, facts.row.main_client_host)} shows why it joined again"
+    returns = [stay for stay in facts.stays if stay.end_cause in ("unknown", "removed") and stay.after is not None]
+    if len(returns) > 1:
+        names = sorted({who(stay.client.client_id, stay.client.client_host) for stay in returns})
+        return (
+            f"{listed(names)} went and came back {times(len(returns))} in {facts.row.rebalance_count} rebalances; "
+            f"whether that was a restart, a death, a pause or a late poll is not in the data: {needed}."
+        )
     return f"What set the {facts.row.rebalance_count} rebalances going is not in the data: {needed}."
 
 
-_SENTENCES: dict[str, Callable[[_Facts], str]] = {
+_SENTENCES: dict[str, Callable[[Facts], str]] = {
     "flapping_member": _flapping,
     "crash_loop": _crash,
     "lost_session": _lost,
@@ -274,5 +236,6 @@ _SENTENCES: dict[str, Callable[[_Facts], str]] = {
     "subscription_conflict": _subscription,
     "metadata_refresh": _metadata,
     "coordinator_trouble": _coordinator,
+    "slow_revoker": slow_revoker,
     "unknown": _unknown,
 }

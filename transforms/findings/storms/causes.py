@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.rows import GenerationRow
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, began_at
-from transforms.findings.stays import LEAVES, Client, Stay, client_of
+from transforms.findings.stays import LEAVES, Stay, Stays, client_of
 from transforms.findings.storms.kinds import Kind
+from transforms.findings.storms.revoking import Wait, longest_waits
 from transforms.findings.storms.subscriptions import Subscriptions
 
 _WORD_OF_END = {end: trigger for trigger, end in LEAVES.items()} | {
@@ -28,8 +30,19 @@ _KIND_OF_END = {
 }
 
 _BROKERS_FAULT = ("coordinator_failover", "assignment_store_failed")
-_METADATA = ("topic_metadata_changed", "subscription_changed", "leader_rejoined")
-_AFTER_A_MOVE = ("session_expired", "member_joined", "leader_rejoined", "unknown", "rebalance_timeout", "sync_timeout")
+_METADATA = ("topic_metadata_changed", "subscription_changed", "leader_rejoined", "regex_changed")
+_OF_NO_MEMBER = ("topology_changed", "partitions_initialised")
+"""Triggers that are no member's doing: what the group reads has changed, or is there now."""
+
+_AFTER_A_MOVE = (
+    "session_expired",
+    "member_joined",
+    "member_removed",
+    "leader_rejoined",
+    "unknown",
+    "rebalance_timeout",
+    "sync_timeout",
+)
 """Triggers that a move of the coordinator brings about: clients find the new one late, join again, or are forgotten."""
 
 _MOVE_GRACE_MS = 10_000
@@ -54,79 +67,115 @@ class Cause:
         trigger: the cause in the words of `schemas.words.TRIGGERS`.
         client: whose doing it is; null = nobody's, or not known.
         stay: the stay that it is about.
+        wait: how long the rebalance waited for what it is about.
     """
 
     kind: Kind
     trigger: str
     client: Client | None = None
     stay: Stay | None = None
+    wait: Wait | None = None
 
 
-def causes_of(evidence: Evidence, stays: dict[str, Stay]) -> list[list[Cause]]:
-    """Return the causes of each rebalance of a storm, the main one first; none has none."""
+def causes_of(evidence: Evidence, stays: Stays) -> list[list[Cause]]:
+    """Return the causes of each rebalance of a storm, the main one first; each has one at least."""
     subscriptions = Subscriptions(evidence)
     moves = _moves(evidence)
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or _DEFAULT_SESSION_MS
+    waits = longest_waits(evidence)
     found: list[list[Cause]] = []
     for number, row in enumerate(evidence.generations):
         at = began_at(row) or 0.0
         has_moved = any(move <= at <= move + session_ms + _MOVE_GRACE_MS for move in moves)
         if row.trigger in _BROKERS_FAULT or (has_moved and row.trigger in _AFTER_A_MOVE):
             found.append([Cause(Kind.COORDINATOR, _of_coordinator(row))])
-        elif _follows_up(row) and found:
+        elif _follows_up(row, subscriptions.has_grown(number)) and found:
             found.append(found[-1])
         else:
-            found.append(list(_of_members(row, stays, subscriptions.kind_of(number))))
+            client = client_of(row, stays) or subscriptions.changed_by(number)
+            of_members = list(_of_members(row, stays, subscriptions.kind_of(number), client))
+            found.append(of_members or [Cause(Kind.OTHER, row.trigger, client)])  # of nobody's stay anything is known
+        if (wait := waits[number]) is not None and wait.is_most:
+            found[-1] = [*found[-1], Cause(Kind.REVOKER, row.trigger, wait.client, wait=wait)]
     return found
 
 
 def _moves(evidence: Evidence) -> list[float]:
-    """When the group's coordinator changed."""
+    """When the group's coordinator changed: also when the first that is known came to a group that was there before."""
     brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    return [later.from_at for earlier, later in zip(brokers, brokers[1:], strict=False) if later.from_at is not None]
+    begun = min((at for row in evidence.generations if (at := began_at(row)) is not None), default=float("inf"))
+    came = [row.from_at for row in brokers if row.from_at is not None]
+    is_first_known = bool(brokers) and brokers[0].from_at is not None
+    return [at for at in came if at > begun or not (is_first_known and at == came[0])]
 
 
 def _of_coordinator(row: GenerationRow) -> str:
     return row.trigger if row.trigger in _BROKERS_FAULT else "coordinator_failover"
 
 
-def _follows_up(row: GenerationRow) -> bool:
+def _follows_up(row: GenerationRow, has_grown: bool) -> bool:
     """Whether a rebalance is the second half of the one before, in which partitions are given to their new owners."""
     if _REVOKE in (row.client_reason or ""):
         return True
-    is_cooperative = "cooperative" in (row.protocol or "")
-    return is_cooperative and row.trigger in _METADATA[1:] and row.is_subscription_changed is False
+    if "cooperative" not in (row.protocol or "") or row.is_subscription_changed is not False:
+        return False
+    return row.trigger in _METADATA[1:] or (_is_among_members(row) and not has_grown)
 
 
-def _of_members(row: GenerationRow, stays: dict[str, Stay], of_subscription: Kind) -> Iterator[Cause]:
+def _is_among_members(row: GenerationRow) -> bool:
+    """Whether nothing but the records shows a rebalance, and nobody came or went in it."""
+    return row.trigger == "unknown" and row.joined_member_ids == [] and row.departed_member_ids == []
+
+
+def _of_members(row: GenerationRow, stays: Stays, of_subscription: Kind, client: Client | None) -> Iterator[Cause]:
     """What the members did in a rebalance: first the one that triggered it, then those that came and went in it."""
-    trigger, client = row.trigger, client_of(row, stays)
-    mine = stays.get(row.trigger_member_id or "") or _by_time(row, stays)
+    mine, since = _who_triggered(row, stays), began_at(row) or 0.0
+    yield from _of_trigger(row, mine, of_subscription, client)
+    for member_id in row.departed_member_ids or ():
+        stay = stays.ended_since(member_id, since)
+        if stay is not None and stay is not mine and _ended_in(stay, row) and not stay.is_handed_on:
+            yield _of_end(stay)
+    for member_id in row.joined_member_ids or ():
+        stay = stays.begun_since(member_id, since)
+        if stay is not None and stay is not mine and not (stay.before is not None and stay.before.is_handed_on):
+            yield of_return(stay, row)
+
+
+def _who_triggered(row: GenerationRow, stays: Stays) -> Stay | None:
+    since = began_at(row) or 0.0
+    find = {"member_joined": stays.begun_since, **dict.fromkeys(LEAVES, stays.ended_since)}.get(row.trigger, stays.at)
+    return find(row.trigger_member_id, since) or _by_time(row, stays)
+
+
+def _of_trigger(row: GenerationRow, mine: Stay | None, of_subscription: Kind, client: Client | None) -> Iterator[Cause]:
+    trigger = row.trigger
     if trigger in LEAVES and mine is not None:
         yield _of_end(mine)
     elif trigger == "member_joined" and mine is not None:
         yield of_return(mine, row)
-    elif trigger in _METADATA:
-        word = "topic_metadata_changed" if of_subscription is Kind.METADATA else trigger
+    elif trigger in _METADATA or (_is_among_members(row) and of_subscription is not Kind.OTHER):
+        word = _word_of(of_subscription, trigger)
         yield Cause(of_subscription, word, None if of_subscription is Kind.METADATA else client)
+    elif trigger in _OF_NO_MEMBER:
+        yield Cause(Kind.METADATA, trigger)
     elif trigger == "static_member_replaced":
         yield Cause(Kind.FENCED, trigger, client, mine)
-    else:
+    elif trigger not in ("unknown", "converted") or not (row.joined_member_ids or row.departed_member_ids):
         yield Cause(Kind.OTHER, trigger, client)
-    for member_id in row.departed_member_ids or ():
-        if (stay := stays.get(member_id)) is not None and stay is not mine and _ended_in(stay, row):
-            yield _of_end(stay)
-    for member_id in row.joined_member_ids or ():
-        if (stay := stays.get(member_id)) is not None and stay is not mine:
-            yield of_return(stay, row)
 
 
-def _by_time(row: GenerationRow, stays: dict[str, Stay]) -> Stay | None:
+def _word_of(kind: Kind, trigger: str) -> str:
+    if kind is Kind.METADATA:
+        return trigger if trigger == "regex_changed" else "topic_metadata_changed"
+    return "subscription_changed" if trigger == "unknown" else trigger
+
+
+def _by_time(row: GenerationRow, stays: Stays) -> Stay | None:
     """The stay that triggered a rebalance of which only the client is known."""
     at, key = began_at(row), Client(row.trigger_client_id, row.trigger_client_host).key
     if row.trigger_client_id is None:
         return None
-    moments = ((stay, stay.joined_at if row.trigger == "member_joined" else stay.ended_at) for stay in stays.values())
+    moments = ((stay, stay.joined_at if row.trigger == "member_joined" else stay.ended_at) for stay in stays)
     return next((stay for stay, moment in moments if moment == at and stay.client.key == key), None)
 
 
@@ -151,6 +200,8 @@ def _of_end(stay: Stay) -> Cause:
     word = _WORD_OF_END.get(stay.end_cause or "", "unknown")
     if kind is Kind.SLOW and stay.end_cause == "left":
         word = "poll_timeout"
+    if stay.is_handed_on:
+        word = "instance_replaced"
     return Cause(kind, word, stay.client, stay)
 
 
@@ -160,6 +211,10 @@ def _kind_of_end(stay: Stay) -> Kind:
     A client that leaves, lives on and comes back had no time to poll: closing a consumer closes its connection. Clients
     other than recent Java ones do not say why they leave.
     """
+    if stay.is_handed_on:
+        return Kind.RESTART
+    if stay.end_cause == "rebalance_timeout" and stay.group_type != "classic":
+        return Kind.REVOKER  # there are no joins to wait for: it was to give partitions up
     if stay.end_cause in _KIND_OF_END:
         return _KIND_OF_END[stay.end_cause]
     if stay.end_cause == "session_expired":
@@ -167,7 +222,9 @@ def _kind_of_end(stay: Stay) -> Kind:
             return Kind.LOST
         return Kind.CRASH if stay.after is not None else Kind.DEPARTURE
     if stay.end_cause == "left":
-        if stay.lived_on:
+        if stay.lived_on or (stay.lived_on is None and stay.was_late):
             return Kind.SLOW
         return Kind.RESTART if stay.after is not None else Kind.DEPARTURE
+    if stay.end_cause in ("unknown", "removed"):
+        return Kind.RETURN if stay.after is not None else Kind.DEPARTURE
     return Kind.OTHER

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from schemas.rows import AssignmentRow, GenerationRow
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, first_known
-from transforms.findings.stays import Client
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 
@@ -25,6 +25,9 @@ COMMIT_REFUSALS = (
 """Errors by which a coordinator refuses a commit as a whole, and not some partition in it."""
 
 Partition = tuple[str, int]
+
+_OWNING = (None, "active")
+"""Roles in which a member owns a task of a streams group; in other groups there are none."""
 
 
 def unstable_intervals(generations: list[GenerationRow], next_at: float | None) -> list[tuple[float, float]]:
@@ -57,8 +60,11 @@ def length_of_union(intervals: list[tuple[float, float]]) -> float:
 def unowned_ms(evidence: Evidence, since: float, until: float) -> int | None:
     """Sum up for how long partitions had no owner between two moments; a partition counts once it had one.
 
-    Members of a cooperative protocol keep what they keep: there only what changes hands is without an owner.
+    Members of a cooperative protocol keep what they keep: there only what changes hands is without an owner. In modern
+    groups a partition has an owner until somebody has given it up, and in a share group as long as it has any.
     """
+    if any(row.group_type != "classic" for row in evidence.assignments):
+        return _without_any(evidence.assignments, since, until)
     cooperative = {(row.life, row.generation) for row in evidence.generations if "cooperative" in (row.protocol or "")}
     held: dict[Partition, list[AssignmentRow]] = defaultdict(list)
     for row in evidence.assignments:
@@ -77,35 +83,64 @@ def unowned_ms(evidence: Evidence, since: float, until: float) -> int | None:
     return round(total)
 
 
+def _without_any(assignments: list[AssignmentRow], since: float, until: float) -> int:
+    held: dict[Partition, list[tuple[float, float]]] = defaultdict(list)
+    for row in assignments:
+        if row.valid_from is not None and row.role in _OWNING:
+            held[row.topic, row.partition].append((row.valid_from, until if row.valid_to is None else row.valid_to))
+    total = 0.0
+    for spans in held.values():
+        begin = max(since, min(spans)[0])
+        inside = [(max(begin, start), min(until, end)) for start, end in spans if end > begin and start < until]
+        total += max(0.0, until - begin) - length_of_union(inside)
+    return round(total)
+
+
 def _keeps(row: AssignmentRow, following: AssignmentRow, cooperative: set[tuple[int, int]]) -> bool:
     is_cooperative = (following.life, following.generation) in cooperative
     return is_cooperative and row.member_id == following.member_id
 
 
 def partitions_moved(evidence: Evidence) -> int | None:
-    """Sum up the partitions that changed hands; null where that is known of no generation."""
+    """Sum up the partitions that changed hands; null where that is known of no generation.
+
+    In modern groups a target can be given up for the next before anybody got there: there it is what members held
+    that counts, but in share groups, where a partition has several owners.
+    """
+    if any(row.group_type not in ("classic", "share") for row in evidence.assignments):
+        return sum(1 for _ in _moves(evidence.assignments))
     counts = [row.partitions_moved for row in evidence.generations if row.partitions_moved is not None]
     return sum(counts) if counts else None
 
 
 def partitions_moved_back(evidence: Evidence) -> int | None:
-    """Count the moves of a partition to a client that had owned it before, since the storm began."""
-    if not evidence.assignments:
+    """Count the moves of a partition to a client that had owned it before, since the storm began.
+
+    In a share group, where a partition has several owners at once, nothing moves: null.
+    """
+    if not evidence.assignments or any(row.group_type == "share" for row in evidence.assignments):
         return None
-    return sum(1 for _ in _moves_back(evidence.assignments))
+    return sum(_moves(evidence.assignments))
 
 
-def _moves_back(assignments: list[AssignmentRow]) -> Iterator[AssignmentRow]:
+def _moves(assignments: list[AssignmentRow]) -> Iterator[bool]:
+    """For each move of a partition, whether it came back to a client that had owned it before."""
     owners: dict[Partition, list[tuple[str | None, ...]]] = defaultdict(list)
-    for row in sorted(assignments, key=lambda row: (row.life, row.generation, row.valid_from or 0.0)):
+    owned = [row for row in assignments if row.hold == "owned" and row.role in _OWNING]
+    for row in sorted(owned, key=_in_turn):
         client = Client(row.client_id, row.client_host, row.group_instance_id).key
         earlier = owners[row.topic, row.partition]
         if earlier and earlier[-1] != client:
-            if client in earlier:
-                yield row
+            yield client in earlier
             earlier.append(client)
         elif not earlier:
             earlier.append(client)
+
+
+def _in_turn(row: AssignmentRow) -> tuple[int, float, float]:
+    """By generation; the epochs that members have are no order of what they do."""
+    begun = row.valid_from or 0.0
+    return (row.life, row.generation, begun) if row.group_type == "classic" else (row.life, begun, begun)
 
 
 def refused_commit_count(evidence: Evidence, since: float, until: float) -> int | None:

@@ -9,8 +9,10 @@ from typing import TypeVar
 
 from schemas.rows import RebalanceStormRow
 from schemas.words import EVIDENCE, SEVERITIES
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, began_at, first_known
-from transforms.findings.stays import Client, stays_of
+from transforms.findings.rebalances import whole_rebalances
+from transforms.findings.stays import stays_of
 from transforms.findings.storms import costs
 from transforms.findings.storms.advice import advice_for
 from transforms.findings.storms.causes import Cause, causes_of
@@ -32,9 +34,10 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
     one seen first is the main one.
 
     Args:
-        evidence: of the storm; its generations are the storm's rebalances.
+        evidence: of the storm; its generations are the storm's rebalances, and the bumps that are part of them.
         limits: thresholds for the group.
     """
+    evidence.generations = whole_rebalances(evidence.generations)
     times = [at for row in evidence.generations if (at := began_at(row)) is not None]
     first, last = times[0], times[-1]
     intervals = costs.unstable_intervals(evidence.generations, evidence.next_at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
 from transforms.findings.storms.kinds import Kind
 
@@ -28,6 +29,7 @@ class Subscriptions:
             if member.topics is not None:
                 topics[member.life, member.generation].add(tuple(sorted(member.topics)))
                 counts[member.life, member.generation] += 1
+        self._members = {(m.life, m.generation, m.member_id): m for m in evidence.members if m.topics is not None}
         shared = [len(topics[key]) == 1 for key, count in counts.items() if count > 1]
         agree = not shared or sum(shared) >= _AGREE_SHARE * len(shared)
         is_refused = any(request.error == _REFUSED for request in evidence.requests)
@@ -36,11 +38,34 @@ class Subscriptions:
     def kind_of(self, number: int) -> Kind:
         """Return what a rebalance is part of that a changed subscription, or the leader, brought about."""
         row = self._generations[number]
-        if row.trigger == "topic_metadata_changed":
+        if row.trigger == "topic_metadata_changed" or (row.trigger == "regex_changed" and not row.trigger_member_id):
             return Kind.METADATA
-        if row.trigger == "subscription_changed" or row.is_subscription_changed:
+        if row.trigger in ("subscription_changed", "regex_changed") or row.is_subscription_changed:
             return Kind.SUBSCRIPTION if self._is_conflict else Kind.METADATA
+        if row.trigger == "unknown":
+            return Kind.METADATA if self.has_grown(number) else Kind.OTHER
         before = self._generations[number - 1] if number else None
         totals = (before and before.partitions_total, row.partitions_total)
-        has_grown = None not in totals and totals[0] != totals[1]
-        return Kind.METADATA if has_grown else Kind.OTHER
+        is_other = None not in totals and totals[0] != totals[1]
+        return Kind.METADATA if is_other else Kind.OTHER
+
+    def has_grown(self, number: int) -> bool:
+        """Tell whether a rebalance gave out more partitions than any before it.
+
+        In the first half of a cooperative rebalance some have no owner, so that a second half seems to grow.
+        """
+        totals = [row.partitions_total for row in self._generations[: number + 1] if row.partitions_total is not None]
+        return len(totals) > 1 and self._generations[number].partitions_total == totals[-1] > max(totals[:-1])
+
+    def changed_by(self, number: int) -> Client | None:
+        """Return the client that came with other topics than in the rebalance before; none where several did."""
+        before = self._generations[number - 1] if number else None
+        row = self._generations[number]
+        found = []
+        for (life, generation, member_id), member in self._members.items():
+            if before is None or (life, generation) != (row.life, row.generation):
+                continue
+            had = self._members.get((before.life, before.generation, member_id))
+            if had is not None and set(had.topics or ()) != set(member.topics or ()):
+                found.append(Client(member.client_id, member.client_host, member.group_instance_id))
+        return found[0] if len(found) == 1 else None

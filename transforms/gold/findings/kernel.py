@@ -34,7 +34,13 @@ FRAME = "frame"
 REQUEST = tuple(name for name in Request.__struct_fields__ if name in GROUP_REQUESTS.columns)
 """Columns that findings ask of a request."""
 
+AT_END = ("end_cause", "last_generation")
+"""Columns of a stay that are not known before its end."""
+
 _DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KINDS.items()}
+
+Hold = Callable[[DataFrame], DataFrame | None]
+"""Keeps what findings are made of, which is read many times; None = there is none, so that there are no findings."""
 
 Judge = Callable[[Evidence, dict[str, Any]], list[Any]]
 """Evidence, and what is known of the finding, to rows of the table of findings."""
@@ -52,19 +58,35 @@ def packed(rows: DataFrame, kind: str) -> DataFrame:
     return rows.select(*FINDING, F.lit(kind).alias("kind"), F.to_json(F.struct(*fields)).alias("row"))
 
 
-def around(rows: DataFrame, spans: DataFrame, begin: str, end: str) -> DataFrame:
+def around(rows: DataFrame, spans: DataFrame, begin: str, end: str, told_at_end: Sequence[str] = ()) -> DataFrame:
     """Give findings the rows that lie in their time, or reach into it; a row without a begin or an end reaches far.
+
+    What came after that time is not known to the finding, whenever it is judged: such an end is as good as none.
 
     Args:
         rows: with `cluster`, `group_id`, and the two columns.
         spans: `cluster`, `group_id`, `finding`, and from when to when it is looked at: `since_us`, `until_us`.
         begin: column that has the begin.
         end: column that has the end.
+        told_at_end: columns that are not known before the end.
     """
     is_near = F.coalesce(F.unix_micros(begin) <= F.col("until_us"), F.lit(True))
     is_near &= F.coalesce(F.unix_micros(end) >= F.col("since_us"), F.lit(True))
     times = spans.select(*FINDING, "since_us", "until_us").distinct()
-    return rows.join(times, list(GROUP)).where(is_near).drop("since_us", "until_us")
+    near = rows.join(times, list(GROUP)).where(is_near)
+    comes_later = F.coalesce(F.unix_micros(end) > F.col("until_us"), F.lit(False))
+    ends = {name: F.when(~comes_later, F.col(name)) for name in (end, *told_at_end) if name != begin}
+    return near.withColumns(ends).drop("since_us", "until_us")
+
+
+def as_it_is(rows: DataFrame) -> DataFrame:
+    """Keep nothing: a `Hold` for those who look for findings once, and see what comes of it."""
+    return rows
+
+
+def nothing(like: DataFrame, spec: TableSpec) -> DataFrame:
+    """Return a table of findings without a row."""
+    return like.sparkSession.createDataFrame([], struct_type(spec))
 
 
 def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec) -> DataFrame:

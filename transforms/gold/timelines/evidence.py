@@ -19,17 +19,18 @@ from pyspark.sql import types as T
 
 from schemas.codegen import NOT_EVIDENCE
 from schemas.table import TableSpec
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, MODERN_GROUP_RECORDS
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
 from transforms.coordinator.evidence.ownership import LOAD_EVENTS
 
 GROUP = ("cluster", "group_id")
 
-RECORD, LINE, REQUEST, PLACE, STATE = "record", "line", "request", "place", "state"
-"""Kinds: rows of the three tables; a partition that holds records of the group; where its replay stood."""
+RECORD, MODERN, LINE, REQUEST, PLACE, STATE = "record", "modern", "line", "request", "place", "state"
+"""Kinds: rows of the four tables; a partition that holds records of the group; where its replay stood."""
 
 KINDS: dict[str, tuple[TableSpec, str, str]] = {
     RECORD: (GROUP_METADATA, "recorded_at", "recorded_at"),
+    MODERN: (MODERN_GROUP_RECORDS, "recorded_at", "recorded_at"),
     LINE: (COORDINATOR_EVENTS, "logged_at", "logged_at"),
     REQUEST: (GROUP_REQUESTS, "coalesce(handled_at, answered_at)", "answered_at"),
 }

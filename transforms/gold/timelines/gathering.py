@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, MODERN_GROUP_RECORDS
 from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines.evidence import GROUP, KINDS, LINE
@@ -47,16 +47,22 @@ class Run:
     Attributes:
         starting: from where they go on.
         homes: where they live.
-        listed: their ids; None = there are too many to list.
+        groups: by their ids, the moment (epoch ms) before which their settled rows stay, None = none of them does;
+            None in place of all = there are too many to list.
         late: ids of those that go back; None = likewise.
         has_new: some of them were not replayed before.
     """
 
     starting: DataFrame
     homes: DataFrame
-    listed: Sequence[str] | None = None
+    groups: Mapping[str, float | None] | None = None
     late: Sequence[str] | None = None
     has_new: bool = True
+
+    @property
+    def listed(self) -> Sequence[str] | None:
+        """Their ids; None = there are too many to list."""
+        return None if self.groups is None else list(self.groups)
 
     def of_run(self, rows: DataFrame) -> DataFrame:
         """Return the rows of its groups; if these are listed, files without any of them are not read."""
@@ -69,7 +75,7 @@ def gathered(silver: Mapping[TableSpec, DataFrame], snapshots: DataFrame, run: R
     """Return the evidence of the groups of a run.
 
     Args:
-        silver: the tables `GROUP_METADATA`, `COORDINATOR_EVENTS` and `GROUP_REQUESTS`.
+        silver: the tables `SILVER`.
         snapshots: `gold.replay_snapshots`.
         run: the groups.
         reach: how far the last run came.
@@ -119,5 +125,5 @@ def _wide(events: DataFrame, run: Run, reach: Reach) -> DataFrame:
     return told.unionByName(packing.given_to_groups(wide.where(~fresh), going_back.drop("is_late")))
 
 
-SILVER = (GROUP_METADATA, COORDINATOR_EVENTS, GROUP_REQUESTS)
+SILVER = (GROUP_METADATA, MODERN_GROUP_RECORDS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 """Tables that groups are replayed from."""

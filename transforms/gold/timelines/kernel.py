@@ -16,14 +16,20 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ReplaySnapshotRow
+from schemas.rows import (
+    CoordinatorEventRow,
+    GroupMetadataRow,
+    GroupRequestRow,
+    ModernGroupRecordRow,
+    ReplaySnapshotRow,
+)
 from schemas.tables.gold import REPLAY_SNAPSHOTS
 from transforms.coordinator.batch import Batch, Snapshot
 from transforms.coordinator.evidence.sequence import EvidenceRow
 from transforms.coordinator.fold import begin, load
 from transforms.coordinator.rows.tables import Rows
 from transforms.gold.timelines.columns import REPLAY, SUPERSEDED, TABLES
-from transforms.gold.timelines.evidence import GROUP, LINE, PLACE, RECORD, REQUEST, STATE
+from transforms.gold.timelines.evidence import GROUP, LINE, MODERN, PLACE, RECORD, REQUEST, STATE
 
 BUCKETS = 256
 """Groups are replayed in this many calls, so that no task waits for one that has most of them."""
@@ -41,11 +47,13 @@ class Replay(msgspec.Struct, frozen=True):
         horizon: moment before which evidence is final (epoch ms).
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it.
         keeps_audit: give a row for every audited request, and not only for those that give reason to doubt.
+        topic_names: names of topics by their ids, as far as they are known.
     """
 
     horizon: float
     partition_count: int | None = None
     keeps_audit: bool = True
+    topic_names: dict[str, str] = {}
 
 
 def replayed(evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
@@ -190,12 +198,13 @@ class _Group:
         if self._batch is None:
             how = self._how
             state = begin(*self.key, how.partition_count) if self._state is None else load(self._state)
-            self._batch = Batch(state, how.horizon, self._places, how.keeps_audit)
+            self._batch = Batch(state, how.horizon, self._places, how.keeps_audit, how.topic_names)
         return self._batch
 
 
 _DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
     RECORD: msgspec.json.Decoder(GroupMetadataRow),
+    MODERN: msgspec.json.Decoder(ModernGroupRecordRow),
     LINE: msgspec.json.Decoder(CoordinatorEventRow),
     REQUEST: msgspec.json.Decoder(GroupRequestRow),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame
 
@@ -11,7 +12,7 @@ from schemas.table import TableSpec
 from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
 from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines import homes, news
-from transforms.gold.timelines.evidence import GROUP, KINDS, RECORD
+from transforms.gold.timelines.evidence import GROUP, KINDS, MODERN, RECORD
 from transforms.gold.timelines.gathering import SILVER, Reach, Run, gathered
 from transforms.gold.timelines.starting_points import from_the_beginning, starting_points
 
@@ -30,6 +31,7 @@ class Plan:
         reach: how far the last run came; where it has no horizon, there was none, and all groups begin at their
             beginning.
         partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
+        renamed: groups with rows in which names can stand now in place of ids (`news.of_names`); None = none.
     """
 
     silver: Mapping[TableSpec, DataFrame]
@@ -37,6 +39,7 @@ class Plan:
     coordinators: DataFrame
     reach: Reach
     partition_count: int | None = None
+    renamed: DataFrame | None = None
 
     def starting(self) -> DataFrame:
         """Return the groups of the run, and from where each goes on; see `starting_points`."""
@@ -49,6 +52,7 @@ class Plan:
             return from_the_beginning(news.together(touched))
         wide = packing.of_coordinators(self._new(COORDINATOR_EVENTS))
         touched += [news.of_coordinators(wide, self._known()), news.unfinished(self.snapshots)]
+        touched += [] if self.renamed is None else [self.renamed]
         return starting_points(news.together(touched), self.snapshots)
 
     def homes(self, starting: DataFrame) -> DataFrame:
@@ -67,5 +71,5 @@ class Plan:
         return homes.known(self.coordinators)
 
     def _seen(self) -> DataFrame:
-        records, commits = self._new(KINDS[RECORD][0]), self._new(OFFSET_COMMITS)
-        return homes.seen_in(records).unionByName(homes.seen_in(commits)).distinct()
+        tables = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
+        return reduce(DataFrame.unionByName, (homes.seen_in(self._new(spec)) for spec in tables)).distinct()

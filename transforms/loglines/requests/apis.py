@@ -7,6 +7,7 @@ version that brought it, and absent means null here. All that reads requests der
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -40,6 +41,22 @@ def integer(value: Any) -> int | None:
     return value
 
 
+def texts(value: Any) -> list[str | None] | None:
+    """Return a list of texts, none of which is null."""
+    return None if value is None else [text(_there(each)) for each in value]
+
+
+def integers(value: Any) -> list[int | None] | None:
+    """Return a list of 32 bit numbers, none of which is null."""
+    return None if value is None else [integer(_there(each)) for each in value]
+
+
+def _there(value: Any) -> Any:
+    if value is None:
+        raise TypeError("null in a list")
+    return value
+
+
 def milliseconds(value: Any) -> float:
     """Return a duration."""
     duration = float(value)
@@ -53,6 +70,21 @@ def binary(value: Any) -> bytes | None:
     return None if value is None else base64.b64decode(value, validate=True)
 
 
+def json_object(value: Any) -> Json | None:
+    """Return a JSON object."""
+    if value is not None and not isinstance(value, dict):
+        raise TypeError(f"object expected, not {value!r:.40}")
+    return value
+
+
+def json_text(value: Json) -> str | None:
+    """Return a JSON object as it is stored; None for one that is nested too deep to be anything."""
+    try:
+        return json.dumps(value, separators=(",", ":"))
+    except RecursionError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """A kind of value.
@@ -60,15 +92,20 @@ class Value:
     Attributes:
         type: its Python type.
         convert: gives it from what stands in the JSON; a ValueError or TypeError means that it is no such value.
+        stored: gives what stands in the column from it; None = it is that itself.
     """
 
     type: Any
     convert: Callable[[Any], Any]
+    stored: Callable[[Any], Any] | None = None
 
 
 TEXT = Value(str, text)
 INTEGER = Value(Int32, integer)
 BINARY = Value(bytes, binary)
+TEXTS = Value(list[str], texts)
+INTEGERS = Value(list[Int32], integers)
+OBJECT = Value(dict[str, Any], json_object, json_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +119,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A list of JSON objects and the column of structs that it fills."""
+    """A list of JSON objects and the column of structs that it fills.
+
+    Attributes:
+        inside: the JSON object that the list stands in; "" = beside the other fields.
+    """
 
     column: str
     name: str
     fields: tuple[Field, ...]
+    inside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +219,63 @@ _COMMIT_IDENTITY = (
 )
 
 
-def _modern(name: str) -> Api:
-    """Return the heartbeat of a group type whose members have epochs instead of generations."""
-    return Api(
-        name,
-        request=(
-            _MEMBER,
-            Field("group_instance_id", "instanceId", TEXT),
-            Field("generation", "memberEpoch", INTEGER),
-            _REBALANCE_TIMEOUT,
-        ),
-        response=(Field("answered_generation", "memberEpoch", INTEGER), _ANSWERED_MEMBER),
-    )
+_INSTANCE_ID = Field("group_instance_id", "instanceId", TEXT)
+_EPOCH = Field("generation", "memberEpoch", INTEGER)
+_RACK = Field("rack_id", "rackId", TEXT)
+_TOPICS = Field("subscribed_topics", "subscribedTopicNames", TEXTS)
+_PARTITIONS = (Field("topic_id", "topicId", TEXT), Field("partitions", "partitions", INTEGERS))
+
+_TOLD = (
+    Field("answered_generation", "memberEpoch", INTEGER),
+    _ANSWERED_MEMBER,
+    Field("heartbeat_interval_ms", "heartbeatIntervalMs", INTEGER),
+)
+_TOLD_PARTITIONS = (*_TOLD, Each("told", "topicPartitions", _PARTITIONS, inside="assignment"))
+
+_CONSUMER_HEARTBEAT = Api(
+    "ConsumerGroupHeartbeat",
+    request=(
+        _MEMBER,
+        _INSTANCE_ID,
+        _EPOCH,
+        _RACK,
+        _REBALANCE_TIMEOUT,
+        _TOPICS,
+        Field("subscribed_regex", "subscribedTopicRegex", TEXT),
+        Field("server_assignor", "serverAssignor", TEXT),
+        Each("owned", "topicPartitions", _PARTITIONS),
+    ),
+    response=_TOLD_PARTITIONS,
+)
+
+_SHARE_HEARTBEAT = Api(
+    "ShareGroupHeartbeat",
+    request=(_MEMBER, _INSTANCE_ID, _EPOCH, _RACK, _REBALANCE_TIMEOUT, _TOPICS),
+    response=_TOLD_PARTITIONS,
+)
+
+_TASKS = (Field("subtopology_id", "subtopologyId", TEXT), Field("partitions", "partitions", INTEGERS))
+
+_STREAMS_HEARTBEAT = Api(
+    "StreamsGroupHeartbeat",
+    request=(
+        _MEMBER,
+        _INSTANCE_ID,
+        _EPOCH,
+        _RACK,
+        _REBALANCE_TIMEOUT,
+        Field("topology", "topology", OBJECT),
+        Each("owned_active", "activeTasks", _TASKS),
+        Each("owned_standby", "standbyTasks", _TASKS),
+        Each("owned_warmup", "warmupTasks", _TASKS),
+    ),
+    response=(
+        *_TOLD,
+        Each("told_active", "activeTasks", _TASKS),
+        Each("told_standby", "standbyTasks", _TASKS),
+        Each("told_warmup", "warmupTasks", _TASKS),
+    ),
+)
 
 
 APIS: dict[int, Api] = {
@@ -200,8 +287,8 @@ APIS: dict[int, Api] = {
     28: Api("TxnOffsetCommit", _COMMIT_IDENTITY, errors=("topics", "partitions"), is_counted=True),
     42: Api("DeleteGroups", (), errors=("results",), is_of_many=True),
     47: Api("OffsetDelete", (), errors=("topics", "partitions"), is_counted=True),
-    68: _modern("ConsumerGroupHeartbeat"),
-    76: _modern("ShareGroupHeartbeat"),
-    88: _modern("StreamsGroupHeartbeat"),
+    68: _CONSUMER_HEARTBEAT,
+    76: _SHARE_HEARTBEAT,
+    88: _STREAMS_HEARTBEAT,
 }
 """Kafka's key of the API to how its rows are read."""

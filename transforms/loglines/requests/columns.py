@@ -36,11 +36,31 @@ def _each(field: Each) -> Callable[[Any], Any]:
         found = items(source)
         return None if found is None else [dict(zip(names, astuple(item), strict=True)) for item in found]
 
-    return structs
+    if not field.inside:
+        return structs
+    around = attrgetter(field.inside)
+
+    def structs_inside(source: Any) -> list[dict[str, Any]] | None:
+        outer = around(source)
+        return None if outer is None else structs(outer)
+
+    return structs_inside
+
+
+def _one(field: Field) -> Callable[[Any], Any]:
+    value_of, stored = attrgetter(field.name), field.value.stored
+    if stored is None:
+        return value_of
+
+    def stored_value(source: Any) -> Any:
+        value = value_of(source)
+        return None if value is None else stored(value)
+
+    return stored_value
 
 
 def _columns(fields: Iterable[Field | Each]) -> _Columns:
-    return tuple((each.column, _each(each) if isinstance(each, Each) else attrgetter(each.name)) for each in fields)
+    return tuple((each.column, _each(each) if isinstance(each, Each) else _one(each)) for each in fields)
 
 
 _OF_REQUEST: dict[int, _Columns] = {key: _columns(api.request) for key, api in APIS.items()}

@@ -92,20 +92,31 @@ def _list_of(shape: Shape) -> Value:
 def _value(field: Field | Each) -> Value:
     if isinstance(field, Field):
         return field.value
-    return _list_of(_shape(field.name, {inner.name: inner.value for inner in field.fields}))
+    listed = _list_of(_shape(field.name, {inner.name: inner.value for inner in field.fields}))
+    if not field.inside:
+        return listed
+    around = _shape(field.inside, {field.name: listed})
+    return Value(around.struct, lambda source: None if source is None else around.read(source))
+
+
+def _values(fields: Iterable[Field | Each]) -> dict[str, Value]:
+    """Return the kinds of the values that stand in an object, by their names."""
+    return {_outer_name(field): _value(field) for field in fields}
+
+
+def _outer_name(field: Field | Each) -> str:
+    return field.inside or field.name if isinstance(field, Each) else field.name
 
 
 def _answer(api: Api) -> dict[str, Value]:
-    values = {field.name: _value(field) for field in api.response} | {ERROR.name: ERROR.value}
+    values = _values(api.response) | {ERROR.name: ERROR.value}
     below = {field.name: field.value for field in ((ERROR, GROUP) if api.is_of_many else (ERROR,))}
     for name in reversed(api.errors):
         below = {name: _list_of(_shape(name, below))}
     return values | below if api.errors else values
 
 
-REQUESTS: dict[int, Shape] = {
-    key: _shape(api.name, {field.name: _value(field) for field in (GROUP, *api.request)}) for key, api in APIS.items()
-}
+REQUESTS: dict[int, Shape] = {key: _shape(api.name, _values((GROUP, *api.request))) for key, api in APIS.items()}
 """Key of the API to the shape of its requests."""
 
 ANSWERS: dict[int, Shape] = {key: _shape(f"{api.name}Answer", _answer(api)) for key, api in APIS.items()}

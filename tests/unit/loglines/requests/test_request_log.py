@@ -238,6 +238,17 @@ def test_members_of_modern_groups_have_epochs(key: int, api: str) -> None:
     assert (fenced.error, fenced.answered_generation) == ("FENCED_MEMBER_EPOCH", None)
 
 
+def test_a_member_of_a_streams_group_says_its_tasks_by_role_and_brings_a_topology() -> None:
+    tasks, topology = [{"subtopologyId": "1", "partitions": [0, 2]}], {"epoch": 0, "subtopologies": []}
+    asked = {"groupId": "g1", "memberId": "m", "memberEpoch": 3, "activeTasks": tasks, "standbyTasks": []}
+    row = one(88, 0, {**asked, "topology": topology}, {**FINE, "memberEpoch": 4, "warmupTasks": tasks})
+    held = [{"subtopology_id": "1", "partitions": [0, 2]}]
+    assert (row.owned_active, row.owned_standby, row.owned_warmup) == (held, [], None)
+    assert (row.told_active, row.told_standby, row.told_warmup) == (None, None, held)
+    assert row.topology == '{"epoch":0,"subtopologies":[]}'
+    assert one(88, 0, {**asked, "topology": None}, FINE).topology is None
+
+
 @pytest.mark.parametrize("key", [0, 1, 3, 9, 10, 15, 16, 22, 69, 80, 111, 112, 113, 114, 130, 140])
 def test_other_apis_are_passed_over_unread(key: int) -> None:
     assert parse_entry(line(key, 0, {}, {})[:400] + "broken", LOGGED_AT) == []

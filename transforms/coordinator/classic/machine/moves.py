@@ -52,6 +52,7 @@ def bring_to(
         members: its members; None = not known.
     """
     group = desk.present or create(desk)
+    is_within = group.is_known and (group.state, group.generation) == (GroupState.STABLE, generation)
     for step in path(group.state, group.generation, state, generation):
         is_last = step.after is state and step.generation == generation
         step_cause = Cause(cause.at, None, (), cause.source, is_inferred=not is_last)
@@ -64,7 +65,10 @@ def bring_to(
         members = ()
     group.is_known = members is not None
     if members is not None:
-        _set_members(desk, group, list(members), cause)
+        members = list(members)
+        if is_within:
+            _replace_instances(desk, group, members, cause)
+        _set_members(desk, group, members, cause)
 
 
 def assume(desk: Desk, state: GroupState, generation: int, cause: Cause) -> None:
@@ -135,6 +139,16 @@ def _is_later(target: GroupState, state: GroupState) -> bool:
     if state is GroupState.EMPTY:
         return target is GroupState.PREPARING
     return state in order and target in order and order.index(target) > order.index(state)
+
+
+def _replace_instances(desk: Desk, group: Group, members: list[Member], cause: Cause) -> None:
+    """Give static members their new ids: within a generation nothing else lets an instance have another one."""
+    for member in members:
+        old = group.members.get(group.static_members.get(member.group_instance_id or "", ""))
+        if old is not None and old.member_id != member.member_id and member.member_id not in group.members:
+            group.remove(old.member_id)
+            group.add(member)
+            desk.say_replaced(old, member, cause)
 
 
 def _set_members(desk: Desk, group: Group, members: list[Member], cause: Cause) -> None:

@@ -23,9 +23,9 @@ from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
 from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.rows.counts import say_audited
 from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.shared import Shared
-from transforms.coordinator.timeline.audit import WHY_RACE
 from transforms.coordinator.timeline.lives import Life
 
 
@@ -38,6 +38,7 @@ class Course:
         lives: the group's lives, of whatever protocol.
         brokers: what is known of the brokers; `ownership` of who coordinates the group's partition.
         sink: where the rows go.
+        is_told: they are told; those of a group that never was a classic one are not.
     """
 
     def __init__(self, shared: Shared, state: ClassicState, sink: Sink) -> None:
@@ -52,6 +53,7 @@ class Course:
         self.brokers = shared.brokers
         self.ownership = shared.ownership
         self.sink = sink
+        self.is_told = True
         self._before: Group | None = None
         self._at = self._until = 0.0
         self._by: Exchange | None = None
@@ -239,10 +241,8 @@ class Course:
 
     def say_audited(self, row: ReplayAuditRow) -> None:
         """Tell of an audited request, and count it."""
-        self.state.counts.add(row)
-        is_beyond_doubt = row.agrees and not row.is_answer_used and row.why != WHY_RACE
-        if self.sink.keeps_audit or not is_beyond_doubt:
-            self.sink.rows.replay_audit.append(self.sink.stamped(row))
+        if self.is_told:
+            say_audited(self.state.counts, self.sink, row)
 
     def _say_moved(self, move: Moved) -> None:
         life = self.life

@@ -17,8 +17,10 @@ from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_JOIN, JOIN_TIM
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.states import GroupState
 
-TRIGGERS_OF_TIMERS = frozenset({"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed"})
-"""Rebalances that no request causes."""
+TRIGGERS_OF_TIMERS = frozenset(
+    {"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed", "protocol_downgraded"}
+)
+"""Rebalances that no request to a classic group causes."""
 
 
 def comes_too_early(course: Course, item: Item) -> bool:

@@ -16,9 +16,11 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ReplayAuditRow
+from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer
 from transforms.coordinator.classic.taking import answers, lines, records, requests
+from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import comes_too_early
 from transforms.coordinator.classic.taking.homes import is_at_home
@@ -33,10 +35,11 @@ from transforms.coordinator.evidence.tolerances import (
     JOIN_TIMER_LAG_MS,
     MEMBER_TIMER_LAG_MS,
     MOST_HOLDS,
+    SETTLING_MS,
     TIMER_LATE_MS,
 )
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
-from transforms.coordinator.rows.counts import over_at
+from transforms.coordinator.rows.counts import over_at, say_audited
 from transforms.coordinator.rows.settling import Settling
 from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.shared import Shared
@@ -70,6 +73,31 @@ class ClassicWalk:
             self._notice_line(item.line)
         elif item.record is not None:
             self._notice_record(item.record)
+
+    def notice_modern(self, partition: int) -> None:
+        """Take note of records of a newer protocol, and of the partition that they are in."""
+        self._reigns.observed.add(partition)
+        self._course.presence.has_spoken_modern = True
+        self._choose_sink()
+
+    def give_way(self, at: float) -> None:
+        """A record shows that the group speaks a newer protocol."""
+        if not self._course.presence.is_modern:
+            cause = Cause(at, source=Source.OFFSETS)
+            self._course.let(at, partial(become_modern, self._course, cause))
+
+    def say_audited(self, row: ReplayAuditRow) -> None:
+        """Tell of a request to a group of another type."""
+        course = self._course
+        course.lives.settle_at = min(course.lives.settle_at, row.at + SETTLING_MS)
+        say_audited(course.state.counts, self._sink, row)
+
+    def take_over(self, record: GroupMetadataRow) -> None:
+        """The group was of another type up to this record."""
+        self._course.presence.is_modern = False
+        facts = self._course.life.generations.get(record.generation or 0)
+        if facts is not None:
+            facts.learn_cause(Source.OFFSETS, trigger="converted")
 
     def _notice_request(self, item: Item, row: GroupRequestRow) -> None:
         presence, at = self._course.presence, item.handled_at
@@ -113,7 +141,8 @@ class ClassicWalk:
 
     def _choose_sink(self) -> None:
         """A group that never spoke the classic protocol has a coordinator, and no other rows of a classic group."""
-        self._course.sink = Sink() if self._course.presence.is_other_kind else self._sink
+        self._course.is_told = not self._course.presence.is_other_kind
+        self._course.sink = self._sink if self._course.is_told else Sink()
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
@@ -154,10 +183,11 @@ class ClassicWalk:
             course.say_audited(verdict.row(course.cluster))
         course.departures.forget(now)
         members = group.members if group is not None and group.is_known else None
-        Settling(course.cluster, self._machine.group_id, course.lives, course.sink).settle(now, members)
+        settling = Settling(course.cluster, self._machine.group_id, course.lives, course.sink, self._sink)
+        settling.settle(now, members)
         open_since = min((each.exchange.answered_at for each in course.audit.verdicts.values()), default=inf)
         counted = course.state.counts.settled(course.cluster, self._machine.group_id, min(now, open_since))
-        course.sink.rows.audit_counts.extend(map(course.sink.stamped, counted))
+        self._sink.rows.audit_counts.extend(map(self._sink.stamped, counted))
         reigns = self._reigns.open(self._place) if is_final else self._reigns.settled(self._place)
         self._sink.rows.coordinators.extend(map(self._sink.stamped, reigns))
         is_waiting = course.audit.verdicts or any(map(_is_under_way, course.lives))

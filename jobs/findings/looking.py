@@ -1,0 +1,116 @@
+"""What a run looks for findings in: everything, or the groups with news, as the last run noted how far it came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import msgspec
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from jobs.frame.job import Job
+from jobs.frame.keeping import at_hand
+from jobs.timelines.changes import changed_since
+from jobs.timelines.standing import Standing
+from jobs.timelines.writing import MOST_LISTED
+from schemas.table import TableSpec
+from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS, STANDING_COMMITS
+from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
+from transforms.gold.client_refusals import at_home
+from transforms.gold.findings.commits import BEHIND_MS, RECORD
+from transforms.gold.findings.kernel import GROUP
+from transforms.gold.findings.scope import REACH_MS, Scope, cuts
+from transforms.gold.timelines.gathering import Reach
+
+STEP = "detect_findings"
+
+LOADED = (GROUP_REQUESTS, CLIENT_EVENTS, OFFSET_COMMITS)
+"""Tables of silver that findings are made of."""
+
+
+class Looked(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a run came.
+
+    Attributes:
+        how: the thresholds.
+        marks: of the tables of gold that findings are made of.
+        loaded: by table of silver, the newest `loaded_at`, ISO 8601 in UTC.
+        line: moment up to which `gold.standing_commits` stand for all commits (epoch ms); None = there is none.
+    """
+
+    how: dict[str, Any]
+    marks: dict[str, str]
+    loaded: dict[str, str | None]
+    line: float | None = None
+
+    def is_new(self, spec: TableSpec) -> Column:
+        """Tell whether the run did not know a row of silver."""
+        return Reach(loaded=self.loaded).is_new(spec)
+
+
+def line_of(standing: Standing | None) -> float | None:
+    """Return where the line of the commits lies: behind all that is not settled."""
+    return None if standing is None or standing.horizon is None else standing.horizon - BEHIND_MS
+
+
+def scope_of(job: Job, before: Looked | None, now: Looked, standing: Standing | None) -> Scope | None:
+    """Return the groups of a run; None = all of them, from their beginnings."""
+    if before is None or standing is None or before.how != now.how or before.line is None:
+        return None
+    changed = {} if before.marks == now.marks else changed_since(standing.changes, before.marks)
+    if changed is None:
+        return None
+    reach_ms = reach_of(now.how)
+    news = reduce(DataFrame.unionByName, [_named(job, changed), *_loaded(job, before, now)])
+    findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)]
+    groups, few = at_hand(cuts(news, findings, reach_ms), MOST_LISTED)
+    earliest = _earliest(groups, few)
+    return Scope(groups, reach_ms, few, earliest)
+
+
+def reach_of(how: Mapping[str, Any]) -> int:
+    """Return how far findings reach, given the thresholds."""
+    storms, bursts = how["storms"], how["bursts"]
+    windows = [limits["window_ms"] for limits in (storms, *storms["groups"])]
+    return int(max(REACH_MS, bursts["gap_ms"], *windows))
+
+
+def _earliest(groups: DataFrame, few: Sequence[Mapping[str, Any]] | None) -> int | None:
+    """Return the earliest cut (epoch µs); None = some group has none."""
+    if few is not None:
+        moments = [row["cut"] for row in few]
+        return None if None in moments else min(moments, default=None)
+    found = groups.agg(F.min("cut").alias("cut"), F.max(F.col("cut").isNull()).alias("is_whole")).collect()[0]
+    return None if found["is_whole"] else found["cut"]
+
+
+def _named(job: Job, changed: Mapping[str, float | None]) -> DataFrame:
+    rows = [(job.lake.cluster, group, at) for group, at in changed.items()]
+    return job.spark.createDataFrame(rows, "cluster STRING, group_id STRING, since DOUBLE")
+
+
+def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
+    """Return the groups that new commits and new lines of clients are of, and since when."""
+
+    def new(spec: TableSpec) -> DataFrame | None:
+        if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
+            return None
+        return job.lake.read(spec).where(before.is_new(spec))
+
+    found = []
+    if (commits := new(OFFSET_COMMITS)) is not None:
+        known = job.lake.read(STANDING_COMMITS).select(*GROUP, *RECORD, F.lit(before.line).alias("known_at"))
+        at = F.coalesce("known_at", F.unix_micros("recorded_at") / 1000.0)
+        found.append(_since(commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at"))))
+    if (lines := new(CLIENT_EVENTS)) is not None:
+        at = F.unix_micros("logged_at") / 1000.0
+        found.append(_since(at_home(lines, job.lake.read(MEMBER_SESSIONS)).select(*GROUP, at.alias("at"))))
+    return found
+
+
+def _since(rows: DataFrame) -> DataFrame:
+    """Return the groups that rows are of, and the moment of the oldest row; null if a row does not know its moment."""
+    is_dated = F.min(F.col("at").isNotNull())
+    return rows.where("group_id IS NOT NULL").groupBy(*GROUP).agg(F.when(is_dated, F.min("at")).alias("since"))

@@ -1,0 +1,128 @@
+"""What is read and written to find offsets that go astray: with each run, the commits behind the line stand anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.findings.looking import Looked
+from jobs.frame.job import Job
+from jobs.frame.keeping import staged
+from schemas.table import TableSpec
+from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
+from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
+from transforms.gold.commit_gaps import AT_REBALANCE_US, commit_gaps
+from transforms.gold.commit_gaps import KEY as GAP
+from transforms.gold.findings.commits import is_held_after, line, standing, together
+from transforms.gold.findings.kernel import GROUP, Hold
+from transforms.gold.findings.scope import Scope
+from transforms.gold.offset_rewinds import offset_rewinds
+
+Found = list[tuple[TableSpec, DataFrame]]
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """The search for what is wrong with a cluster's offsets.
+
+    Attributes:
+        job: the job.
+        scope: the groups; None = all.
+        before: how far the last run came.
+        now: how far this one comes.
+        hold: keeps what findings are made of.
+    """
+
+    job: Job
+    scope: Scope | None
+    before: Looked | None
+    now: Looked
+    hold: Hold
+
+    def found(self) -> Found:
+        """Return the rows of the tables, of the groups of the run."""
+        commits, behind = self._commits()
+        requests = self._requests(behind)
+        rewinds = offset_rewinds(
+            {
+                OFFSET_COMMITS: commits,
+                GENERATIONS: self._of_groups(GENERATIONS),
+                ASSIGNMENTS: self._of_groups(ASSIGNMENTS),
+                GROUP_REQUESTS: requests,
+            },
+            self.job.settings.offsets.jump,
+            self.job.settings.offsets.retention_ms,
+            self.hold,
+        )
+        found = [
+            (OFFSET_REWINDS, self._after(rewinds, OFFSET_REWINDS, behind)),
+            (COMMIT_GAPS, self._gaps(commits, requests, behind)),
+        ]
+        if self.now.line is not None:
+            found.append((STANDING_COMMITS, standing(commits, self._of_groups(ASSIGNMENTS), self.now.line)))
+        return found
+
+    def _commits(self) -> tuple[DataFrame, DataFrame | None]:
+        """Return the commits, and up to where those of each group only stand for others (null = all are there)."""
+        rows = self.job.lake.read(OFFSET_COMMITS)
+        if self.scope is None or self.before is None or self.before.line is None:
+            return rows, None
+        at = self.before.line
+        groups = self.scope.groups.select(*GROUP, (~self.scope.is_since(at)).alias("is_whole"))
+        is_young = F.coalesce(F.unix_micros("recorded_at") / 1000.0 > at, F.lit(True)) | self.before.is_new(
+            OFFSET_COMMITS
+        )
+        whole = self.scope.changed_before(at)
+        if whole is not None:  # so that files without any of these are not even opened
+            rows = rows.where(is_young | F.col("group_id").isin(*whole))
+        of_run = self.scope.listed_rows(rows).join(F.broadcast(groups), [*GROUP])
+        since = of_run.where(F.col("is_whole") | is_young)
+        kept = self.job.lake.read(STANDING_COMMITS).join(F.broadcast(groups.where("NOT is_whole")), [*GROUP])
+        opened = line(kept, at).withColumnRenamed("line", "opened")
+        behind = groups.join(opened, [*GROUP], "left").select(
+            *GROUP, F.when(~F.col("is_whole"), F.coalesce("opened", F.lit(at))).alias("line")
+        )
+        return staged(together(kept, since)), staged(behind)
+
+    def _gaps(self, commits: DataFrame, requests: DataFrame, behind: DataFrame | None) -> DataFrame:
+        """Return the gaps in assignments that reach beyond the line, and those that there are in others."""
+        tables = {OFFSET_COMMITS: commits, GROUP_REQUESTS: requests}
+        silent_ms = self.job.settings.commits.silent_ms
+        assignments = self._of_groups(ASSIGNMENTS)
+        if behind is None:
+            return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms)
+        known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP])
+        is_held = F.col("line").isNull() | is_held_after(F.col("line"))
+        held = assignments.join(F.broadcast(behind), [*GROUP]).where(is_held).drop("line")
+        lost = known.where("kind = 'lost' AND line IS NOT NULL")
+        found = commit_gaps({**tables, ASSIGNMENTS: held}, silent_ms, lost)
+        others = known.where("line IS NOT NULL").drop("line").join(held.select(*GAP), [*GAP], "left_anti")
+        return found.unionByName(others.select(found.columns))
+
+    def _after(self, found: DataFrame, spec: TableSpec, behind: DataFrame | None) -> DataFrame:
+        """Return what was found beyond the line, and what was known before it."""
+        if behind is None:
+            return found
+        at = F.unix_micros("at") / 1000.0
+        new = found.join(F.broadcast(behind), [*GROUP]).where(F.col("line").isNull() | (at > F.col("line")))
+        old = self._of_groups(spec).join(F.broadcast(behind), [*GROUP]).where(at <= F.col("line"))
+        return new.drop("line").unionByName(old.drop("line").select(found.columns))
+
+    def _of_groups(self, spec: TableSpec) -> DataFrame:
+        rows = self.job.lake.read(spec)
+        return rows if self.scope is None else self.scope.of_groups(rows)
+
+    def _requests(self, behind: DataFrame | None) -> DataFrame:
+        """Return the requests that have a say in what lies beyond the line: those of a rebalance before it too."""
+        rows = self.job.lake.read(GROUP_REQUESTS)
+        at = self.before.line if self.before else None
+        if self.scope is None or at is None or behind is None:
+            return rows
+        is_young = F.unix_micros("answered_at") > round(at * 1000) - AT_REBALANCE_US
+        whole = self.scope.changed_before(at)
+        if whole is not None:
+            rows = rows.where(is_young | F.col("group_id").isin(*whole))
+        of_run = self.scope.listed_rows(rows).join(F.broadcast(behind), [*GROUP])
+        return of_run.where(F.col("line").isNull() | is_young).drop("line")

@@ -1,0 +1,61 @@
+"""What the last runs of the replay changed in gold: for those that follow, and read only what is about these groups.
+
+A step that is through notes the marks of the replay's tables. The next time it looks for the runs since: the first of
+them found the tables by these marks. Where one is missing, all groups may have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+
+import msgspec
+
+from schemas.tables.gold import AUDIT_COUNTS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
+
+MOST_RUNS = 10
+"""Runs that are remembered; whoever lags further behind reads everything."""
+
+Groups = dict[str, float | None] | None
+"""By group, the moment (epoch ms) before which its settled rows stayed as they were; None = none of them did.
+None in place of the groups: all of them may have changed."""
+
+
+_NOT_READ = {spec.full_name for spec in (REPLAY_AUDIT, AUDIT_COUNTS, REPLAY_SNAPSHOTS)}
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run changed.
+
+    Attributes:
+        before: marks of the tables as the run found them.
+        groups: the groups whose rows it wrote.
+    """
+
+    before: dict[str, str]
+    groups: Groups
+
+
+def with_change(changes: Sequence[Change], change: Change) -> tuple[Change, ...]:
+    """Add the change of one more run; those that are too old, or hold no more, are left out."""
+    return (*changes, change)[-MOST_RUNS:]
+
+
+def without_audit(marks: Mapping[str, str]) -> dict[str, str]:
+    """Return the marks of what others read; retention takes rows out of the audit, which changes nothing for them."""
+    return {table: mark for table, mark in marks.items() if table not in _NOT_READ}
+
+
+def changed_since(changes: Sequence[Change], marks: Mapping[str, str]) -> Groups:
+    """Return what has changed since tables had some marks; that they have them still is for the caller to see."""
+    found: dict[str, float | None] = {}
+    first = next((place for place, change in enumerate(changes) if change.before.items() >= marks.items()), None)
+    if first is None:
+        return None
+    for change in changes[first:]:
+        if change.groups is None:
+            return None
+        for group, at in change.groups.items():
+            known = found.get(group, inf)
+            found[group] = None if at is None or known is None else min(at, known)
+    return found

@@ -1,0 +1,73 @@
+"""Findings that are kept up to date batch by batch are those in everything at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from schemas.catalog import BY_NAME
+from schemas.tables.gold import FINDINGS
+from schemas.types import TIMESTAMP
+from tests.spark.test_batches import told
+from tests.support.pure_pipeline import Row, read_silver
+from tests.support.silver_batches import BatchedLake, Piece, pieces
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+
+DAY_MS = 86_400_000.0
+THRESHOLDS = {
+    "storms": {"window_ms": 60_000, "min_rebalances": 5},
+    "bursts": {"gap_ms": 5_000, "min_errors": 5},
+    "offsets": {"jump": 50},
+    "commits": {"silent_ms": 10_000},
+}
+
+
+def test_findings_of_batches_are_those_of_everything(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    day = pieces(read_silver(capture_dir("kafka-4.2.0")))
+    second = on_day(day, 1)
+    late, in_time = second[100::7], [piece for place, piece in enumerate(second) if place < 100 or (place - 100) % 7]
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
+    for batch in (day, in_time, late):
+        lake.load(batch)
+        lake.replay()
+        lake.detect()
+    found = {spec.name: lake.rows(spec.name) for spec in FINDINGS}
+    lake.detect(everything=True)
+    for spec in FINDINGS:
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, lake.rows(spec.name))), spec.name
+        assert found[spec.name], f"{spec.name}: there is none, so nothing was tested"
+
+
+def on_day(rows: list[Piece], day: int) -> list[Piece]:
+    """The same rows so many days later, at later places of their logs and partitions, of members with other ids."""
+    return [(table, _later(table, row, day)) for table, row in rows]
+
+
+def _later(table: str, row: Row, day: int) -> Row:
+    spec = BY_NAME[table]
+    later = {name: _renamed(value, day) for name, value in row.items()}
+    for name, value in later.items():
+        if name in spec.columns and value is not None and spec.column(name).data_type == TIMESTAMP:
+            later[name] += day * DAY_MS
+    for place in ("record_offset", "line_number"):
+        if later.get(place) is not None:
+            later[place] += day * 1_000_000
+    return later
+
+
+def _renamed(value: Any, day: int) -> Any:
+    if isinstance(value, str):
+        return re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", lambda found: f"{day:08x}{found[0][8:]}", value)
+    if isinstance(value, list):
+        return [_renamed(each, day) for each in value]
+    if isinstance(value, dict):
+        return {name: _renamed(each, day) for name, each in value.items()}
+    return value

@@ -1,0 +1,188 @@
+"""How groups are now: drawn tables in, one row a group out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    GENERATIONS,
+    GROUP_HEALTH,
+    ILLEGAL_GENERATION_BURSTS,
+    MEMBER_SESSIONS,
+    REBALANCE_STORMS,
+    TRANSITIONS,
+)
+from schemas.tables.silver import OFFSET_COMMITS
+from tests.support.frames import to_frame, to_rows
+from tests.unit.findings.golden import complete
+from transforms.gold.group_health import READ, group_health, is_ageing
+
+pytestmark = pytest.mark.spark
+
+Row = dict[str, Any]
+
+HOUR = 3_600_000
+NOW = 40.0 * 24 * HOUR
+SPECS = (*READ, REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)
+
+
+def health(spark: SparkSession, now: float | None = NOW, **rows: list[Row]) -> dict[str, Row]:
+    """The rows of health by group, out of rows of other tables; each table's name is an argument."""
+    tables: dict[TableSpec, Any] = {
+        spec: to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])]) for spec in SPECS
+    }
+    return {row["group_id"]: row for row in to_rows(group_health(tables, now))}
+
+
+def transition(group: str, seq: int, at: float | None, state: str, life: int = 1, generation: int = 1) -> Row:
+    return {"group_id": group, "life": life, "seq": seq, "at": at, "to_state": state, "generation": generation}
+
+
+def generation(group: str, number: int, at: float | None, **more: Any) -> Row:
+    return {"group_id": group, "generation": number, "preparing_at": at, **more}
+
+
+def commit(group: str, at: float, partition: int = 0, **more: Any) -> Row:
+    return {"group_id": group, "topic": "t", "partition": partition, "recorded_at": at, **more}
+
+
+def test_a_group_is_in_its_last_life_in_the_state_it_entered_last(spark: SparkSession) -> None:
+    found = health(
+        spark,
+        transitions=[
+            transition("shop", 9, NOW - 9 * HOUR, "Stable", life=1, generation=40),
+            transition("shop", 1, NOW - 3 * HOUR, "PreparingRebalance", life=2, generation=0),
+            transition("shop", 2, NOW - 2 * HOUR, "Stable", life=2, generation=1),
+        ],
+        member_sessions=[
+            {"group_id": "shop", "life": 1, "member_id": "old"},
+            {"group_id": "shop", "life": 2, "member_id": "gone", "ended_at": NOW - HOUR, "end_cause": "left"},
+            {"group_id": "shop", "life": 2, "member_id": "here"},
+        ],
+    )
+    row = found["shop"]
+    assert (row["life"], row["state"], row["generation"], row["member_count"]) == (2, "Stable", 1, 1)
+    assert (row["at"], row["entered_at"], row["group_type"]) == (NOW, NOW - 2 * HOUR, "classic")
+
+
+def test_a_rebalance_counts_in_each_window_it_lies_in_and_time_is_cut_at_the_window(spark: SparkSession) -> None:
+    """Two rebalances: one began 90 minutes ago and took an hour; one began a minute ago and is under way. Of one before
+    the data begin nothing is known.
+    """
+    found = health(
+        spark,
+        transitions=[
+            transition("shop", 0, None, "PreparingRebalance"),
+            transition("shop", 1, NOW - 10 * 24 * HOUR, "Stable"),
+            transition("shop", 2, NOW - 1.5 * HOUR, "PreparingRebalance"),
+            transition("shop", 3, NOW - 1.0 * HOUR, "CompletingRebalance"),
+            transition("shop", 4, NOW - 0.5 * HOUR, "Stable"),
+            transition("shop", 5, NOW - 60_000, "PreparingRebalance"),
+        ],
+        generations=[
+            generation("shop", 1, NOW - 10 * 24 * HOUR),
+            generation("shop", 2, NOW - 1.5 * HOUR),
+            generation("shop", 3, NOW - 60_000),
+            generation("shop", 4, None),
+            generation("shop", 5, None, stable_at=NOW - HOUR / 2, trigger="coordinator_failover"),
+        ],
+    )
+    row = found["shop"]
+    assert [row[f"{name}_rebalance_count"] for name in ("hour", "day", "week")] == [1, 2, 2]
+    assert [row[f"{name}_unstable_ms"] for name in ("hour", "day", "week")] == [
+        HOUR // 2 + 60_000,
+        HOUR + 60_000,
+        HOUR + 60_000,
+    ]
+    assert row["last_rebalance_at"] == NOW - 60_000
+
+
+def test_the_commit_interval_is_the_median_within_partitions_and_a_pause_does_not_move_it(spark: SparkSession) -> None:
+    """Two partitions, committed one after the other every five seconds, with a pause of an hour."""
+    begin = NOW - 2 * HOUR
+    rows = [commit("shop", begin + 5000 * n + 100 * p + (HOUR if n > 6 else 0), p) for n in range(12) for p in range(2)]
+    long_ago = [commit("quiet", NOW - 30 * HOUR + n) for n in range(3)]
+    once = [commit("once", NOW - HOUR)]
+    found = health(spark, offset_commits=[*rows, *long_ago, *once])
+    assert {group: row["commit_interval_ms"] for group, row in found.items()} == {
+        "shop": 5000,
+        "quiet": None,
+        "once": None,
+    }
+
+
+def test_who_keeps_offsets_where_is_told_apart(spark: SparkSession) -> None:
+    """One group has both, one only assignments, one only offsets, and of one all offsets are gone."""
+    held = [
+        {"group_id": group, "member_id": "m", "topic": "t", "partition": 0, "generation": 1}
+        for group in ("both", "elsewhere")
+    ]
+    found = health(
+        spark,
+        transitions=[transition(group, 1, NOW - HOUR, "Stable") for group in ("both", "elsewhere")],
+        generations=[generation("both", 1, NOW - HOUR, evidence=["broker_log", "client_log"])],
+        assignments=held,
+        offset_commits=[
+            *(commit("both", NOW - HOUR), commit("assigned", NOW - HOUR)),
+            commit("deleted", NOW - HOUR, is_tombstone=True),
+        ],
+    )
+    told = {group: (row["has_assignments"], row["has_commits"], row["state"]) for group, row in found.items()}
+    assert told == {
+        "both": (True, True, "Stable"),
+        "elsewhere": (True, False, "Stable"),
+        "assigned": (False, True, None),
+    }
+    assert found["both"]["evidence"] == ["offsets", "broker_log", "client_log"]
+    assert found["assigned"]["evidence"] == ["offsets"]
+
+
+def test_the_last_storm_and_the_last_burst_stand_beside_it(spark: SparkSession) -> None:
+    storm = {"group_id": "shop", "pattern": "crash_loop", "is_open": False}
+    found = health(
+        spark,
+        transitions=[transition("shop", 1, NOW - HOUR, "Stable"), transition("calm", 1, NOW - HOUR, "Stable")],
+        rebalance_storms=[
+            {**storm, "started_at": NOW - 9 * HOUR, "ended_at": NOW - 8 * HOUR},
+            {**storm, "started_at": NOW - 2 * HOUR, "ended_at": NOW, "pattern": "scaling", "is_open": True},
+        ],
+        illegal_generation_bursts=[
+            {"group_id": "shop", "error": error, "started_at": at, "ended_at": at + 5, "suspected_cause": cause}
+            for error, at, cause in (("UNKNOWN_MEMBER_ID", NOW - 7, "zombie"), ("ILLEGAL_GENERATION", NOW - 9, "x"))
+        ],
+    )
+    shop, calm = found["shop"], found["calm"]
+    assert (shop["last_storm_pattern"], shop["last_storm_started_at"], shop["last_storm_ended_at"]) == (
+        "scaling",
+        NOW - 2 * HOUR,
+        NOW,
+    )
+    assert shop["is_last_storm_open"] is True
+    assert (shop["last_burst_error"], shop["last_burst_cause"]) == ("UNKNOWN_MEMBER_ID", "zombie")
+    assert (calm["last_storm_started_at"], calm["last_burst_error"], calm["is_last_storm_open"]) == (None, None, None)
+
+
+def test_groups_that_time_alone_makes_others_are_known(spark: SparkSession) -> None:
+    tables: dict[TableSpec, Any] = {spec: to_frame(spark, spec, []) for spec in SPECS}
+    rows = [transition("busy", 1, NOW - HOUR, "Stable"), transition("resting", 1, NOW - 800 * HOUR, "Stable")]
+    begun = [generation("busy", 1, NOW - HOUR), generation("resting", 1, NOW - 800 * HOUR)]
+    tables[TRANSITIONS] = to_frame(spark, TRANSITIONS, [complete("transitions", row) for row in rows])
+    tables[GENERATIONS] = to_frame(spark, GENERATIONS, [complete("generations", row) for row in begun])
+    ageing = group_health(tables, NOW).where(is_ageing())
+    assert [row.group_id for row in ageing.collect()] == ["busy"]
+
+
+def test_the_rows_are_those_of_the_contract_with_whatever_tables_there_are(spark: SparkSession) -> None:
+    few = (TRANSITIONS, GENERATIONS, OFFSET_COMMITS)
+    for specs, now in ((SPECS, None), (few, NOW), ((*few, ASSIGNMENTS, MEMBER_SESSIONS), NOW)):
+        frame = group_health({spec: to_frame(spark, spec, []) for spec in specs}, now)
+        assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
+            (field.name, field.dataType.simpleString()) for field in struct_type(GROUP_HEALTH)
+        ]
+        assert frame.collect() == []

@@ -1,0 +1,150 @@
+"""Groups of epochs as they are described at a moment, against what a real broker described then."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
+from tests.support.captures import MODERN, MODERN_CHAOTIC, capture
+from tests.support.pure_pipeline import Row, Tables, run_pipeline
+from tests.truth.test_modern_groups import Standing, described, parts_told, timelines, topics_of
+from transforms.findings.description.epochs import Rows, epochs_at, members_at
+from transforms.findings.description.standing import Epochs, Member, Part
+
+_SLACK_MS = 300
+_TYPES = {
+    "generations": GenerationRow,
+    "generation_members": GenerationMemberRow,
+    "assignments": AssignmentRow,
+    "reconciliations": ReconciliationRow,
+}
+
+
+class Told(NamedTuple):
+    """What a broker described, and what is described of the same moment."""
+
+    line: Row
+    at: float
+    standing: Standing
+    epochs: Epochs
+    members: dict[str, Member]
+
+
+@pytest.fixture(scope="module", params=(*MODERN, *MODERN_CHAOTIC))
+def snapshots(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Told]:
+    folder = capture(request.param, tmp_path_factory.mktemp("captures"))
+    return list(snapshots_of(folder, run_pipeline(folder)))
+
+
+def snapshots_of(folder: Path, tables: Tables) -> Iterator[Told]:
+    topics = topics_of(folder)
+    known, lives = timelines(tables, topics), _lives(tables, topics)
+    for line in described(folder):
+        timeline = known[line["group"], line["gtype"]]
+        until = line["t1"] * 1000 + _SLACK_MS
+        standing = timeline.at(until)
+        if standing is not None and timeline.stands_still(line["t0"] * 1000 - _SLACK_MS, until):
+            yield _told(line, standing, lives[line["group"], timeline.life_at(until)], until)
+
+
+def _lives(tables: Tables, topics: dict[str, str]) -> dict[tuple[str, int], dict[str, list[Any]]]:
+    """Rows by group and life, with the names of their topics."""
+    found: dict[tuple[str, int], dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in _TYPES})
+    for name, of in _TYPES.items():
+        for row in tables[name]:
+            named = {**row, "topic": topics.get(row["topic"], row["topic"])} if "topic" in row else dict(row)
+            if "waits_for_member_ids" in row:
+                named["partitions"] = [_renamed(each, topics) for each in row["partitions"]]
+            found[row["group_id"], row["life"]][name].append(msgspec.convert(named, of, strict=False))
+    return found
+
+
+def _renamed(part: str, topics: dict[str, str]) -> str:
+    topic, _, number = part.rpartition("-")
+    return f"{topics.get(topic, topic)}-{number}"
+
+
+def _told(line: Row, standing: Standing, rows: dict[str, list[Any]], at: float) -> Told:
+    epochs = epochs_at(rows["generations"], at)
+    assert epochs is not None
+    asked = [row for row in rows["generation_members"] if row.generation in epochs.told_of]
+    given = Rows(members=asked, assignments=rows["assignments"], reconciliations=rows["reconciliations"])
+    instances = {name: line["members"][name].get("instance") for name in standing.members}
+    return Told(line, at, standing, epochs, members_at(given, epochs, standing.state, instances, at))
+
+
+def _members(snapshots: list[Told]) -> Iterator[tuple[Told, Row, Member]]:
+    for each in snapshots:
+        for name, member in each.line["members"].items():
+            yield each, member, each.members[name]
+
+
+def _parts(member: Row) -> set[Part]:
+    return {Part(topic, number, role or "") for topic, number, role in parts_told(member)}
+
+
+def _target(line: Row, member: Row) -> set[Part]:
+    return _parts({"tasks" if line["gtype"] == "STREAMS" else "parts": member["target"]})
+
+
+def test_epochs_and_what_members_have_are_as_the_broker_told_them(snapshots: list[Told]):
+    assert len(snapshots) >= 450
+    for line, _, _, epochs, members in snapshots:
+        assert (epochs.group_epoch, epochs.assignment_epoch) == (line["epoch"], line["assignment_epoch"]), line
+        assert {name: set(each.owned) for name, each in members.items()} == {
+            name: _parts(member) for name, member in line["members"].items()
+        }, line
+
+
+def test_members_are_at_the_epochs_that_the_broker_told_or_it_is_not_known(snapshots: list[Told]):
+    """Members that left for a while among them."""
+    found = Counter[bool]()
+    for each, told, member in _members(snapshots):
+        assert member.epoch in (told["epoch"], None), each.line
+        found[member.epoch is not None] += 1
+    assert found[True] >= 0.98 * found.total(), found
+
+
+def test_targets_are_those_that_the_broker_told_or_it_is_not_known_which_but_how_many(snapshots: list[Told]):
+    found = Counter[bool]()
+    for each, told, member in _members(snapshots):
+        if "target" not in told or not each.epochs.assignment_epoch:
+            continue
+        target = _target(each.line, told)
+        assert member.target_count == len(target), each.line
+        assert member.target is None or set(member.target) == target, each.line
+        found[member.target is not None] += 1
+    assert found[True] >= 0.85 * found.total(), found
+
+
+def test_who_waits_waits_for_what_its_target_has_and_others_hold(snapshots: list[Told]):
+    found = Counter[bool]()
+    for each, told, member in _members(snapshots):
+        if member.wait is None:
+            continue
+        found[member.wait.gives_up] += 1
+        if member.wait.gives_up:
+            assert member.wait.parts and not _parts(told) & set(member.wait.parts), each.line
+        elif each.line["gtype"] == "CONSUMER" and told["epoch"] == each.line["assignment_epoch"]:
+            assert set(member.wait.parts) == _target(each.line, told) - _parts(told), each.line
+        for holder, parts in member.wait.holders.items():
+            has = each.members[holder]
+            places = {(part.topic, part.partition) for part in (*has.owned, *has.revoking)}
+            assert {(part.topic, part.partition) for part in parts} <= places, each.line
+    assert found[False] >= 5, found
+
+
+def test_the_assignor_is_the_one_that_members_wished_for_when_targets_were_computed(snapshots: list[Told]):
+    """A broker tells the wish of the members that it has at the moment, which may have changed since."""
+    agrees = [
+        each.epochs.assignor == each.line["assignor"]
+        for each in snapshots
+        if each.line["gtype"] != "STREAMS" and each.line["members"] and each.epochs.assignment_epoch
+    ]
+    assert sum(agrees) >= 0.97 * len(agrees), (sum(agrees), len(agrees))

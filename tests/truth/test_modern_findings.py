@@ -1,0 +1,136 @@
+"""What was done to consumer, share and streams groups of a real broker is what the findings say of them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame
+
+from schemas.kafka_errors import error_name
+from schemas.table import TableSpec
+from schemas.tables.silver import CLIENT_EVENTS
+from schemas.words import FENCING_ERRORS
+from tests.support.captures import MODERN, MODERN_CHAOTIC
+from tests.support.frames import to_frame, to_rows
+from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_of
+from tests.unit.findings import pure
+from transforms.findings.sentences import times
+from transforms.findings.storms.limits import StormLimits, Thresholds
+from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
+from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
+from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
+from transforms.gold.rebalance_storms import rebalance_storms
+
+Row = dict[str, Any]
+
+THRESHOLDS = Thresholds(StormLimits(window_ms=60_000))
+
+PLANTED = {
+    "checkout-storm": ("flapping_member", "member_left", "checkout-storm-f"),
+    "ship-crash": ("crash_loop", "session_expired", "ship-crash-loop-"),
+    "etl-slow": ("slow_revoker", "rebalance_timeout", "etl-slow-stuck"),
+}
+"""Group to the pattern, the main trigger and the culprits' client ids: members that come and go; that die, each
+followed by a new one; that give partitions up late, or never."""
+
+
+def _told(folder: Path) -> list[Row]:
+    with (folder / "truth.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_every_planted_storm_has_its_pattern_cause_and_culprit(name: str, pure_tables: Any) -> None:
+    found = {row["group_id"]: row for row in pure.storms(pure_tables(name), THRESHOLDS)}
+    assert "billing-steady" not in found
+    for group, (pattern, trigger, culprit) in PLANTED.items():
+        row = found[group]
+        assert (row["pattern"], row["main_trigger"]) == (pattern, trigger), group
+        assert row["main_client_id"].startswith(culprit)
+        assert row["partitions_moved"] >= row["partitions_moved_back"] > 0
+        assert row["unowned_ms"] > 0
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_who_never_gave_partitions_up_was_fenced_as_often_as_its_application_lost_them(
+    name: str, pure_tables: Any, capture_dir: Any
+) -> None:
+    lost = [line for line in _told(capture_dir(name)) if line["api"] == "_lost_partitions"]
+    stuck = [line for line in lost if line["group"] == "etl-slow"]
+    assert {line["name"] for line in stuck} == {"etl-slow-stuck"}
+    storm = next(row for row in pure.storms(pure_tables(name), THRESHOLDS) if row["group_id"] == "etl-slow")
+    assert f"etl-slow-stuck on /127.0.0.1 never gave them up and was fenced {times(len(stuck))}" in storm["advice"]
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_advice_names_no_setting_that_such_a_group_does_not_have(name: str, pure_tables: Any) -> None:
+    tables = pure_tables(name)
+    types = {row["group_id"]: row["group_type"] for row in tables["generations"]}
+    storms = [row for row in pure.storms(tables, THRESHOLDS) if types[row["group_id"]] != "classic"]
+    assert {types[row["group_id"]] for row in storms} == {"consumer", "share", "streams"}
+    for row in storms:
+        assert " session.timeout.ms" not in row["advice"], row["group_id"]
+        if types[row["group_id"]] != "consumer":
+            assert "A group.instance.id" not in row["advice"], row["group_id"]
+    crash = next(row for row in storms if row["group_id"] == "ship-crash")
+    assert "does not help against deaths" in crash["advice"]
+
+
+@pytest.mark.parametrize("name", [*MODERN, *MODERN_CHAOTIC])
+def test_bursts_are_those_that_the_clients_felt(name: str, pure_tables: Any, capture_dir: Any) -> None:
+    felt: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for line in _told(capture_dir(name)):
+        is_asked_of_the_coordinator = not line["api"].startswith("_") and line["api"] != "OffsetFetch"
+        if is_asked_of_the_coordinator and line.get("error") and error_name(line["error"]) in FENCING_ERRORS:
+            felt[line["group"], error_name(line["error"])].append(line["t1"] * 1000)
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS):
+        found[row["group_id"], row["error"]].append(row["error_count"])
+    expected = {key: [run.count for run in bursts_of(of, GAP_MS, MIN_ERRORS)] for key, of in felt.items()}
+    assert found == {key: runs for key, runs in expected.items() if runs}
+    assert {error for _, error in found} >= {"STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"}
+    assert ("UNRELEASED_INSTANCE_ID" in {error for _, error in found}) == (name in MODERN_CHAOTIC)
+
+
+@pytest.mark.parametrize("name", MODERN)
+def test_who_goes_on_under_an_old_epoch_is_a_zombie(name: str, pure_tables: Any) -> None:
+    found = pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS)
+    assert {row["group_id"] for row in found} == {"fraud-zombie"}
+    longest = max((row for row in found if row["error"] == "STALE_MEMBER_EPOCH"), key=lambda row: row["error_count"])
+    fenced = [row for row in found if row["error"] == "FENCED_MEMBER_EPOCH"]
+    assert {row["suspected_cause"] for row in (longest, *fenced)} == {"zombie"}
+    assert longest["lost_commit_count"] >= longest["error_count"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*MODERN, *(pytest.param(name, marks=pytest.mark.long) for name in MODERN_CHAOTIC)])
+def test_spark_finds_and_judges_the_same(name: str, pure_tables: Any, spark: Any) -> None:
+    """What Spark picks for each finding is enough: fewer requests, and no assignment that lies outside its time."""
+    tables = dict(pure_tables(name))
+    tables["group_requests"] = [{**row, "error": error_name(row["error_code"])} for row in tables["group_requests"]]
+
+    def frames(read: Iterable[TableSpec]) -> dict[TableSpec, DataFrame]:
+        return {spec: to_frame(spark, spec, tables[spec.name]) for spec in read if spec is not CLIENT_EVENTS}
+
+    storms = to_rows(rebalance_storms(frames(READ_FOR_STORMS), THRESHOLDS))
+    bursts = to_rows(illegal_generation_bursts(frames(READ_FOR_BURSTS), GAP_MS, MIN_ERRORS))
+    for found, expected in (
+        (storms, pure.storms(tables, THRESHOLDS)),
+        (bursts, pure.bursts(tables, GAP_MS, MIN_ERRORS)),
+    ):
+        ours, theirs = (
+            sorted(map(_rounded, rows), key=lambda row: (row["group_id"], str(row.get("error")), row["started_at"]))
+            for rows in (found, expected)
+        )
+        assert ours == theirs
+
+
+def _rounded(row: Row) -> Row:
+    """Moments as Spark has them, in whole microseconds."""
+    return {name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()}

@@ -1,0 +1,86 @@
+"""Whose result a consumer group's targets are, where nothing is known of the topics but what the targets show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from transforms.coordinator.consumer.group import Group, Member
+from transforms.coordinator.consumer.recognise import assignor_of
+from transforms.coordinator.consumer.records import MemberMetadata
+from transforms.coordinator.modern.partitions import Partitions
+from transforms.coordinator.modern.topics import Topic, Topics
+
+ORDERS, PAYMENTS, RETURNS = "AAAAAAAADwAAAAAAAAAAAQ", "AAAAAAAAC6IAAAAAAAAAAg", "AAAAAAAAD6AAAAAAAAAAAw"
+NAMES = {ORDERS: "orders", PAYMENTS: "payments", RETURNS: "returns"}
+
+
+def _group(targets: Mapping[str, Partitions], topics: Mapping[str, tuple[str, ...]], metadata_hash: int = 7) -> Group:
+    group = Group(epoch=2, assignment_epoch=2, metadata_hash=metadata_hash)
+    for member_id, names in topics.items():
+        group.put(Member(member_id, MemberMetadata(subscribed_topic_names=names)))
+    group.targets = dict(targets)
+    return group
+
+
+SAME = {"a": ("orders",), "b": ("orders",)}
+MIXED = {"a": ("orders", "payments"), "b": ("orders", "returns")}
+
+
+def test_what_the_balanced_assignor_would_not_have_given_is_custom():
+    lopsided = _group({"a": {ORDERS: (0, 1, 2)}, "b": {ORDERS: (3,)}}, SAME)
+    assert assignor_of(lopsided, {}, NAMES) == "custom"
+    assert assignor_of(lopsided, {}, NAMES, "uniform") == "custom"
+
+
+def test_who_keeps_what_it_had_is_uniform_and_a_run_of_each_topic_is_range():
+    had = {"a": {ORDERS: (0, 2, 4, 5)}}
+    kept = _group({"a": {ORDERS: (0, 2, 4)}, "b": {ORDERS: (1, 3, 5)}}, SAME)
+    assert assignor_of(kept, had, NAMES) == "uniform"
+    assert assignor_of(_group({"a": {ORDERS: (0, 1, 2)}, "b": {ORDERS: (3, 4, 5)}}, SAME), had, NAMES) == "range"
+
+
+def test_of_several_that_agree_the_elected_one_is_named():
+    alone = _group({"a": {ORDERS: (0, 1)}}, {"a": ("orders",)})
+    assert assignor_of(alone, {}, NAMES) == "uniform"
+    assert assignor_of(alone, {}, NAMES, "range") == "range"
+    assert assignor_of(alone, {}, NAMES, "theirs") == "uniform"
+
+
+def test_brokers_that_tell_no_hash_of_the_topics_are_never_said_to_have_an_assignor_of_their_own():
+    assert assignor_of(_group({"a": {ORDERS: (0, 1, 2)}, "b": {ORDERS: (3,)}}, SAME, 0), {}, NAMES) is None
+
+
+def test_where_subscriptions_differ_names_must_be_known():
+    targets: dict[str, Partitions] = {
+        "a": {ORDERS: (0,), PAYMENTS: (0, 1)},
+        "b": {ORDERS: (1,), RETURNS: (0, 1)},
+    }
+    assert assignor_of(_group(targets, MIXED), {}, NAMES, "range") == "range"
+    assert assignor_of(_group(targets, MIXED), {}, {ORDERS: "orders"}, "range") is None
+    all_but_one = {ORDERS: "orders", PAYMENTS: "payments"}
+    assert assignor_of(_group(targets, MIXED), {}, all_but_one, "range") == "range"
+
+
+def test_names_that_nobody_tells_follow_from_the_hash_of_the_topics():
+    targets: dict[str, Partitions] = {
+        "a": {ORDERS: (0,), PAYMENTS: (0, 1)},
+        "b": {ORDERS: (1,), RETURNS: (0, 1)},
+    }
+    topics = Topics(Topic(name, topic_id, 2) for topic_id, name in NAMES.items())
+    group = _group(targets, MIXED, topics.hash_of(NAMES.values()))
+    assert assignor_of(group, {}, {}, "range") == "range"
+    turned = _group({"a": targets["b"], "b": targets["a"]}, MIXED, group.metadata_hash)
+    assert assignor_of(turned, {}, {}) == "custom"
+
+
+def test_nothing_is_said_of_targets_that_are_empty_or_give_a_partition_twice():
+    assert assignor_of(_group({"a": {}, "b": {}}, SAME), {}, NAMES) is None
+    assert assignor_of(_group({"a": {ORDERS: (0, 1)}, "b": {ORDERS: (1,)}}, SAME), {}, NAMES) is None
+
+
+def test_what_a_leader_of_the_classic_protocol_gave_is_nobodys_result():
+    group = _group({"a": {ORDERS: (0, 1)}}, {"a": ("orders",)})
+    member = group.members["a"]
+    standing = type(member.standing)(2, 2)
+    group.put(Member("a", member.metadata, standing))
+    assert assignor_of(group, {}, NAMES) is None

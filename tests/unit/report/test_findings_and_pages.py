@@ -1,0 +1,92 @@
+"""Findings as cards, and the pages that they are on."""
+
+from __future__ import annotations
+
+from tests.unit.report.drawn import burst, generation, group, step, storm
+from transforms.report.findings import findings_of
+from transforms.report.fleet import bin_width_ms, fleet
+from transforms.report.group_page import group_page, headline
+from transforms.report.quality_page import AUDIT, quality_page
+
+
+def test_the_worst_comes_first() -> None:
+    storms = [storm(1, 2, severity="info"), storm(3, 4, severity="critical"), storm(5, 6, unstable_ms=9)]
+    found = findings_of(group(rebalance_storms=storms, illegal_generation_bursts=[burst(7, 8)]))
+    assert [each.severity for each in found] == ["critical", "warning", "burst", "info"]
+
+
+def test_a_storm_has_its_own_rebalances_as_evidence_and_leads_to_their_rows() -> None:
+    generations = [generation(number, number * 100) for number in range(1, 8)]
+    (found,) = findings_of(group(generations=generations, rebalance_storms=[storm(300, 500)]))
+    assert [row.anchor for row in found.evidence] == ["g1-3", "g1-4", "g1-5"]
+    anchors = [row.anchor for row in group_page(group(generations=generations)).tables[0].rows]
+    assert set(anchors) >= {row.anchor for row in found.evidence}
+
+
+def test_a_burst_has_the_requests_with_its_error_as_evidence() -> None:
+    request = {"api": "Heartbeat", "member_id": "m", "state_before": "Stable", "source_file": "f", "line_number": 7}
+    requests = [request | {"at": at, "observed_error": error} for at, error in ((100, 22), (150, 25), (900, 22))]
+    (found,) = findings_of(group(illegal_generation_bursts=[burst(100, 200)], refused_requests=requests))
+    assert [row.cells[-2:] for row in found.evidence] == [("ILLEGAL_GENERATION", "f:7")]
+
+
+def test_advice_and_its_price_are_told_apart_and_advice_without_one_stays_whole() -> None:
+    storms, bursts = [storm(1, 2)], [burst(3, 4)]
+    found = findings_of(group(rebalance_storms=storms, illegal_generation_bursts=bursts))
+    assert {(each.advice, each.price) for each in found} == {("Mend it.", "It takes time."), ("Stop it.", "")}
+
+
+def test_what_is_not_known_is_said_to_be_so_and_never_none() -> None:
+    page = group_page(group(generations=[generation(1, None)]))
+    assert ("not known", "in rebalances") in page.figures
+    assert page.chart is None
+    assert page.state == "not known"
+    assert headline(page) == "No storm and no burst of fencing errors."
+
+
+def test_numbers_of_a_group_count_the_generations_that_are_not_shown_too() -> None:
+    page = group_page(group(generations=[generation(5, 1)], counts={"generations": 5_000}))
+    assert ("5,000", "generations") in page.figures
+    assert page.tables[0].left_out == 4_999
+
+
+def test_the_state_of_a_group_is_that_of_its_last_life() -> None:
+    page = group_page(group(transitions=[step(9, 1, "Dead"), step(1, 2, "Stable", life=2)]))
+    assert page.state == "Stable"
+
+
+def test_the_heat_map_counts_each_rebalance_in_its_column() -> None:
+    names = ("unstable_ms", "member_count", "state", "last_at")
+    groups = [
+        {"group_id": name, "generations": count, "storms": 0, "bursts": 0, **dict.fromkeys(names)}
+        for name, count in (("a", 1), ("b", 3))
+    ]
+    found = fleet("c", groups, [], [], {("b", 100): 2, ("b", 102): 1, ("a", 101): 1}, 1000, 100_000, 103_000)
+    assert found.chart is not None
+    assert found.chart["groups"] == ["b", "a"]
+    assert sorted(found.chart["cells"]) == [[0, 0, 2], [1, 1, 1], [2, 0, 1]]
+    assert found.chart["columns"] == [100_000, 101_000, 102_000]
+
+
+def test_a_column_of_the_heat_map_is_a_length_that_one_can_name() -> None:
+    assert bin_width_ms(0, 100_000) == 5_000
+    assert bin_width_ms(0, 86_400_000) == 1_800_000
+    assert bin_width_ms(0, 0) == 1_000
+
+
+def test_races_and_used_answers_are_no_proof() -> None:
+    counts = dict(zip(AUDIT, (100, 90, 5, 5, 20, 10), strict=True))
+    totals = dict.fromkeys(("generation_count", "inferred_count", "missing_count", "unsettled_count"), 1)
+    totals |= {"homes_count": 0, "homes_differ_count": 0}
+    page = quality_page([{"api": "Heartbeat", **counts}], [], [], totals, [])
+    assert page.figures[0][0] == "92 %"  # 60 of 65
+    assert "60 of 65" in page.verdict
+    assert page.chart is not None
+    assert [values for _, _, values in page.chart["series"]] == [[60], [20], [10], [5], [5]]
+
+
+def test_without_a_request_log_nothing_is_claimed() -> None:
+    totals = dict.fromkeys(("generation_count", "inferred_count", "missing_count", "unsettled_count"), 0)
+    page = quality_page([], [], [], totals | {"homes_count": 0, "homes_differ_count": 0}, [])
+    assert page.figures[0][0] == "not known"
+    assert "no request log" in page.verdict

@@ -1,0 +1,121 @@
+"""Share groups as groups of epochs (KIP-932)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from schemas.rows import GroupRequestRow
+from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
+from transforms.coordinator.epochs.requests import request_of, told_partitions
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.causes import Cause
+from transforms.coordinator.modern.group import copied
+from transforms.coordinator.modern.partitions import Partitions
+from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.requests import Answer, Caller
+from transforms.coordinator.modern.world import World
+from transforms.coordinator.share.causes import cause_of
+from transforms.coordinator.share.group import Group
+from transforms.coordinator.share.machine import Machine
+from transforms.coordinator.share.records import STATE_PARTITIONS, TYPES, read
+from transforms.coordinator.share.requests import HeartbeatRequest, Request
+from transforms.coordinator.share.turn import Memory
+
+
+class ShareEpochs:
+    """The protocol, as `epochs` asks of it."""
+
+    group_type: Final = "share"
+    types: Final = TYPES
+    type_ids: Final = frozenset({*TYPES.numbers, STATE_PARTITIONS})
+    ranks: Final[Mapping[int, int]] = {}
+    first_epoch: Final = 1
+    untold: Final[frozenset[Error]] = frozenset()
+
+    def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
+        """Read a record out of the JSON of its fields; None = a tombstone."""
+        return read(type_id, name, body)
+
+    def machine(self) -> Machine:
+        """Return the machine of a group of which nothing is known."""
+        return Machine()
+
+    def cause_of(self, before: Group | None, operation: Sequence[Record[Struct]]) -> Cause | None:
+        """Return why an operation bumps the epoch of a group; None if it does not."""
+        return cause_of(before, operation)
+
+    def glimpse(self, group: Group, member_id: str) -> Glimpse | None:
+        """Return a member of a group as it stands."""
+        member = group.members.get(member_id)
+        if member is None:
+            return None
+        metadata = member.metadata
+        return Glimpse(
+            member_id,
+            member.epoch,
+            client_id=metadata.client_id,
+            client_host=metadata.client_host,
+            topics=tuple(sorted(set(member.topics))),
+            owned=parts_of(member.standing.assigned),
+        )
+
+    def target(self, group: Group, member_id: str) -> tuple[Part, ...]:
+        """Return what a member is to have."""
+        return parts_of(group.targets.get(member_id, {}))
+
+    def assignor(self, group: Group) -> str | None:
+        """Nobody is asked for a wish."""
+        return None
+
+    def computed_by(
+        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+    ) -> str | None:
+        """There is one assignor only."""
+        return None
+
+    def is_settled(self, group: Group) -> bool:
+        """Whether all members have taken the newest target."""
+        is_planned = group.assignment_epoch == group.epoch
+        return is_planned and all(member.epoch == group.epoch for member in group.members.values())
+
+    # --- what requests are answered ----------------------------------------------------------------------------
+
+    def request_of(self, row: GroupRequestRow) -> Request | None:
+        """Return a request as the machine takes it; None for one that is another coordinator's."""
+        if row.api == "ShareGroupHeartbeat":
+            topics = row.subscribed_topics
+            return HeartbeatRequest(
+                row.member_id or "",
+                0 if row.generation is None else row.generation,
+                row.rack_id,
+                None if topics is None else tuple(topics),
+            )
+        return request_of(row)
+
+    def told(self, row: GroupRequestRow) -> Partitions | None:
+        """Return what the answer to a heartbeat gives the member; None = as before."""
+        return told_partitions(row)
+
+    def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
+        """Return a copy of a group, as it is after some records; None = it is not there."""
+        machine = Machine(None if group is None else copied(group))
+        machine.take(records)
+        return machine.present
+
+    def observe(
+        self,
+        group: Group | None,
+        request: Request,
+        records: Sequence[Record[Struct]],
+        world: World,
+        caller: Caller,
+        given_id: str,
+    ) -> Answer | None:
+        """Return what a request is answered that wrote some records; the group is used up."""
+        return Machine(group, Memory(must_refresh=False)).observe(request, records, world, caller)
+
+
+PROTOCOL: Final = ShareEpochs()

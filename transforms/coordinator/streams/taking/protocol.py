@@ -1,0 +1,177 @@
+"""Streams groups as groups of epochs (KIP-1071)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import MsgspecError, Struct
+from msgspec.json import Decoder
+
+from schemas.rows import GroupRequestRow, HeldTasks
+from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
+from transforms.coordinator.epochs.requests import request_of
+from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.states import ModernState, TaskState
+from transforms.coordinator.modern.causes import Cause
+from transforms.coordinator.modern.group import copied
+from transforms.coordinator.modern.partitions import Partitions
+from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest
+from transforms.coordinator.modern.world import World
+from transforms.coordinator.streams.causes import cause_of
+from transforms.coordinator.streams.group import Group
+from transforms.coordinator.streams.machine import Machine
+from transforms.coordinator.streams.records import TOPOLOGY, TYPES, TaskIds, Topology, read
+from transforms.coordinator.streams.requests import HeartbeatAnswer, HeartbeatRequest, Request
+from transforms.coordinator.streams.tasks import Tasks, tasks_of
+from transforms.coordinator.streams.topology import Configured, Status
+from transforms.coordinator.streams.turn import Memory
+
+_WAITING = {TaskState.UNREVOKED_TASKS, TaskState.UNRELEASED_TASKS}
+
+
+class StreamsEpochs:
+    """The protocol, as `epochs` asks of it."""
+
+    group_type: Final = "streams"
+    types: Final = TYPES
+    type_ids: Final = frozenset({*TYPES.numbers, TOPOLOGY})
+    ranks: Final[Mapping[int, int]] = {}
+    first_epoch: Final = 2
+    untold: Final = frozenset({Error.INVALID_REQUEST, Error.STREAMS_INVALID_TOPOLOGY, Error.UNKNOWN_SERVER_ERROR})
+
+    def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
+        """Read a record out of the JSON of its fields; None = a tombstone."""
+        return read(type_id, name, body)
+
+    def machine(self) -> Machine:
+        """Return the machine of a group of which nothing is known."""
+        return Machine()
+
+    def cause_of(self, before: Group | None, operation: Sequence[Record[Struct]]) -> Cause | None:
+        """Return why an operation bumps the epoch of a group; None if it does not."""
+        return cause_of(before, operation)
+
+    def glimpse(self, group: Group, member_id: str) -> Glimpse | None:
+        """Return a member of a group as it stands."""
+        member = group.members.get(member_id)
+        if member is None:
+            return None
+        metadata, standing = member.metadata, member.standing
+        return Glimpse(
+            member_id,
+            standing.epoch,
+            standing.state.name if standing.state in _WAITING else None,
+            metadata.instance_id,
+            metadata.client_id,
+            metadata.client_host,
+            rebalance_timeout_ms=None if metadata.rebalance_timeout_ms < 0 else metadata.rebalance_timeout_ms,
+            owned=_parts(standing.assigned.tasks),
+            revoking=_parts(standing.revoking.tasks),
+        )
+
+    def target(self, group: Group, member_id: str) -> tuple[Part, ...]:
+        """Return what a member is to have."""
+        return _parts(group.targets.get(member_id, Tasks()))
+
+    def assignor(self, group: Group) -> str | None:
+        """Nobody is asked for a wish."""
+        return None
+
+    def computed_by(
+        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+    ) -> str | None:
+        """There is one assignor only."""
+        return None
+
+    def is_settled(self, group: Group) -> bool:
+        """Whether all members have got to the newest target."""
+        return group.state is ModernState.STABLE
+
+    # --- what requests are answered ----------------------------------------------------------------------------
+
+    def request_of(self, row: GroupRequestRow) -> Request | None:
+        """Return a request as the machine takes it; None for one that is another coordinator's, or cannot be read.
+
+        What a member tells of itself beyond that, its process and endpoint, decides about nothing that is foreseen.
+        """
+        if row.api != "StreamsGroupHeartbeat":
+            return request_of(row)
+        try:
+            topology = None if row.topology is None else _TOPOLOGY.decode(row.topology)
+        except MsgspecError:
+            return None
+        return HeartbeatRequest(
+            row.member_id or "",
+            0 if row.generation is None else row.generation,
+            instance_id=row.group_instance_id,
+            rack_id=row.rack_id,
+            rebalance_timeout_ms=-1 if row.rebalance_timeout_ms is None else row.rebalance_timeout_ms,
+            topology=topology,
+            active_tasks=_listed(row.owned_active),
+            standby_tasks=_listed(row.owned_standby),
+            warmup_tasks=_listed(row.owned_warmup),
+        )
+
+    def told(self, row: GroupRequestRow) -> Partitions | None:
+        """Return the tasks that the answer to a heartbeat gives the member, by role; None = as before."""
+        if row.told_active is None or row.told_standby is None or row.told_warmup is None:
+            return None
+        return _by_role(tasks_of(*map(_listed, (row.told_active, row.told_standby, row.told_warmup))))
+
+    def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
+        """Return a copy of a group, as it is after some records; None = it is not there."""
+        machine = Machine(None if group is None else copied(group))
+        machine.take(records)
+        return machine.present
+
+    def observe(
+        self,
+        group: Group | None,
+        request: Request,
+        records: Sequence[Record[Struct]],
+        world: World,
+        caller: Caller,
+        given_id: str,
+    ) -> Answer | None:
+        """Return what a request is answered that wrote some records; the group is used up."""
+        if request is None or (group is not None and _is_late_commit(group, request)):
+            return None
+        machine = Machine(group, Memory(must_refresh=False, configured=_TASKS_COUNTED))
+        answer = machine.observe(request, records, world, caller)
+        if not isinstance(answer, HeartbeatAnswer):
+            return answer
+        assignment = None if answer.tasks is None else _by_role(answer.tasks)
+        return Answer(answer.error, answer.member_id, answer.epoch, assignment)
+
+
+_TOPOLOGY: Final = Decoder(Topology)
+
+_TASKS_COUNTED: Final = Configured({}, Status.MISSING_INTERNAL_TOPICS)
+"""Nothing is known of the topics: no task is refused, and none goes without having been counted."""
+
+
+def _is_late_commit(group: Group, request: Request) -> bool:
+    """Whether a commit is of an epoch before: then it hangs on its partitions, which the evidence does not hold."""
+    if not isinstance(request, CommitRequest):
+        return False
+    member = group.members.get(request.member_id)
+    return member is not None and 0 <= request.generation_id_or_member_epoch < member.epoch
+
+
+def _listed(held: list[HeldTasks] | None) -> list[TaskIds] | None:
+    return None if held is None else [TaskIds(each.subtopology_id or "", each.partitions or []) for each in held]
+
+
+def _by_role(tasks: Tasks) -> Partitions:
+    roles = {"active": tasks.active, "standby": tasks.standby, "warmup": tasks.warmup}
+    return {f"{role} {part}": numbers for role, held in roles.items() for part, numbers in held.items()}
+
+
+def _parts(tasks: Tasks) -> tuple[Part, ...]:
+    active, standby = parts_of(tasks.active, "active"), parts_of(tasks.standby, "standby")
+    return (*active, *standby, *parts_of(tasks.warmup, "warmup"))
+
+
+PROTOCOL: Final = StreamsEpochs()

@@ -1,0 +1,250 @@
+"""A group on its way through the evidence, whichever protocols it speaks: each piece goes to the one that it is of.
+
+Records say of what type a group is. The classic coordinator's replay sees all else too, for it knows the brokers and
+whose the group is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil, inf
+from typing import Any
+
+from msgspec import Struct
+
+from schemas.rows import GroupRequestRow, ModernGroupRecordRow
+from transforms.coordinator.classic.taking.walk import ClassicWalk
+from transforms.coordinator.consumer.taking import protocol as consumer
+from transforms.coordinator.epochs.audit import Asked, Operation, audit_row, judge
+from transforms.coordinator.epochs.course import Course
+from transforms.coordinator.epochs.operations import read_operations
+from transforms.coordinator.epochs.protocol import AuditedProtocol
+from transforms.coordinator.evidence.exchanges import exchange_of
+from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.evidence.tolerances import HOLD_MS, LOOK_AHEAD_MS, RECORD_DELAY_MS, SAME_MOMENT_MS
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.records import Record
+from transforms.coordinator.modern.world import ModernSettings, World
+from transforms.coordinator.rows.tables import Sink
+from transforms.coordinator.share.taking import protocol as share
+from transforms.coordinator.state import ReplayState, Spoken
+from transforms.coordinator.streams.taking import protocol as streams
+from transforms.coordinator.timeline.audit import WHY_UNKNOWN
+
+PROTOCOLS: dict[str, AuditedProtocol] = {
+    each.group_type: each for each in (consumer.PROTOCOL, share.PROTOCOL, streams.PROTOCOL)
+}
+"""By type of the group."""
+
+_TYPE_OF_RECORD = {number: each.group_type for each in PROTOCOLS.values() for number in each.type_ids}
+_TYPE_OF_HEARTBEAT = {
+    "ConsumerGroupHeartbeat": "consumer",
+    "ShareGroupHeartbeat": "share",
+    "StreamsGroupHeartbeat": "streams",
+}
+_ASKED_OF_ANY = frozenset({"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit"})
+
+_OF_CLASSIC_GROUPS = frozenset({"preparing_rebalance", "stabilized", "group_empty", "group_converted"})
+
+_HOLDS_OF_A_CONVERSION = ceil(RECORD_DELAY_MS / HOLD_MS) + 1
+"""A conversion's line and what follows stand before its records, which come late as all records do."""
+
+
+class Ahead(Struct, frozen=True, gc=False):
+    """Records that were seen and not taken yet: when they were written, and their operations by type of the group."""
+
+    at: float
+    is_conversion: bool
+    operations: dict[str, list[list[Record[Struct]]]]
+
+
+class GroupWalk:
+    """The replay of a group, as the driver knows it."""
+
+    def __init__(self, state: ReplayState, sink: Sink) -> None:
+        self._state = state
+        self._sink = sink
+        self._classic = ClassicWalk(state.shared, state.classic, sink)
+        self._courses: dict[str, Course] = {}
+        for group_type in PROTOCOLS:
+            if getattr(state.modern, group_type) is not None:
+                self._course(group_type)
+        waiting = state.waiting.items[state.waiting.position :]
+        self._ahead = deque(_read(item, item.modern) for item in waiting if item.modern)
+        self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
+        """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+
+    def notice(self, item: Item) -> None:
+        """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
+        if item.modern:
+            self._ahead.append(_read(item, item.modern))
+            self._classic.notice_modern(item.modern[0].topic_partition_of_record)
+        elif item.line is not None and item.line.group_id is not None:
+            self._state.modern.told.notice(item.line)
+        self._classic.notice(item)
+
+    def let_time_pass(self, until: float) -> None:
+        """Let the timers run out that are due before something that is about to be taken."""
+        self._sink.now = until
+        self._classic.let_time_pass(until)
+
+    def comes_too_early(self, item: Item) -> bool:
+        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
+        if self._is_of_classic_group_to_come(item):
+            return item.holds < _HOLDS_OF_A_CONVERSION
+        if item.request is not None and item.kind is Kind.REQUEST and item.request.api in _TYPE_OF_HEARTBEAT:
+            is_all_seen = item.at + LOOK_AHEAD_MS > item.request.answered_at
+            return not is_all_seen and self._lacks_records(item.request)
+        return self._classic.comes_too_early(item)
+
+    def take(self, item: Item) -> None:
+        """Take a piece of evidence."""
+        if item.modern:
+            self._take_records(item)
+        elif item.kind is not Kind.REQUEST and self._shows_classic_group(item):
+            self._give_way(item.at)
+            self._classic.take(item)
+        elif item.request is None or item.kind is not Kind.REQUEST or not self._take_request(item, item.request):
+            self._classic.take(item)
+
+    def settle(self, now: float) -> None:
+        """Tell what is settled at a moment; infinite = everything, as far as it has come."""
+        if now == inf:
+            for course in self._courses.values():
+                course.tell_open()
+        self._state.modern.forget(now)
+        self._classic.settle(now)
+
+    # --- records -----------------------------------------------------------------------------------------------
+
+    def _is_of_classic_group_to_come(self, item: Item) -> bool:
+        """Whether a line tells of a classic group while the records of its conversion have not been taken yet."""
+        if item.line is None or item.line.event not in _OF_CLASSIC_GROUPS:
+            return False
+        return any(course.is_there for course in self._courses.values())
+
+    def _shows_classic_group(self, item: Item) -> bool:
+        """Whether a record or line is of a classic group with members, though no record told of a conversion."""
+        if item.record is not None:
+            return bool(item.record.members)
+        return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
+
+    def _take_records(self, item: Item) -> None:
+        ahead = self._ahead.popleft()
+        if ahead.is_conversion:
+            self._classic.take(item)
+        for group_type, operations in ahead.operations.items():
+            self._classic.give_way(ahead.at)
+            self._give_way(ahead.at, group_type)
+            self._course(group_type).take(operations, ahead.at)
+        if item.record is not None and not ahead.is_conversion:
+            self._give_way(ahead.at)
+            self._classic.take(item)
+            self._classic.take_over(item.record)
+
+    def _give_way(self, at: float, group_type: str | None = None) -> None:
+        """Let go of the group as one of any type but one, which a record shows."""
+        for name, course in self._courses.items():
+            if name != group_type:
+                course.give_way(at)
+
+    def _course(self, group_type: str) -> Course:
+        course = self._courses.get(group_type)
+        if course is None:
+            protocol = PROTOCOLS[group_type]
+            spoken: Any = getattr(self._state.modern, group_type)
+            if spoken is None:
+                spoken = Spoken(protocol.machine())
+                setattr(self._state.modern, group_type, spoken)
+            told = self._state.modern.told
+            course = Course(self._state.shared, protocol, spoken.known, spoken.machine, told, self._sink)
+            self._courses[group_type] = course
+        return course
+
+    # --- requests ----------------------------------------------------------------------------------------------
+
+    def _take_request(self, item: Item, row: GroupRequestRow) -> bool:
+        """Audit a request to a group of epochs; return whether that is all that is to be done about it."""
+        is_heartbeat = row.api in _TYPE_OF_HEARTBEAT
+        group_type = _TYPE_OF_HEARTBEAT[row.api] if is_heartbeat else self._type_at(row, item.handled_at)
+        protocol = PROTOCOLS.get(group_type or "")
+        if protocol is None or group_type is None or self._lacks_records(row):
+            return False
+        exchange, course = exchange_of(item), self._courses.get(group_type)
+        ahead = list(self._near(group_type, item.handled_at, row.answered_at))
+        classic = self._state.classic.machine.present
+        settings = _settings(self._state.shared.brokers.of(row.broker))
+        asked = Asked(
+            exchange,
+            protocol.request_of(row),
+            None if course is None else course.present,
+            ahead,
+            World(settings=settings, now=item.handled_at),
+            self._state.modern.claimed,
+            self._elsewhere(group_type),
+            classic is not None and classic.protocol is not None,
+        )
+        predicted, why = judge(protocol, asked)
+        if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
+            return False
+        audited = audit_row(self._state.shared.cluster, protocol, exchange, predicted, why)
+        self._classic.say_audited(audited)
+        return not is_heartbeat
+
+    def _lacks_records(self, row: GroupRequestRow) -> bool:
+        """Whether a request was let in that must have written records, and there are none of the group."""
+        return not row.error_code and not self._courses and not self._ahead
+
+    def _type_at(self, row: GroupRequestRow, handled_at: float) -> str | None:
+        """Return the type of the group at a moment, if it is one of epochs; that of its next records, if it is new."""
+        if row.api not in _ASKED_OF_ANY:
+            return None
+        there = next((name for name, course in self._courses.items() if course.is_there), None)
+        if there is None:
+            near = (each for each in self._ahead if each.at <= handled_at + SAME_MOMENT_MS)
+            there = next((name for each in near for name in each.operations), None)
+        return there
+
+    def _near(self, group_type: str, handled_at: float, answered_at: float) -> Iterator[Operation]:
+        until = max(handled_at, answered_at) + SAME_MOMENT_MS
+        for each in self._ahead:
+            if each.at > until:
+                return
+            for place, operation in enumerate(each.operations.get(group_type, ())):
+                yield Operation(each.at, place, operation)
+
+    def _elsewhere(self, group_type: str) -> GroupType | None:
+        """Return what the group id is, if it is no group of a type; None = not known."""
+        for name, course in self._courses.items():
+            if name != group_type and course.is_there:
+                return GroupType(name)
+        if self._state.classic.machine.present is not None:
+            return GroupType.CLASSIC
+        return GroupType.ABSENT if self._courses else None
+
+
+def _read(item: Item, rows: Sequence[ModernGroupRecordRow]) -> Ahead:
+    """Read the records of one moment, each group's type for itself."""
+    is_conversion = item.record is not None and item.record.record_offset < rows[0].record_offset
+    by_type: dict[str, list[ModernGroupRecordRow]] = {}
+    for row in rows:
+        if row.record_type in _TYPE_OF_RECORD:
+            by_type.setdefault(_TYPE_OF_RECORD[row.record_type], []).append(row)
+    operations = {name: read_operations(PROTOCOLS[name], own, is_conversion) for name, own in by_type.items()}
+    return Ahead(rows[0].recorded_at or 0.0, is_conversion, operations)
+
+
+def _settings(broker: CoordinatorSettings) -> ModernSettings:
+    """Return the settings of a broker that groups of epochs depend on."""
+    release = broker.rules.release
+    return ModernSettings(
+        max_size=broker.consumer_max_size,
+        classic_max_size=broker.max_size,
+        share_max_size=broker.share_max_size,
+        can_upgrade=broker.migration_policy in ("bidirectional", "upgrade"),
+        can_downgrade=broker.migration_policy in ("bidirectional", "downgrade"),
+        accepts_rejoin=release >= (4, 2),
+        accepts_nobodys_commit=release >= (4, 0),
+    )

@@ -1,0 +1,94 @@
+"""Where a group of epochs stands: its epochs, and its members with what they have, are to have and wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+AWAY = -2
+"""Epoch of a static member that went and said that it will be back (LEAVE_GROUP_STATIC_MEMBER_EPOCH)."""
+
+GIVES_UP = "UNREVOKED"
+"""Begin of the states of a member that is to give something up first; in all others it waits for others."""
+
+
+class Part(Struct, frozen=True, order=True):
+    """A partition, or a streams task; `topic` is then its subtopology and `role` what it is to its member."""
+
+    topic: str
+    partition: int
+    role: str = ""
+
+
+class Epochs(Struct, frozen=True):
+    """How far a group's epochs have come.
+
+    Attributes:
+        group_epoch: the newest epoch.
+        assignment_epoch: the newest epoch whose targets were computed; 0 = none was, as brokers have it.
+        computed_at: when they were (epoch ms).
+        assignor: the server's assignor that computed them.
+        before: the epoch before the newest; None = none is known.
+        is_reached: all members of the assignment epoch had got to their targets.
+    """
+
+    group_epoch: int
+    assignment_epoch: int = 0
+    computed_at: float | None = None
+    assignor: str | None = None
+    before: int | None = None
+    is_reached: bool = False
+
+    @property
+    def told_of(self) -> set[int]:
+        """The epochs whose rows of `gold.generation_members` are asked for."""
+        return {self.group_epoch, self.assignment_epoch, *(() if self.before is None else (self.before,))}
+
+
+class Wait(Struct, frozen=True):
+    """What a member was about.
+
+    Attributes:
+        state: the member's state.
+        since: since when (epoch ms).
+        parts: what it had still to give up, or still waited for.
+        holders: of what it waited for, who had what still.
+    """
+
+    state: str
+    since: float | None
+    parts: tuple[Part, ...]
+    holders: Mapping[str, tuple[Part, ...]]
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether the member is to give something up, and does not wait for others."""
+        return self.state.startswith(GIVES_UP)
+
+
+class Member(Struct, frozen=True):
+    """Where a member stood.
+
+    Attributes:
+        epoch: its epoch; AWAY = it left for a while; None = not known.
+        owned: its current assignment.
+        revoking: what was taken away from it and not yet given back.
+        target_count: how many partitions or tasks the newest target has for it; None = not known.
+        target: which; None = not known.
+        wait: what it was about; None = nothing.
+    """
+
+    epoch: int | None
+    owned: tuple[Part, ...]
+    revoking: tuple[Part, ...]
+    target_count: int | None
+    target: tuple[Part, ...] | None
+    wait: Wait | None
+
+
+class Standing(Struct, frozen=True):
+    """Where a group of epochs stood: its epochs, and its members by their ids."""
+
+    epochs: Epochs
+    members: Mapping[str, Member]

@@ -1,0 +1,80 @@
+"""Advice for consumer, share and streams groups, where the settings and their effects are others than for classic ones.
+
+Their sessions are a setting of the group, that no record tells. A static member of a consumer group that closes keeps
+its partitions for a session; one that died has not given its instance id back, and who comes under it is refused until
+the session is over (KIP-848). Share and streams groups have no static members.
+"""
+
+from __future__ import annotations
+
+from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
+from transforms.findings.storms.facts import Facts
+
+_POLL = "max.poll.interval.ms"
+
+
+def static_with_epochs(facts: Facts, whom: str) -> str:
+    """Return what static membership would do for clients that go and come back."""
+    group_type, name = facts.evidence.group_type, facts.session_setting
+    if group_type != "consumer":
+        return (
+            f"Members of {group_type} groups have no group.instance.id, so that each time makes a rebalance: what "
+            "sends the client away is what to mend."
+        )
+    if any(stay.end_cause == "session_expired" for stay in facts.stays):
+        return (
+            f"A group.instance.id does not help against deaths: who died has not given it back, and is refused "
+            f"(UNRELEASED_INSTANCE_ID) until its session is over. A longer {name} saves no rebalance either; a shorter "
+            "one gives its partitions to others sooner, at the price that shorter pauses are taken for deaths."
+        )
+    away = facts.away_ms
+    if away is None:
+        return "How long it stayed away is not in the data; the broker's log around its returns would show it."
+    value = roomy_ms(away)
+    is_static = all(client.group_instance_id for client in facts.clients)
+    lets = f"{name}={value} or more" if is_static else f"a group.instance.id with {name}={value} or more"
+    return (
+        f"{lets[0].upper() if not is_static else lets[0]}{lets[1:]} lets {whom} come back without a rebalance, which "
+        f"saves {facts.saving}; the price: partitions of one that stays away lie idle for so long."
+    )
+
+
+def longer_session(facts: Facts, away_ms: float) -> str:
+    """Return by how much the session is to be longer for members that were silent for longer than it is."""
+    more = duration(roomy_ms(away_ms))
+    return (
+        f"A {facts.session_setting} of the group that is {more} longer covers that, which saves {facts.saving}; the "
+        f"price: a process that is really dead is noticed {more} later."
+    )
+
+
+def slow_revoker(facts: Facts) -> str:
+    """Return who held rebalances up by not giving partitions up, for how long, and what would end it sooner."""
+    said = f"{facts.culprit} gave partitions up late, or not at all, which is behind {facts.share}"
+    if facts.waits:
+        ms, of_ms, still_ms = (
+            sum(getattr(wait, name) for wait in facts.waits) for name in ("ms", "of_ms", "stood_still_ms")
+        )
+        longest = max(facts.waits, key=lambda wait: wait.ms)
+        slowest = who(longest.client.client_id, longest.client.client_host)
+        said += (
+            f": {duration(ms)} of the {duration(of_ms)} of those that waited for it, up to {duration(longest.ms)} at "
+            f"once (for {slowest}), while what was taken away stood still for {duration(still_ms)}, all partitions "
+            "together"
+        )
+    fenced = [stay for stay in facts.stays if stay.end_cause == "rebalance_timeout"]
+    if fenced:
+        names = sorted({who(stay.client.client_id, stay.client.client_host) for stay in fenced})
+        said += f"; {listed(names)} never gave them up and was fenced {times(len(fenced))}"
+    poll = facts.poll_ms
+    bound = _POLL if poll is None else setting(_POLL, roomy_ms(_given_up_ms(facts)), poll)
+    return (
+        f"{said}. Partitions are given up at the next poll, once onPartitionsRevoked has returned: smaller batches "
+        f"(max.poll.records), and nothing but a commit in the callback, end it sooner. {bound} bounds how long the "
+        "others wait; the price: who is slower than that is fenced, and does its work since the last commit twice."
+    )
+
+
+def _given_up_ms(facts: Facts) -> float:
+    """The longest that it took somebody who gave partitions up; a second where nobody did."""
+    return max((wait.ms for wait in facts.waits if wait.is_given_up), default=1_000.0)

@@ -1,0 +1,111 @@
+"""The commits that later ones are compared with: what findings in a group's offsets need of its history.
+
+Of each partition these are the last commit, and those on both sides of the beginning of the assignment in which it is
+owned still, and beside them all commits behind the group's *line*: the first one whose transaction is open, or what the
+replay has not settled. Findings in these are those in the whole history.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from schemas.tables.gold import STANDING_COMMITS
+from transforms.findings.offsets.rewinds import DELETED_WITHIN_MS
+from transforms.gold.findings.kernel import GROUP
+
+BEHIND_MS = 2 * DELETED_WITHIN_MS
+"""How far the line lies behind the horizon: so that all is settled that has a say in what lies before it."""
+
+KEY = (*GROUP, "topic", "partition")
+RECORD = ("topic_partition_of_record", "record_offset")
+
+_COLUMNS = STANDING_COMMITS.columns
+
+
+def together(standing: DataFrame, since: DataFrame) -> DataFrame:
+    """Return the standing commits and younger ones, each once; the younger version tells how a transaction ended.
+
+    Args:
+        standing: `gold.standing_commits`, of some groups.
+        since: commits of silver: those that are new, and those that were written since the line.
+    """
+    fresh = since.select(*_COLUMNS)
+    old = standing.select(*_COLUMNS).join(fresh.select(*GROUP, *RECORD), [*GROUP, *RECORD], "left_anti")
+    return old.unionByName(fresh)
+
+
+def line(commits: DataFrame, at: float) -> DataFrame:
+    """Return the line of each group: cluster, group_id, line DOUBLE (epoch ms).
+
+    Args:
+        commits: its commits.
+        at: where it lies if no transaction is open (epoch ms).
+    """
+    opened = F.min(F.when(F.col("txn_state") == "open", F.unix_micros("recorded_at") / 1000.0))
+    return commits.groupBy(*GROUP).agg(F.least(opened - 1.0, F.lit(at)).alias("line"))
+
+
+def standing(commits: DataFrame, assignments: DataFrame, at: float) -> DataFrame:
+    """Return what is to stand for the commits up to a moment, and all younger ones.
+
+    Args:
+        commits: all commits of some groups, or what `together` gives.
+        assignments: `gold.assignments` of these groups, those that reach beyond the line at least.
+        at: the moment (epoch ms).
+
+    Returns:
+        `gold.standing_commits`.
+    """
+    lines = line(commits, at)
+    lined = commits.select(*_COLUMNS).join(lines, [*GROUP])
+    is_settled = F.coalesce(_at() <= F.col("line"), F.lit(False))
+    by_record = Window.partitionBy(*KEY).orderBy(*_desc())
+    by_time = Window.partitionBy(*KEY).orderBy(F.col("recorded_at").desc())
+    is_effective = ~F.col("txn_state").isin("aborted", "open")
+    ranked = (
+        lined.where(is_settled)
+        .withColumn("is_effective", is_effective)
+        .withColumn("newest", F.row_number().over(by_record))
+        .withColumn("of_its_kind", F.row_number().over(_of_each_kind()))
+        .withColumn("latest", F.row_number().over(by_time))
+    )
+    is_last = (F.col("is_effective") & (F.col("of_its_kind") == 1)) | (F.col("newest") == 1) | (F.col("latest") == 1)
+    kept = ranked.where(is_last).select(*_COLUMNS)
+    held = assignments.join(lines, [*GROUP], "left").where(is_held_after(F.coalesce("line", F.lit(at))))
+    parts = [kept, lined.where(~is_settled).select(*_COLUMNS), _at_begins(lined.where(is_settled), held)]
+    return parts[0].unionByName(parts[1]).unionByName(parts[2]).dropDuplicates([*RECORD])
+
+
+def is_held_after(moment: Column) -> Column:
+    """Tell whether an assignment reaches beyond a moment (epoch ms)."""
+    return F.col("valid_to").isNull() | (F.unix_micros("valid_to") / 1000.0 > moment)
+
+
+def _at_begins(commits: DataFrame, assignments: DataFrame) -> DataFrame:
+    """Return the last commit before, and the first one in, each of some assignments."""
+    begins = assignments.where("valid_from IS NOT NULL").select(*KEY, F.unix_micros("valid_from").alias("begin_us"))
+    made = commits.where("NOT is_tombstone AND NOT txn_state IN ('aborted', 'open')")
+    us, row = F.unix_micros("recorded_at"), F.struct(*_COLUMNS)
+    near = (
+        made.join(begins.distinct(), [*KEY])
+        .groupBy(*KEY, "begin_us")
+        .agg(
+            F.max_by(F.when(us < F.col("begin_us"), row), F.when(us < F.col("begin_us"), us)).alias("before"),
+            F.min_by(F.when(us >= F.col("begin_us"), row), F.when(us >= F.col("begin_us"), us)).alias("first"),
+        )
+    )
+    both = near.select(F.explode(F.array("before", "first")).alias("kept"))
+    return both.where("kept IS NOT NULL").select("kept.*")
+
+
+def _at() -> Column:
+    return F.unix_micros("recorded_at") / 1000.0
+
+
+def _of_each_kind() -> WindowSpec:
+    return Window.partitionBy(*KEY, "is_effective", "is_tombstone").orderBy(*_desc())
+
+
+def _desc() -> list[Column]:
+    return [F.col(name).desc() for name in RECORD]

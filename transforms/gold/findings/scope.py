@@ -1,0 +1,132 @@
+"""Which part of the tables a run looks for findings in: the groups with news, each from some time before the news on.
+
+A finding is judged by what was known up to REACH after it. So those that were over for so long when a group's rows
+changed stay as they are. All later ones are found anew, and take the place of those that there were: from the group's
+*cut* on, which lies in no finding and in no stretch of time that could become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas.table import TableSpec
+from transforms.gold.findings.kernel import GROUP
+
+REACH_MS = 3_600_000
+"""What came later than this after a finding has no part in it, and what was over so long before it neither."""
+
+WRITTEN = ("settled_at", "answered_at", "logged_at", "recorded_at")
+"""Columns that say when a row was written, or became final; the first that a table has."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The groups of a run.
+
+    Attributes:
+        groups: cluster, group_id, since DOUBLE (epoch ms; when its rows changed first), cut BIGINT (epoch µs); null =
+            from the group's beginning.
+        reach_ms: `REACH_MS`, or the longest window of the thresholds, if that is longer.
+        few: the same as rows; None = they are too many.
+        cut_us: the earliest cut; None = some group begins at its beginning.
+    """
+
+    groups: DataFrame
+    reach_ms: int
+    few: Sequence[Mapping[str, Any]] | None = None
+    cut_us: int | None = None
+
+    @property
+    def listed(self) -> Sequence[str] | None:
+        """Ids of the groups; None = they are too many."""
+        return None if self.few is None else [row["group_id"] for row in self.few]
+
+    def is_since(self, at: float) -> Column:
+        """Tell of a row of `groups` whether all that changed is not older than a moment (epoch ms)."""
+        return F.coalesce(F.col("since") >= F.lit(at), F.lit(False))
+
+    def changed_before(self, at: float) -> Sequence[str] | None:
+        """Return the ids of the groups in which something older changed; None = they are too many."""
+        if self.few is None:
+            return None
+        return [row["group_id"] for row in self.few if row["since"] is None or row["since"] < at]
+
+    def listed_rows(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of the groups if these are listed, so that files without any are not opened; else all."""
+        return rows if self.listed is None else rows.where(F.col("group_id").isin(*self.listed))
+
+    def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
+        """Return the rows of a table that findings of the run may need."""
+        rows = self.listed_rows(rows)
+        written = next((name for name in WRITTEN if name in spec.columns), None)
+        if written is None:
+            return rows
+        since_us = F.col("cut") - 2 * self.reach_ms * 1000
+        if self.cut_us is not None:  # files that are older as a whole are not even opened
+            rows = rows.where(_is_since(written, F.lit(self.cut_us - 2 * self.reach_ms * 1000)))
+        near = rows.join(F.broadcast(self.groups), [*GROUP])
+        return near.where(F.col("cut").isNull() | _is_since(written, since_us)).drop("cut", "since")
+
+    def of_groups(self, rows: DataFrame) -> DataFrame:
+        """Return all rows of the groups."""
+        return self.listed_rows(rows).join(F.broadcast(self.groups.select(*GROUP)), [*GROUP], "left_semi")
+
+    def found(self, rows: DataFrame, begin: str) -> DataFrame:
+        """Return those of new findings that lie behind the cut."""
+        cut = rows.join(F.broadcast(self.groups), [*GROUP])
+        return cut.where(F.coalesce(F.unix_micros(begin) >= F.col("cut"), F.lit(True))).drop("cut", "since")
+
+    def before_cut(self, rows: DataFrame, begin: str) -> DataFrame:
+        """Return those of old findings of the groups that stay as they are."""
+        cut = self.listed_rows(rows).join(F.broadcast(self.groups), [*GROUP])
+        return cut.where(F.unix_micros(begin) < F.col("cut")).drop("cut", "since")
+
+    def of_others(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of all other groups."""
+        return rows.join(self.groups.select(*GROUP), [*GROUP], "left_anti")
+
+
+def _is_since(column: str, us: Column) -> Column:
+    """Tell whether a row was not yet written at a moment; what is not final yet never was."""
+    return F.col(column).isNull() | (F.col(column) >= F.timestamp_micros(us))
+
+
+def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int) -> DataFrame:
+    """Return the groups of a run, since when they changed, and their cuts; grain: one group.
+
+    Args:
+        news: cluster, group_id, since DOUBLE (epoch ms; null = from the beginning): what has changed in groups.
+        findings: the tables of what was found before: cluster, group_id, started_at, ended_at, is_open.
+        reach_ms: see `Scope`.
+    """
+    before = reduce(
+        DataFrame.unionByName,
+        [
+            rows.select(
+                *GROUP,
+                F.unix_micros("started_at").alias("started_us"),
+                F.unix_micros("ended_at").alias("ended_us"),
+                "is_open",
+            )
+            for rows in findings
+        ],
+    )
+    of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("since"))
+    is_whole = F.max(F.col("since").isNull())
+    since = (
+        news.unionByName(of_open)
+        .groupBy(*GROUP)
+        .agg(F.when(~is_whole, F.min("since")).alias("since"))
+        .withColumn("since_us", ((F.col("since") - F.lit(reach_ms)) * 1000).cast("bigint"))
+    )
+    touched = since.join(before, [*GROUP], "left").withColumn(
+        "touched_us", F.when(F.col("ended_us") >= F.col("since_us"), F.col("started_us"))
+    )
+    cut = F.when(F.max("since_us").isNotNull(), F.least(F.min("since_us"), F.min("touched_us")))
+    return touched.groupBy(*GROUP).agg(F.max("since").alias("since"), cut.alias("cut"))

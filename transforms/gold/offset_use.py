@@ -1,0 +1,113 @@
+"""What tells who keeps a group's offsets: of its many commits the few that decide.
+
+The verdict is `transforms.findings.offsets.keeping`.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from transforms.findings.offsets.keeping import COMMITS, GOES_ON, SLACK_MS
+
+_PLACE = ("topic", "partition")
+_FOR_EVER = 2**62
+
+
+def owners_until(assignments: DataFrame, group_id: str, at: Column) -> DataFrame:
+    """Return the first assignment of each partition, and of each client.
+
+    Args:
+        assignments: `gold.assignments`.
+        group_id: the group.
+        at: the moment up to which something is known.
+    """
+    known = _until(assignments, group_id, "valid_from", at)
+    row, since = F.struct(*assignments.columns), F.coalesce(F.unix_micros("valid_from"), F.lit(_FOR_EVER))
+    firsts = [known.groupBy(*keys).agg(F.min_by(row, since).alias("row")) for keys in (_PLACE, ("client_id",))]
+    return firsts[0].select("row.*").unionByName(firsts[1].select("row.*"))
+
+
+def empty_until(generations: DataFrame, group_id: str, at: Column) -> DataFrame:
+    """Return the generations without members.
+
+    Args:
+        generations: `gold.generations`.
+        group_id: the group.
+        at: the moment up to which something is known.
+    """
+    return generations.where((F.col("group_id") == group_id) & (F.col("emptied_at") <= at))
+
+
+def commits_until(
+    commits: DataFrame, assignments: DataFrame, generations: DataFrame, group_id: str, at: Column
+) -> DataFrame:
+    """Return the last commit of each partition, and the last few that no member can have made.
+
+    Those are of partitions that nobody was assigned, or from a time when the group had no members.
+
+    Args:
+        commits: `silver.offset_commits`.
+        assignments: `gold.assignments`.
+        generations: `gold.generations`.
+        group_id: the group.
+        at: the moment up to which something is known.
+    """
+    is_taken = "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
+    taken = _until(commits, group_id, "recorded_at", at).where(is_taken)
+    owned = (
+        _until(assignments, group_id, "valid_from", at).select(*_PLACE).distinct().withColumn("is_owned", F.lit(True))
+    )
+    marked = _in_empty(taken, empty_until(generations, group_id, at)).join(owned, [*_PLACE], "left")
+    is_free = F.col("is_in_empty") | F.col("is_owned").isNull()
+    newest = F.row_number().over(Window.partitionBy(*_PLACE).orderBy(F.desc("recorded_at")))
+    of_kind = F.row_number().over(Window.partitionBy(*_PLACE, "is_in_empty").orderBy(F.desc("recorded_at")))
+    return (
+        marked.withColumn("newest", newest)
+        .withColumn("of_kind", of_kind)
+        .where((F.col("newest") == 1) | (is_free & (F.col("of_kind") <= GOES_ON)))
+        .select(*commits.columns)
+    )
+
+
+def requests_until(requests: DataFrame, group_id: str, at: Column) -> DataFrame:
+    """Return the commits in the request log, counted; grain: those of one kind by one client.
+
+    Args:
+        requests: `silver.group_requests`.
+        group_id: the group.
+        at: the moment up to which something is known.
+
+    Returns:
+        api, error, and, where the request names no member, member_id, group_instance_id, generation and client_id;
+        answered_at (of the last), times BIGINT.
+    """
+    names_nobody = F.col("member_id") == ""
+    whose = ("member_id", "group_instance_id", "generation", "client_id")
+    sent = requests.where((F.col("group_id") == group_id) & F.col("api").isin(*COMMITS) & (F.col("answered_at") <= at))
+    return (
+        sent.where(F.col("error").isNotNull())
+        .groupBy("api", "error", *(F.when(names_nobody, F.col(name)).alias(name) for name in whose))
+        .agg(F.max("answered_at").alias("answered_at"), F.count("*").alias("times"))
+    )
+
+
+def _in_empty(commits: DataFrame, generations: DataFrame) -> DataFrame:
+    """Tell of commits whether the group had no members then: `is_in_empty`."""
+    begin, end = F.unix_micros("emptied_at") + SLACK_MS * 1000, F.unix_micros("ended_at")
+    spans = generations.select(
+        "group_id", begin.alias("us"), F.coalesce(end, F.lit(_FOR_EVER)).alias("until_us"), F.lit(0).alias("rank")
+    ).where("us <= until_us")
+    made = commits.withColumn("us", F.unix_micros("recorded_at")).withColumn("rank", F.lit(1))
+    in_order = Window.partitionBy("group_id").orderBy("us", "rank")
+    last = F.last("until_us", ignorenulls=True).over(in_order)
+    return (
+        made.unionByName(spans, allowMissingColumns=True)
+        .withColumn("is_in_empty", F.coalesce(F.col("us") <= last, F.lit(False)))
+        .where("rank = 1")
+        .drop("us", "until_us", "rank")
+    )
+
+
+def _until(rows: DataFrame, group_id: str, moment: str, at: Column) -> DataFrame:
+    return rows.where((F.col("group_id") == group_id) & F.coalesce(F.col(moment) <= at, F.lit(True)))

@@ -1,0 +1,77 @@
+"""The rows of one group, as the report takes them: dictionaries by table, moments as epoch milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.kafka_errors import ERROR_CODES
+
+Row = Mapping[str, Any]
+
+BEGINS = ("preparing_at", "completing_at", "stable_at", "emptied_at")
+"""Moments of a generation in the order in which they come: its rebalance began at the first that is known."""
+
+ORDINARY_ANSWERS = {
+    "JoinGroup": (ERROR_CODES["MEMBER_ID_REQUIRED"],),
+    "Heartbeat": (ERROR_CODES["REBALANCE_IN_PROGRESS"],),
+    "SyncGroup": (ERROR_CODES["REBALANCE_IN_PROGRESS"],),
+}
+"""Errors that are no refusal, but how the coordinator says what comes next."""
+
+
+@dataclass(frozen=True)
+class GroupRows:
+    """What gold holds of one group, the newest rows only where there are very many.
+
+    Attributes:
+        cluster: Kafka cluster.
+        group_id: consumer group.
+        tables: rows by name of their table.
+        row_counts: how many there are in all, by name of their table.
+    """
+
+    cluster: str
+    group_id: str
+    tables: Mapping[str, list[Row]]
+    row_counts: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, table: str) -> list[Row]:
+        """Return the rows of a table; of one that is not there, none."""
+        return self.tables.get(table, [])
+
+    def in_all(self, table: str) -> int:
+        """Return how many rows of the table the group has, those that were left out among them."""
+        return max(self.row_counts.get(table, 0), len(self.of(table)))
+
+    def generations(self) -> list[Row]:
+        """Return the generations in order."""
+        return sorted(self.of("generations"), key=lambda row: (row["life"], row["generation"]))
+
+
+def rebalanced_at(generation: Row) -> float | None:
+    """Return when the rebalance that led to a generation began."""
+    return next((generation[name] for name in BEGINS if generation.get(name) is not None), None)
+
+
+def owner_names(rows: Iterable[Row]) -> list[str]:
+    """Return what each row's member is called: like itself when it comes back under another member id.
+
+    That is its group.instance.id, else its client.id, with the host where one client.id is on several.
+    """
+    known = list(rows)
+    hosts: dict[str, set[str]] = {}
+    for row in known:
+        hosts.setdefault(_client(row), set()).add(row.get("client_host") or "")
+    return [_name(row, len(hosts[_client(row)]) > 1) for row in known]
+
+
+def _client(row: Row) -> str:
+    return str(row.get("client_id") or row.get("member_id") or "")
+
+
+def _name(row: Row, needs_host: bool) -> str:
+    if row.get("group_instance_id"):
+        return str(row["group_instance_id"])
+    return f"{_client(row)} {row.get('client_host') or ''}".strip() if needs_host else _client(row)
