@@ -101,15 +101,13 @@ def _later(row: Row) -> bool:
 _FAR_MS = 4_102_444_800_000
 """The year 2100."""
 
-_EXACT = "unique(cluster, group_id, life, generation"
-
 DAMAGES = (
     # keys, nulls and words, as the declaration has them
     _damage(
         "an assignment twice",
         "assignments",
         _one(_of("web-rr", valid_to=_known), _twice),
-        f"{_EXACT}, member_id, topic, partition)",
+        "unique(cluster, group_id, life, generation, member_id, topic, partition, hold)",
         "partitions_counted",
     ),
     _damage(
