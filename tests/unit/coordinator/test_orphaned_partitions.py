@@ -102,6 +102,15 @@ def test_it_is_over_when_the_target_does_not_give_it_any_more():
     ]
 
 
+def test_it_is_interrupted_while_the_group_is_not_stable():
+    """A static member that leaves for a while keeps the group Reconciling, without a bump."""
+    at, two = BEGUN
+    begun = (at, [_is("b"), *two, _stands("b", 1)])
+    away, back = (4_000, [_stands("b", -2)]), (5_000, [_stands("b", 1)])
+    spans = [(0, "a", 1, 3_000, 4_000), (1, "a", 1, 3_000, 4_000), (0, "a", 1, 5_000, None), (1, "a", 1, 5_000, None)]
+    assert _spans(begun, *LETS_GO, away, back) == spans
+
+
 def test_it_is_over_when_the_group_is_gone():
     leaves = (6_000, [(8, "a", None), (7, "a", None), (5, "a", None), (3, "", {"epoch": 2})])
     deleted = (6_000, [(8, "a", None), (7, "a", None), (5, "a", None), (6, "", None), (3, "", None)])

@@ -61,7 +61,7 @@ def end(state: EpochState, teller: Teller, members: Mapping[str, Glimpse], at: f
 
 
 def _can_have_some(state: EpochState) -> bool:
-    """Whether the group was Stable in its present epoch; and no targets were missed, which would look like old ones."""
+    """Whether the group was Stable in its present epoch; not where targets were missed, and older ones stand."""
     return state.open is not None and state.open.stable_at is not None and state.are_targets_known is True
 
 
