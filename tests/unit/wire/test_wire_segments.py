@@ -223,6 +223,15 @@ def test_shares_of_a_file_are_the_file(share: int) -> None:
     assert [offset for part in parts for offset in part] == list(range(100))
 
 
+def test_a_batch_that_claims_the_next_one_as_its_own_does_not_take_it_along() -> None:
+    first, second, third = (batch(base, ROWS) for base in (0, 5, 10))
+    longer = bytearray(first)
+    longer[8:12] = struct.pack(">i", len(first) + len(second) - 12)
+    good, bad = read_all(bytes(longer) + second + third)
+    assert {each.offset for each in good} == set(range(5, 15))
+    assert [each.byte_position for each in bad] == [0]
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_any_damage_leaves_the_other_batches(data: st.DataObject) -> None:
