@@ -197,10 +197,11 @@ def _is_sound(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:
 
 
 def _is_length(file: BinaryIO, position: int, following: int, size: int, limits: Limits) -> bool:
-    """Say whether a bad batch may be as long as it says: one can follow, and none lies in it that would be lost."""
+    """Say whether a bad batch may be as long as it says: one can follow, and none begins in it that would be lost."""
     if not _can_follow(file, following, size, limits):
         return False
-    return _next_batch(file, position + 1, following, limits) is None
+    found = _next_batch(file, position + 1, size, limits)
+    return found is None or found >= following
 
 
 def _can_follow(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:
