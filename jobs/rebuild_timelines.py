@@ -26,6 +26,7 @@ from schemas.tables.gold import (
     CLIENT_TIMELINE,
     COORDINATORS,
     GENERATIONS,
+    ORPHANED_PARTITIONS,
     RECONCILIATIONS,
     REPLAY_SNAPSHOTS,
 )
@@ -105,7 +106,7 @@ def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | No
     if not any(row.is_new for row in known):
         return names, None
     new = rows.where(reach.is_new(TOPIC_NAMES))
-    told = (job.lake.read(spec) for spec in (ASSIGNMENTS, RECONCILIATIONS, GENERATIONS))
+    told = (job.lake.read(spec) for spec in (ASSIGNMENTS, RECONCILIATIONS, ORPHANED_PARTITIONS, GENERATIONS))
     return names, news.of_names(new, *told)
 
 

@@ -324,6 +324,30 @@ class ReconciliationRow(Struct, kw_only=True, gc=False):
     settled_at: float | None = None
 
 
+class OrphanedPartitionRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.orphaned_partitions`.
+
+    One stretch of time, within one epoch, in which nobody had a partition that the target gives to a member, although
+    the group was Stable.
+    """
+
+    cluster: str
+    group_id: str
+    life: int
+    group_type: str = "classic"
+    topic: str
+    partition: int
+    generation: int
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    from_at: float
+    to_at: float | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
+
+
 class TransitionRow(Struct, kw_only=True, gc=False):
     """Row of `gold.transitions`: one change of state of a group."""
 

@@ -22,6 +22,7 @@ def test_groups_with_rows_under_an_id_are_told_again_from_the_oldest_of_what_a_n
         spark, "topic, valid_from", f"('a', 'id-1', {at(50)})", f"('b', 'orders', {at(10)})", f"('d', 'id-2', {at(9)})"
     )
     waiting = _frame(spark, "partitions, from_at", f"('c', array('orders-1', 'id-1-0'), {at(40)})")
+    orphaned = _frame(spark, "topic, from_at", f"('e', 'id-1', {at(60)})", f"('d', 'orders', {at(8)})")
     generations = _frame(
         spark,
         "group_type, assignor, completing_at, preparing_at",
@@ -32,5 +33,5 @@ def test_groups_with_rows_under_an_id_are_told_again_from_the_oldest_of_what_a_n
         f"('c', 'share', NULL, {at(6)}, {at(5)})",
     )
     named = spark.sql("SELECT 'id-1' AS topic_id")
-    found = {row.group_id: row.oldest for row in of_names(named, assignments, waiting, generations).collect()}
-    assert found == {"a": 30_000.0, "c": 40_000.0}
+    found = {row.group_id: row.oldest for row in of_names(named, assignments, waiting, orphaned, generations).collect()}
+    assert found == {"a": 30_000.0, "c": 40_000.0, "e": 60_000.0}

@@ -1,8 +1,8 @@
 """A segment file of `__consumer_offsets`: its record batches, the bad ones set aside.
 
 A batch is read whole, a file never. What cannot be read is reported with its bytes and its place, and reading goes
-on with the next batch: at the length that the bad one gives if a batch follows there, else at the next place where
-bytes are a batch with the right checksum. Zeros at the end are space that the broker had set aside.
+on with the next batch: at the length that the bad one gives if a batch follows there and none lies before, else at the
+next place where bytes are a batch with the right checksum. Zeros at the end are space that the broker had set aside.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _batch(
             yield found
     if error is not None:
         is_length_doubtful = isinstance(error, ChecksumMismatch) or head.size > limits.batch_bytes
-        if is_length_doubtful and not _can_follow(file, following, size, limits):
+        if is_length_doubtful and not _is_length(file, position, following, size, limits):
             return (yield from _damaged(file, position, size, head, limits, error))
         yield _rejected(file, position, following, head, error, limits)
     return following
@@ -194,6 +194,14 @@ def _is_sound(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:
     if head is None or position + head.size > size or head.size > limits.batch_bytes:
         return False
     return batches.has_valid_checksum(_bytes_at(file, position, head.size))
+
+
+def _is_length(file: BinaryIO, position: int, following: int, size: int, limits: Limits) -> bool:
+    """Say whether a bad batch may be as long as it says: one can follow, and none begins in it that would be lost."""
+    if not _can_follow(file, following, size, limits):
+        return False
+    found = _next_batch(file, position + 1, size, limits)
+    return found is None or found >= following
 
 
 def _can_follow(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:

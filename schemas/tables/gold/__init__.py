@@ -12,6 +12,7 @@ from schemas.tables.gold.findings import (
 )
 from schemas.tables.gold.health import GROUP_HEALTH
 from schemas.tables.gold.known_findings import KNOWN_FINDINGS
+from schemas.tables.gold.reconciling import ORPHANED_PARTITIONS, RECONCILIATIONS
 from schemas.tables.gold.timelines import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
@@ -19,7 +20,6 @@ from schemas.tables.gold.timelines import (
     GENERATION_MEMBERS,
     GENERATIONS,
     MEMBER_SESSIONS,
-    RECONCILIATIONS,
     REPLAY_SNAPSHOTS,
     TRANSITIONS,
 )
@@ -38,6 +38,7 @@ __all__ = [
     "KNOWN_FINDINGS",
     "MEMBER_SESSIONS",
     "OFFSET_REWINDS",
+    "ORPHANED_PARTITIONS",
     "REBALANCE_STORMS",
     "RECONCILIATIONS",
     "REPLAYED",
@@ -53,6 +54,7 @@ REPLAYED = (
     GENERATION_MEMBERS,
     ASSIGNMENTS,
     RECONCILIATIONS,
+    ORPHANED_PARTITIONS,
     TRANSITIONS,
     MEMBER_SESSIONS,
     REPLAY_AUDIT,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
 from schemas.tables.gold.settled import SETTLED
-from schemas.types import BINARY, STRING
-from schemas.words import WAITING_STATES
+from schemas.types import BINARY
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
 
@@ -111,39 +110,6 @@ ASSIGNMENTS = TableSpec(
         "generation": "generation of a classic group; epoch of the member in any other",
         "topic": "topic; where the name of its id is not known, the id; of a streams task its subtopology",
     },
-)
-
-RECONCILIATIONS = TableSpec(
-    Layer.GOLD,
-    "reconciliations",
-    grain="one stretch of time in which one member was to give partitions up, or waited for some",
-    key=("cluster", "group_id", "life", "member_id", "seq"),
-    columns=(
-        "cluster",
-        "group_id",
-        "life",
-        "member_id",
-        "seq",
-        "group_type",
-        "group_instance_id",
-        "client_id",
-        "client_host",
-        "state",
-        "from_epoch",
-        "to_epoch",
-        "from_at",
-        "to_at",
-        "partitions",
-        "waits_for_member_ids",
-        *SETTLED,
-    ),
-    required=("group_type", "state", "is_settled"),
-    notes={
-        "from_at": "when the member was told to give up, or that it has to wait",
-        "to_at": "when it had given up, or had all; null while open",
-        "partitions": "what it was to give up, or waited for, as topic-partition",
-    },
-    own={"state": Entry(STRING, "what the member was about", WAITING_STATES)},
 )
 
 TRANSITIONS = TableSpec(

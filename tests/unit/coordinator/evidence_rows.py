@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 
 from schemas.catalog import BY_NAME
 from schemas.rows import CoordinatorEventRow
+from transforms.coordinator.consumer.records import REGEX
 from transforms.coordinator.replay import replay_group
 
 Row = dict[str, Any]
@@ -44,6 +46,25 @@ def record(at: int, offset: int, generation: int, *members: Row) -> Row:
         **row, "group_id": GROUP, "topic_partition_of_record": 7, "record_offset": offset, "recorded_at": at,
         "is_tombstone": False, "generation": generation, "protocol_type": "consumer", "protocol": "range",
         "leader_member_id": members[0]["member_id"], "state_changed_at": at - 5, "members": list(members),
+    }  # fmt: skip
+
+
+def modern_records(*moments: tuple[float, list[tuple[int, str, Any]]]) -> list[Row]:
+    """Records of a modern group, by the moments at which they were written.
+
+    Each has the number of its type, whom it is about (a member or a regular expression; "" = the group) and its fields;
+    None = a tombstone.
+    """
+    every = [(at, *written) for at, of_moment in moments for written in of_moment]
+    return [_modern_record(at, offset, *written) for offset, (at, *written) in enumerate(every)]
+
+
+def _modern_record(at: float, offset: int, record_type: int, name: str, body: Any) -> Row:
+    row = dict.fromkeys(BY_NAME["modern_group_records"].columns)
+    about = {"regular_expression" if record_type == REGEX else "member_id": name or None}
+    return {
+        **row, **about, "group_id": GROUP, "topic_partition_of_record": 7, "record_offset": offset, "recorded_at": at,
+        "record_type": record_type, "is_tombstone": body is None, "body": None if body is None else json.dumps(body),
     }  # fmt: skip
 
 

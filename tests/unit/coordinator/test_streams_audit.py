@@ -5,23 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from schemas.catalog import BY_NAME
-from tests.unit.coordinator.evidence_rows import GROUP, Row, request
+from tests.unit.coordinator.evidence_rows import GROUP, Row, modern_records, request
 from transforms.coordinator.replay import replay_group
 from transforms.coordinator.timeline.audit import WHY_UNTOLD
 
 TOPOLOGY = {"epoch": 0, "subtopologies": [{"subtopologyId": "0", "sourceTopics": ["orders"]}]}
 TASKS = [{"subtopology_id": "0", "partitions": [0, 1]}]
 NOTHING: Row = {f"{who}_{role}": [] for who in ("owned", "told") for role in ("active", "standby", "warmup")}
-
-
-def _record(at: float, offset: int, record_type: int, body: Any) -> Row:
-    row = dict.fromkeys(BY_NAME["modern_group_records"].columns)
-    member = {"member_id": "m" if record_type in (19, 21, 22) else None}
-    return {
-        **row, **member, "group_id": GROUP, "topic_partition_of_record": 7, "record_offset": offset, "recorded_at": at,
-        "record_type": record_type, "is_tombstone": False, "body": json.dumps(body),
-    }  # fmt: skip
 
 
 def _standing(epoch: int, before: int, *partitions: int) -> Row:
@@ -53,8 +43,10 @@ BUMPED = [(17, {"epoch": 3, "validatedTopologyEpoch": 0}), (20, {"assignmentEpoc
 
 
 def _records(*moments: tuple[float, list[tuple[int, Any]]]) -> list[Row]:
-    every = [(at, number, body) for at, records in moments for number, body in records]
-    return [_record(at, offset, number, body) for offset, (at, number, body) in enumerate(every)]
+    of_members = (19, 21, 22)
+    return modern_records(
+        *((at, [(number, "m" if number in of_members else "", body) for number, body in each]) for at, each in moments)
+    )
 
 
 def _audited(records: list[Row], *requests: Row) -> list[Row]:

@@ -223,6 +223,19 @@ def test_shares_of_a_file_are_the_file(share: int) -> None:
     assert [offset for part in parts for offset in part] == list(range(100))
 
 
+@pytest.mark.parametrize("further", [[], [batch(10, ROWS)]], ids=["the last one", "one in between"])
+@pytest.mark.parametrize("short_of", [0, 1], ids=["whole", "but for a zero at its end"])
+def test_a_batch_that_claims_the_next_one_as_its_own_does_not_take_it_along(
+    short_of: int, further: list[bytes]
+) -> None:
+    first, second = batch(0, ROWS), batch(5, ROWS)
+    longer = bytearray(first)
+    longer[8:12] = struct.pack(">i", len(first) + len(second) - 12 - short_of)
+    good, bad = read_all(b"".join([longer, second, *further]))
+    assert {each.offset for each in good} == set(range(5, 10 + 5 * len(further)))
+    assert [each.byte_position for each in bad] == [0]
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_any_damage_leaves_the_other_batches(data: st.DataObject) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from schemas.rows import TransitionRow
-from transforms.coordinator.epochs import generations, holds, waits
+from transforms.coordinator.epochs import generations, holds, orphans, waits
 from transforms.coordinator.epochs.before import Before, named, targets_before
 from transforms.coordinator.epochs.members import Members
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part
@@ -93,6 +93,8 @@ class Course:
         for member_id, wait in state.waits.items():
             if member_id in members:
                 waits.tell(state, self._teller, wait, members[member_id], None, None)
+        for orphan in state.orphans:
+            orphans.tell(state, self._teller, orphan, members.get(orphan.member_id), None)
 
     # --- one operation -----------------------------------------------------------------------------------------
 
@@ -125,6 +127,7 @@ class Course:
             generations.take_target(state, was, generations.owners_of(members, targets), at)
             self._take_assignor(group, before, at)
         self._follow_state(group, operation, cause, at)
+        orphans.follow(state, self._teller, self._protocol, group, before.seen, at)
 
     def _look(self, operation: Sequence[Record[Struct]]) -> Before:
         group, types = self._machine.present, self._protocol.types
@@ -172,6 +175,7 @@ class Course:
             holds.follow(state, self._teller, member_id, before.members.get(member_id), None, at)
         for member_id in [*state.waits]:
             waits.follow(state, self._teller, before.members.get(member_id), None, (), at)
+        orphans.end(state, self._teller, before.members | before.seen, at)
         state.holds, state.waits, state.joined_at = {}, {}, {}
         self._say_moved(ModernState.DEAD.value, "group_deleted", before.epoch, None, at)
         if not lives.is_deletion_known(at, Source.OFFSETS):

@@ -41,6 +41,21 @@ class Wait(Struct, array_like=True, gc=False):
     holders: set[str] = field(default_factory=set)
 
 
+class Orphan(Struct, array_like=True, gc=False):
+    """A partition that the target gives to a member, and nobody has although the group is Stable.
+
+    Attributes:
+        member_id: whom the target gives it to.
+        epoch: the group's epoch.
+        since: from when.
+    """
+
+    part: Part
+    member_id: str
+    epoch: int
+    since: float
+
+
 class OpenEpoch(Struct, array_like=True):
     """The group's present epoch.
 
@@ -95,6 +110,7 @@ class EpochState(Struct, array_like=True):
         stable_members: who was in the last epoch that became Stable, with topics; None = there was none, or not known.
         is_from_start: all of the life's epochs were seen.
         are_targets_known: what the members were to have was seen whole; None = not yet, False = an epoch is missing.
+        orphans: what targets give to members, and nobody has.
     """
 
     life: int = 0
@@ -113,3 +129,4 @@ class EpochState(Struct, array_like=True):
     stable_members: dict[str, Topics] | None = None
     is_from_start: bool = False
     are_targets_known: bool | None = None
+    orphans: list[Orphan] = field(default_factory=list)

@@ -15,6 +15,7 @@ from schemas.rows import (
     GenerationMemberRow,
     GenerationRow,
     MemberSessionRow,
+    OrphanedPartitionRow,
     ReconciliationRow,
     ReplayAuditRow,
     TransitionRow,
@@ -28,6 +29,7 @@ class Rows(Struct):
     generation_members: list[GenerationMemberRow] = field(default_factory=list)
     assignments: list[AssignmentRow] = field(default_factory=list)
     reconciliations: list[ReconciliationRow] = field(default_factory=list)
+    orphaned_partitions: list[OrphanedPartitionRow] = field(default_factory=list)
     transitions: list[TransitionRow] = field(default_factory=list)
     member_sessions: list[MemberSessionRow] = field(default_factory=list)
     replay_audit: list[ReplayAuditRow] = field(default_factory=list)
@@ -49,6 +51,7 @@ StampedRow = TypeVar(
     GenerationMemberRow,
     GenerationRow,
     MemberSessionRow,
+    OrphanedPartitionRow,
     ReconciliationRow,
     ReplayAuditRow,
     TransitionRow,

@@ -59,7 +59,9 @@ def of_places(new_places: DataFrame, known_homes: DataFrame) -> DataFrame:
     return unknown.select(*GROUP, F.lit(None).cast("double").alias("oldest"))
 
 
-def of_names(named: DataFrame, assignments: DataFrame, reconciliations: DataFrame, generations: DataFrame) -> DataFrame:
+def of_names(
+    named: DataFrame, assignments: DataFrame, reconciliations: DataFrame, orphaned: DataFrame, generations: DataFrame
+) -> DataFrame:
     """Return the groups with rows that name a topic by its id, as no name was known then; and the oldest of these rows.
 
     Epochs of these groups whose assignor could not be told are among them: it may be for want of the name.
@@ -68,12 +70,15 @@ def of_names(named: DataFrame, assignments: DataFrame, reconciliations: DataFram
         named: topic_id of the names that are new; few.
         assignments: `gold.assignments`.
         reconciliations: `gold.reconciliations`.
+        orphaned: `gold.orphaned_partitions`.
         generations: `gold.generations`.
     """
     without_number = F.regexp_replace("partition", "-[0-9]+$", "")
     waiting = reconciliations.select(*GROUP, "from_at", F.explode("partitions").alias("partition"))
     held = assignments.select(*GROUP, ms("valid_from").alias("oldest"), F.col("topic").alias("topic_id"))
-    rows = held.unionByName(waiting.select(*GROUP, ms("from_at").alias("oldest"), without_number.alias("topic_id")))
+    left_over = orphaned.select(*GROUP, ms("from_at").alias("oldest"), F.col("topic").alias("topic_id"))
+    sought = waiting.select(*GROUP, ms("from_at").alias("oldest"), without_number.alias("topic_id"))
+    rows = held.unionByName(left_over).unionByName(sought)
     found = _oldest(rows.join(F.broadcast(named.select("topic_id")), "topic_id", "left_semi"))
     is_untold = (F.col("group_type") == "consumer") & F.col("completing_at").isNotNull() & F.col("assignor").isNull()
     untold = generations.where(is_untold).select(*GROUP, ms("preparing_at").alias("oldest"))

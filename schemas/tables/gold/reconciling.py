@@ -1,0 +1,74 @@
+"""How members of modern groups get from what they hold to their targets, and what nobody takes."""
+
+from __future__ import annotations
+
+from schemas.columns import Entry
+from schemas.table import Layer, TableSpec
+from schemas.tables.gold.settled import SETTLED
+from schemas.types import STRING
+from schemas.words import WAITING_STATES
+
+RECONCILIATIONS = TableSpec(
+    Layer.GOLD,
+    "reconciliations",
+    grain="one stretch of time in which one member was to give partitions up, or waited for some",
+    key=("cluster", "group_id", "life", "member_id", "seq"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "member_id",
+        "seq",
+        "group_type",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "state",
+        "from_epoch",
+        "to_epoch",
+        "from_at",
+        "to_at",
+        "partitions",
+        "waits_for_member_ids",
+        *SETTLED,
+    ),
+    required=("group_type", "state", "is_settled"),
+    notes={
+        "from_at": "when the member was told to give up, or that it has to wait",
+        "to_at": "when it had given up, or had all; null while open",
+        "partitions": "what it was to give up, or waited for, as topic-partition",
+    },
+    own={"state": Entry(STRING, "what the member was about", WAITING_STATES)},
+)
+
+ORPHANED_PARTITIONS = TableSpec(
+    Layer.GOLD,
+    "orphaned_partitions",
+    grain="one stretch of time, within one epoch, in which nobody had a partition that the target gives to a member, "
+    "although the group was Stable",
+    key=("cluster", "group_id", "topic", "partition", "from_at"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "group_type",
+        "topic",
+        "partition",
+        "generation",
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "from_at",
+        "to_at",
+        *SETTLED,
+    ),
+    required=("life", "group_type", "generation", "member_id", "is_settled"),
+    notes={
+        "topic": "topic; where the name of its id is not known, the id; of an active streams task its subtopology",
+        "generation": "epoch of the group, and of the target",
+        "member_id": "member that the target gives the partition to; in a share group the first by id of several",
+        "from_at": "when the group was Stable and nobody had the partition",
+        "to_at": "when somebody had it, or the group was not Stable any more; null while open",
+    },
+)
