@@ -13,7 +13,7 @@ import pytest
 from tests.support.captures import capture
 from tests.support.workers import common_folder, made_once
 
-# A change is judged by the same examples each time; whoever works on the code finds new ones. No example has to be quick:
+# A change is judged by the same examples each time; who works on the code finds new ones. No example has to be quick:
 # how long it takes says more of what else the machine does.
 hypothesis.settings.register_profile("own", deadline=None)
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
