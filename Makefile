@@ -11,6 +11,8 @@ PY := $(VENV)/bin/python
 PYTHON ?=
 CAPTURE := kafka-4.2.0
 SOURCE := lake/demo-source
+# Two processes: each has a Spark session of its own, which wants 2 GB and seldom more than one core.
+SIDE_BY_SIDE := -n 2 --dist loadfile
 export PYTHONPATH := $(CURDIR)
 
 help:
@@ -29,13 +31,14 @@ demo: venv java
 	@$(PY) -m jobs.run_pipeline --settings conf/demo.toml --publish
 
 test: venv java browser
-	@$(PY) -m pytest
+	@$(PY) -m tests.support.spark_session > /dev/null
+	@$(PY) -m pytest $(SIDE_BY_SIDE)
 
 test-long: venv java browser
 	@$(PY) -m pytest -m long
 
 test-fast: venv
-	@$(PY) -m pytest -m 'not spark and not slow'
+	@$(PY) -m pytest $(SIDE_BY_SIDE) -m 'not spark and not slow'
 
 lint: venv
 	@$(PY) -m ruff check .

@@ -11,23 +11,20 @@ import hypothesis
 import pytest
 
 from tests.support.captures import capture
+from tests.support.workers import common_folder, made_once
 
-# A change is judged by the same examples each time; whoever works on the code finds new ones.
-hypothesis.settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    hypothesis.settings.load_profile("ci")
+# A change is judged by the same examples each time; who works on the code finds new ones. No example has to be quick:
+# how long it takes says more of what else the machine does.
+hypothesis.settings.register_profile("own", deadline=None)
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "own")
 
 
 @pytest.fixture(scope="session")
 def capture_dir(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Unpack a capture by name, once for all tests; return its folder."""
-    into = tmp_path_factory.mktemp("captures")
-
-    def unpack(name: str) -> Path:
-        folder = into / name
-        return folder if folder.exists() else capture(name, into)
-
-    return unpack
+    """Unpack a capture by name, once for all tests; return its folder, which nobody may write to."""
+    into = common_folder(tmp_path_factory) / "captures"
+    return lambda name: made_once(into / name, lambda folder: capture(name, folder.parent))
 
 
 @pytest.fixture(scope="session")
@@ -44,19 +41,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def lake(
     spark: Any, capture_dir: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """Run the whole pipeline on a capture, once for all tests; return the root of its lake."""
+    """Run the whole pipeline on a capture, once for all tests; return its root, which nobody may write to."""
     from tests.support.lakes import fill
 
-    roots: dict[str, Path] = {}
-
-    def filled(name: str) -> Path:
-        if name not in roots:
-            root = tmp_path_factory.mktemp("lakes") / name
-            fill(root, capture_dir(name))
-            roots[name] = root
-        return roots[name]
-
-    return filled
+    roots = common_folder(tmp_path_factory) / "lakes"
+    return lambda name: made_once(roots / name, lambda root: fill(root, capture_dir(name)))
 
 
 @pytest.fixture(scope="session")

@@ -101,11 +101,11 @@ def test_other_thresholds_give_other_findings(
 
 
 def test_the_summary_names_what_was_found(
-    spark: Any, lake: Callable[[str], Path], capture_dir: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+    spark: Any, copy: Path, capture_dir: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     from tests.support.lakes import fill
 
-    fill(lake(CAPTURE), capture_dir(CAPTURE))
+    fill(copy, capture_dir(CAPTURE))
     told = capsys.readouterr().out
     storm = next(line for line in told.splitlines() if "checkout-storm" in line)
     assert "rebalances" in storm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -45,3 +46,9 @@ def properties(scratch: Path) -> Path:
     file.write_text("\n".join(lines), encoding="utf-8")
     os.environ.setdefault("TZ", "UTC")
     return file
+
+
+if __name__ == "__main__":
+    # Brings what a session needs before several processes ask for it: Spark's own Ivy has no lock on its cache.
+    with tempfile.TemporaryDirectory() as folder:
+        start(Path(folder)).stop()
