@@ -14,7 +14,7 @@ import pytest
 
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
-from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_POLICIES, capture
+from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER, MODERN_POLICIES, capture
 from tests.support.pure_pipeline import (
     Row,
     Tables,
@@ -44,6 +44,8 @@ _SLACK_MS = 300
 
 _LEAST = {
     "modern-4.2.0": (1_100, 130),
+    "modern-4.1.1": (1_100, 130),
+    "modern-3.9.1": (500, 0),
     "modern-chaos-4.2.0": (350, 40),
     "modern-policy-disabled-4.2.0": (50, 0),
     "modern-policy-upgrade-4.2.0": (100, 0),
@@ -65,7 +67,7 @@ class Standing(NamedTuple):
     held: Held
 
 
-@pytest.fixture(scope="module", params=(*MODERN, *MODERN_CHAOTIC, *MODERN_POLICIES))
+@pytest.fixture(scope="module", params=(*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC, *MODERN_POLICIES))
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return capture(request.param, tmp_path_factory.mktemp("captures"))
 

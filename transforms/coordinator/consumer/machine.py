@@ -141,7 +141,7 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         if answer is None or answer.error or after is None:
             return answer
         if isinstance(request, HeartbeatRequest) and request.member_epoch >= JOIN:
-            return answer_of(request, before, after)
+            return answer_of(request, before, after, world.settings.rules)
         return replace(answer, epoch=after.epoch) if isinstance(request, JoinRequest) else answer
 
     def _answer(
@@ -228,7 +228,7 @@ def _make_group(turn: Turn, request: HeartbeatRequest, elsewhere: Elsewhere) -> 
         raise Refused(Error.GROUP_ID_NOT_FOUND)
     if elsewhere.group_type is GroupType.ABSENT:
         return
-    if elsewhere.group_type is not GroupType.CLASSIC:
+    if elsewhere.group_type is not GroupType.CLASSIC or not turn.world.settings.rules.converts:
         raise Refused(Error.GROUP_ID_NOT_FOUND)
     if elsewhere.is_empty:
         turn.records.append(Record(CLASSIC_GROUP))

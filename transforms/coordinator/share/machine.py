@@ -96,7 +96,7 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         after = None if self.present is None else self.present.members.get(member_id)
         if answer is None or answer.error or after is None or not isinstance(request, HeartbeatRequest):
             return answer
-        return answer_of(request, before, after)
+        return answer_of(request, before, after, world.settings.rules)
 
     def _answer(self, turn: Turn, request: Request, caller: Caller, elsewhere: GroupType) -> Answer | None:
         if isinstance(request, HeartbeatRequest):
@@ -109,8 +109,9 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
 
     def _heartbeat(self, turn: Turn, request: HeartbeatRequest, caller: Caller, elsewhere: GroupType) -> Answer:
         is_joining = request.member_epoch == JOIN
+        needs_id = turn.world.settings.rules.needs_share_member_id or not is_joining
         is_invalid = (
-            not 0 < len(request.member_id) <= _LONGEST_ID
+            not needs_id <= len(request.member_id) <= _LONGEST_ID
             or request.rack_id == ""
             or request.member_epoch < LEFT
             or (is_joining and not request.subscribed_topic_names)
