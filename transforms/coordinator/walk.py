@@ -187,6 +187,7 @@ class GroupWalk:
             self._state.modern.claimed,
             self._elsewhere(group_type),
             classic is not None and classic.protocol is not None,
+            self._state.modern.told.failures,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:

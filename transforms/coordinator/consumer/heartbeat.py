@@ -11,6 +11,7 @@ from transforms.coordinator.consumer.bumps import RegexChange, refresh_metadata,
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.joining import check_size, speaker
 from transforms.coordinator.consumer.reconcile import Goal, is_reconciled, reconcile
+from transforms.coordinator.consumer.reconcile_early import reconcile_by_target
 from transforms.coordinator.consumer.requests import JOIN, HeartbeatRequest
 from transforms.coordinator.consumer.targets import update_targets
 from transforms.coordinator.consumer.turn import TimerKind, Turn
@@ -102,7 +103,8 @@ def lead_on(
     if turn.world.settings.rules.reconciles_by_subscription:
         subscribed = _subscribed_ids(group, member, topics)
         goal = Goal(epoch, target, subscribed.__contains__, group.is_held, subscription_changed, owned)
-    standing = reconcile(member.standing, goal)
+    is_early = turn.world.settings.rules.reconciles_by_targets
+    standing = reconcile_by_target(member.standing, goal) if is_early else reconcile(member.standing, goal)
     if standing is None:
         raise Refused(Error.FENCED_MEMBER_EPOCH)
     if standing == member.standing:

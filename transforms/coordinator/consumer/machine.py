@@ -50,6 +50,7 @@ from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
     ClassicHeartbeatRequest,
+    ClassicRequest,
     CommitRequest,
     FetchRequest,
     JoinRequest,
@@ -157,6 +158,11 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         if isinstance(request, FetchRequest):
             offsets.check_fetch(turn.group, request)
             return Answer()
+        return self._answer_classic(turn, request, caller, given_id)
+
+    def _answer_classic(self, turn: Turn, request: ClassicRequest, caller: Caller, given_id: str) -> Answer | None:
+        if not turn.world.settings.rules.converts:
+            raise Refused(Error.GROUP_ID_NOT_FOUND)
         if not turn.group.members and isinstance(request, JoinRequest):
             return self._give_up_empty(turn, request)
         if isinstance(request, JoinRequest):

@@ -2,7 +2,7 @@
 
 A member first gives up what it is not to have any more, and shows it; then it takes on the epoch of the target, with
 all partitions of it that nobody else holds; those that come free later it is given at a later heartbeat of its own.
-Source: CurrentAssignmentBuilder (4.2; 3.8 to 4.1 by `Goal.by_subscription`; that of 3.7 is not worked out), KIP-848.
+Source: CurrentAssignmentBuilder (4.2; 3.8 to 4.1 by `Goal.by_subscription`; 3.7 in `reconcile_early`), KIP-848.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Standing(Struct, frozen=True, gc=False, array_like=True):
         previous_epoch: the epoch before the last step, be it the same.
         assigned: what it may use.
         revoking: what it was told to give up, and has not shown to have given up.
+        target_epoch: epoch of the target that it is led to, where its record says so (3.7).
     """
 
     epoch: int = 0
@@ -30,6 +31,7 @@ class Standing(Struct, frozen=True, gc=False, array_like=True):
     state: MemberState = MemberState.STABLE
     assigned: Partitions = {}
     revoking: Partitions = {}
+    target_epoch: int | None = None
 
 
 class Goal(Struct, frozen=True, gc=False):
@@ -56,7 +58,8 @@ class Goal(Struct, frozen=True, gc=False):
 
 def is_reconciled(standing: Standing, epoch: int) -> bool:
     """Whether a member has got to an assignment epoch."""
-    return standing.state is MemberState.STABLE and standing.epoch == epoch
+    reached = standing.epoch if standing.target_epoch is None else standing.target_epoch
+    return standing.state is MemberState.STABLE and reached == epoch
 
 
 def reconcile(standing: Standing, goal: Goal) -> Standing | None:

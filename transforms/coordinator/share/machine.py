@@ -31,7 +31,7 @@ from transforms.coordinator.modern.elsewhere import (
 from transforms.coordinator.modern.group import LEFT
 from transforms.coordinator.modern.machine import ModernMachine, Outcome
 from transforms.coordinator.modern.partitions import Partitions
-from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest
+from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest, JoinRequest
 from transforms.coordinator.modern.world import Refused, World
 from transforms.coordinator.share.group import Group, Member
 from transforms.coordinator.share.heartbeat import answer_of, fence, heartbeat
@@ -104,6 +104,8 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         if self.present is not None:
             if isinstance(request, CommitRequest | FetchRequest):
                 return answer_of_share(request)
+            if isinstance(request, JoinRequest) and not turn.world.settings.rules.knows_other_types:
+                raise Refused(Error.GROUP_ID_NOT_FOUND)
             return answer_of_share_or_streams(request)
         return answer_of_none(request, caller) if elsewhere is GroupType.ABSENT else None
 

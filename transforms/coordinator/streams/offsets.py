@@ -39,8 +39,10 @@ def check_commit(
     member = _member(group, request.member_id)
     if not request.is_transactional and api_version < _WITH_EPOCH:
         raise Refused(Error.UNSUPPORTED_VERSION)
-    is_old_but_holding = rules.lets_old_epochs_commit and epoch < member.epoch and all(
-        _given_at(group, member, topic, number) <= epoch for topic, number in partitions
+    is_old_but_holding = (
+        rules.lets_old_epochs_commit
+        and epoch < member.epoch
+        and all(_given_at(group, member, topic, number) <= epoch for topic, number in partitions)
     )
     if epoch != member.epoch and not is_old_but_holding:
         raise Refused(Error.ILLEGAL_GENERATION if request.is_transactional else Error.STALE_MEMBER_EPOCH)

@@ -48,5 +48,5 @@ def assign_all(group: GroupSpec) -> Assigned:
     """Give every member all partitions of its topics (SimpleAssignor up to 4.0)."""
     counts = group.partition_counts
     return {
-        member.member_id: {topic: tuple(range(counts[topic])) for topic in member.topics} for member in group.members
+        member.member_id: {topic: list(range(counts[topic])) for topic in member.topics} for member in group.members
     }
