@@ -192,7 +192,7 @@ class GroupWalk:
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
             return False
-        audited = audit_row(self._state.shared.cluster, protocol, exchange, predicted, why)
+        audited = audit_row(self._state.shared.cluster, protocol, asked, predicted, why)
         self._classic.say_audited(audited)
         return not is_heartbeat
 

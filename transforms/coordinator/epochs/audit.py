@@ -28,6 +28,7 @@ from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
+    WHY_LATER_RELEASE,
     WHY_NOT_COORDINATOR,
     WHY_RACE,
     WHY_UNKNOWN,
@@ -254,36 +255,28 @@ _COMMITS = frozenset({"OffsetCommit", "TxnOffsetCommit", "SyncGroup", "Heartbeat
 
 
 def audit_row(
-    cluster: str, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted | None, why: str | None
+    cluster: str, protocol: AuditedProtocol, asked: Asked, predicted: Predicted | None, why: str | None
 ) -> ReplayAuditRow:
     """Row of `gold.replay_audit`."""
-    row, told = exchange.row, protocol.told(exchange.row)
-    audited = observed_row(cluster, exchange, row.member_id)
+    exchange = asked.exchange
+    audited = observed_row(cluster, exchange, exchange.row.member_id)
     audited.group_type, audited.why = protocol.group_type, why
-    _fill_in(audited, protocol, exchange, predicted, told)
-    if not audited.agrees and rules.is_beyond_read:
-        audited.why = f"{audited.why}; {WHY_NEWER_RELEASE}"
+    if predicted is not None:
+        _compare(audited, protocol, exchange, predicted)
+    if not audited.agrees and asked.world.settings.rules.is_beyond_read:
+        audited.why = f"{audited.why}; {WHY_LATER_RELEASE}"
     return audited
 
 
-def _fill_in(
-    audited: ReplayAuditRow,
-    protocol: AuditedProtocol,
-    exchange: Exchange,
-    predicted: Predicted | None,
-    told: Partitions | None,
-) -> None:
-    row = exchange.row
-    if predicted is None:
-        return audited
+def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> None:
+    """Fill in what is predicted, and whether the broker answered so."""
+    told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:
         audited.predicted_generation = predicted.answer.epoch
-    foreseen = predicted.answer.assignment
-    if told is not None or (foreseen is not None and row.api in MODERN_HEARTBEATS):
+    if told is not None or (foreseen is not None and exchange.row.api in MODERN_HEARTBEATS):
         audited.is_assignment_agreed = told == (None if foreseen is None else of_numbers(foreseen))
     audited.agrees = _explains(predicted, exchange) and audited.is_assignment_agreed is not False
     if not audited.agrees and audited.why is None:
         said = "the assignment" if _explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"
         audited.why = f"the state machine gives another answer: {said}"
-    return audited

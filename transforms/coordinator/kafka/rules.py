@@ -46,6 +46,11 @@ class OfRelease(Struct, frozen=True, dict=True, array_like=True):
 
     release: Release = LATEST
 
+    @property
+    def is_beyond_read(self) -> bool:
+        """Whether the release is told, and later than all whose coordinator was read."""
+        return self.release != LATEST and self.release[: len(LATEST_READ)] > LATEST_READ
+
 
 class Rules(OfRelease, frozen=True, dict=True, array_like=True):
     """The rules that hold at a broker.
