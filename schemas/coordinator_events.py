@@ -59,6 +59,7 @@ GROUP_EVENTS: dict[str, str] = {
     "modern_epoch_bumped": "group epoch (generation) of a consumer, share or streams group went up",
     "modern_assignment_computed": "target assignment for epoch (generation) computed, "
     "attributes: assignor, duration_ms",
+    "modern_assignment_failed": "target assignment for epoch (generation) could not be computed, attributes: detail",
     "modern_member_state": "member_id got a new assignment state, attributes: detail",
     "modern_other": "another line about a consumer, share or streams group, attributes: detail",
 }
@@ -78,7 +79,8 @@ COORDINATOR_EVENTS: dict[str, str] = {
     "coordinator_error": "the coordinator reports an error of its own, attributes: detail",
     "coordinator_notice": "another line about the coordinator, attributes: detail",
     "broker_settings": "KafkaConfig values: attributes hold those that rule the coordinator, by Kafka's names",
-    "broker_version": "attributes: version, or scala",
+    "broker_version": "attributes: version, or scala; read_as: the release as which a version is read that is newer "
+    "than all that are known",
     "unrecognised": "a line of a group coordinator's logger that no template fits, attributes: logger, text",
 }
 """Events about a coordinator as a whole; group_id is null."""

@@ -143,6 +143,12 @@ class UnsupportedVersion(DecodeError):
     code: ClassVar[str] = "unsupported_version"
 
 
+class AmbiguousLayout(DecodeError):
+    """A value that two releases could have written, each in its own layout, under one version."""
+
+    code: ClassVar[str] = "ambiguous_layout"
+
+
 class UnknownRecordType(DecodeError):
     """A key that begins with a number no known release uses; coordinators skip such records (KIP-915)."""
 

@@ -71,6 +71,26 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierValue:
+    """A layout that older releases wrote under the version number of today's.
+
+    Attributes:
+        layout: the fields behind the version.
+        begins: bytes that every such value begins with, behind its version.
+        ends: bytes that every such value ends with.
+    """
+
+    layout: StructOf
+    begins: bytes = b""
+    ends: bytes = b""
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether such a value is known by its bytes, and not only by not being one of today's."""
+        return bool(self.begins or self.ends)
+
+
+@dataclass(frozen=True, slots=True)
 class RecordType:
     """One type of record in `__consumer_offsets` (CoordinatorRecordType).
 
@@ -81,7 +101,7 @@ class RecordType:
         value: layout of the value behind its version.
         last_version: highest known version of the value; the lowest is 0.
         first_flexible: first flexible version of the value; None = there is none.
-        earlier_values: layouts that older releases wrote under the same version number, newest first.
+        earlier_values: layouts that older releases wrote under the highest known version number, newest first.
     """
 
     type_id: int
@@ -90,7 +110,7 @@ class RecordType:
     value: StructOf
     last_version: int = 0
     first_flexible: int | None = 0
-    earlier_values: tuple[StructOf, ...] = ()
+    earlier_values: tuple[EarlierValue, ...] = ()
 
 
 def struct(*fields: Field) -> StructOf:

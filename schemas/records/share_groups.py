@@ -10,6 +10,7 @@ from schemas.records.fields import (
     GROUP_KEY,
     MEMBER_KEY,
     TOPIC_PARTITIONS,
+    EarlierValue,
     Field,
     RecordType,
     Scalar,
@@ -41,7 +42,7 @@ TYPES = (
         "ShareGroupMetadata",
         key=GROUP_KEY,
         value=struct(Field("epoch", Scalar.INT32), Field("metadataHash", Scalar.INT64)),
-        earlier_values=(struct(Field("epoch", Scalar.INT32)),),
+        earlier_values=(EarlierValue(struct(Field("epoch", Scalar.INT32))),),
     ),
     RecordType(
         12,
@@ -73,6 +74,6 @@ TYPES = (
         value=struct(
             structs("initializingTopics", *_TOPIC, int32s("partitions")), _INITIALIZED_TOPICS, _DELETING_TOPICS
         ),
-        earlier_values=(struct(_INITIALIZED_TOPICS, _DELETING_TOPICS),),
+        earlier_values=(EarlierValue(struct(_INITIALIZED_TOPICS, _DELETING_TOPICS)),),
     ),
 )

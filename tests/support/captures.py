@@ -18,6 +18,9 @@ FAILOVER = ("failover-3.9.1", "failover-4.2.0")
 """Two brokers, of which the second was killed and came back; chaotic clients, `broker_logs` with a folder for each."""
 MODERN = ("modern-4.2.0",)
 """Calm groups of every type: consumer (KIP-848), share and streams groups, conversions; see the truth's `_describe`."""
+MODERN_EARLIER = ("modern-4.1.1", "modern-3.9.1")
+"""The same calm clients at brokers of earlier releases; in 3.9 the new protocol is a preview, without share groups,
+streams groups and regular expressions, and a group with members that subscribe differently may fail to be assigned."""
 MODERN_CHAOTIC = ("modern-chaos-4.2.0",)
 """Chaotic clients of every protocol, some at one group id; groups that are converted, both ways."""
 MODERN_POLICIES = ("modern-policy-disabled-4.2.0", "modern-policy-upgrade-4.2.0", "modern-policy-downgrade-4.2.0")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import ceil, inf
 from typing import Any
 
@@ -24,6 +25,7 @@ from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import HOLD_MS, LOOK_AHEAD_MS, RECORD_DELAY_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.world import ModernSettings, World
@@ -185,11 +187,12 @@ class GroupWalk:
             self._state.modern.claimed,
             self._elsewhere(group_type),
             classic is not None and classic.protocol is not None,
+            self._state.modern.told.failures,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
             return False
-        audited = audit_row(self._state.shared.cluster, protocol, exchange, predicted, why)
+        audited = audit_row(self._state.shared.cluster, protocol, asked, predicted, why)
         self._classic.say_audited(audited)
         return not is_heartbeat
 
@@ -236,15 +239,15 @@ def _read(item: Item, rows: Sequence[ModernGroupRecordRow]) -> Ahead:
     return Ahead(rows[0].recorded_at or 0.0, is_conversion, operations)
 
 
+@lru_cache(maxsize=64)
 def _settings(broker: CoordinatorSettings) -> ModernSettings:
     """Return the settings of a broker that groups of epochs depend on."""
-    release = broker.rules.release
+    rules = ModernRules(broker.rules.release)
     return ModernSettings(
         max_size=broker.consumer_max_size,
         classic_max_size=broker.max_size,
         share_max_size=broker.share_max_size,
-        can_upgrade=broker.migration_policy in ("bidirectional", "upgrade"),
-        can_downgrade=broker.migration_policy in ("bidirectional", "downgrade"),
-        accepts_rejoin=release >= (4, 2),
-        accepts_nobodys_commit=release >= (4, 0),
+        can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
+        can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
+        rules=rules,
     )

@@ -2,12 +2,14 @@
 
 Which layout a value has is said by its key alone (CoordinatorRecordSerde); the value begins with its own version.
 Versions and types of releases to come are met as KIP-915 asks: a higher version of a flexible value is read as the
-highest known one, unknown tags are skipped, an unknown type is set aside.
+highest known one, unknown tags are skipped, an unknown type is set aside. A value that its version does not tell from
+one of an earlier release, with another layout, is rejected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from schemas.records.classic_groups import GROUP_METADATA, LEGACY_OFFSET_COMMIT,
 from schemas.records.fields import RecordType, StructOf
 from schemas.records.record_types import RECORD_TYPES
 from transforms.errors import (
+    AmbiguousLayout,
     DecodeError,
     MarkerKey,
     NullKey,
@@ -136,12 +139,22 @@ def _read_known(record_type: RecordType, value: bytes, version: int) -> dict[str
     def read(layout: StructOf) -> dict[str, Any]:
         return walk_to_end(layout, value, _PREFIX_SIZE, version, flexible=flexible)
 
+    def read_earlier(is_marked: bool) -> dict[str, Any] | None:
+        for each in record_type.earlier_values:
+            body = value[_PREFIX_SIZE:]
+            if each.is_marked >= is_marked and body.startswith(each.begins) and body.endswith(each.ends):
+                with suppress(DecodeError):
+                    return read(each.layout)
+        return None
+
+    is_latest = version == record_type.last_version
     try:
-        return read(record_type.value)
+        fields = read(record_type.value)
     except DecodeError as error:
-        for layout in record_type.earlier_values:
-            try:
-                return read(layout)
-            except DecodeError:
-                continue
-        raise error
+        earlier = read_earlier(is_marked=False) if is_latest else None
+        if earlier is None:
+            raise error
+        return earlier
+    if record_type.earlier_values and is_latest and read_earlier(is_marked=True) is not None:
+        raise AmbiguousLayout("could be of an earlier release as well, which wrote another layout in this version")
+    return fields

@@ -32,7 +32,8 @@ class RegexChange(IntEnum):
 
 def update_member(turn: Turn, member: Member, updated: Member) -> bool:
     """Write a member that the request changed; return whether it names other topics."""
-    if member == updated:
+    is_unwritten_heir = turn.world.settings.rules.heirs_have_no_target and member.member_id not in turn.group.members
+    if member == updated and not is_unwritten_heir:
         return False
     turn.write_member(updated)
     return set(member.metadata.subscribed_topic_names) != set(updated.metadata.subscribed_topic_names)
@@ -50,7 +51,7 @@ def update_regex(turn: Turn, member: Member, updated: Member) -> RegexChange:
             if not is_valid_regex(new):
                 raise Refused(Error.INVALID_REGULAR_EXPRESSION)
             is_new = True
-        elif new in group.regexes or (old and not new):
+        elif new in group.regexes or (old and not new and turn.world.settings.rules.bumps_for_dropped_regex):
             change = RegexChange.RESOLVED
     subscribed = regexes(group.members.values())
     if (is_new or subscribed) and turn.memory.resolving is None:
@@ -70,7 +71,7 @@ def _resolve_if_due(turn: Turn, subscribed: tuple[str, ...], is_new: bool) -> No
         or len(subscribed) != len(group.regexes)
         or (last.version if last else 0) < world.topics.created_version
         or last is None
-        or world.now > last.timestamp + world.settings.regex_refresh_ms
+        or (world.settings.rules.refreshes_regexes and world.now > last.timestamp + world.settings.regex_refresh_ms)
     )
     if is_due and subscribed:
         turn.memory.resolving = subscribed

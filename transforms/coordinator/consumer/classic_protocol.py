@@ -16,6 +16,7 @@ from transforms.coordinator.consumer.joining import check_size, joiner, known_me
 from transforms.coordinator.consumer.records import ClassicMember, ClassicProtocol
 from transforms.coordinator.consumer.turn import TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.kafka.states import MemberState
 from transforms.coordinator.modern.partitions import Partitions, each, of_numbers
 from transforms.coordinator.modern.requests import Answer, Caller, ClassicHeartbeatRequest, JoinRequest, SyncRequest
@@ -56,9 +57,11 @@ def _take_in(turn: Turn, request: JoinRequest, caller: Caller, member: Member, s
     """Take in what a joiner says, and lead it on; the group may become a classic one by it."""
     replaced = turn.group.static_member(request.group_instance_id)
     turns_classic = can_downgrade_by(turn, replaced)
-    updated = _updated(member, request, caller, subscription)
+    updated = _updated(member, request, caller, subscription, turn.world.settings.rules)
     names_changed = update_member(turn, member, updated)
-    bumps = names_changed or update_regex(turn, member, updated) is not RegexChange.NONE
+    bumps = names_changed
+    if turn.world.settings.rules.drops_regex_of_classic:
+        bumps |= update_regex(turn, member, updated) is not RegexChange.NONE
     owned = _owned(subscription, turn.world.topics)
     if replaced is not None and turns_classic:
         if bumps or turn.memory.must_refresh:
@@ -90,7 +93,9 @@ def _supports(group: Group, request: JoinRequest) -> bool:
     )
 
 
-def _updated(member: Member, request: JoinRequest, caller: Caller, subscription: Subscription) -> Member:
+def _updated(
+    member: Member, request: JoinRequest, caller: Caller, subscription: Subscription, rules: ModernRules
+) -> Member:
     """Return a member with what its join says of it."""
     old = member.metadata
     protocols = tuple(ClassicProtocol(protocol.name, protocol.metadata) for protocol in request.protocols)
@@ -101,7 +106,7 @@ def _updated(member: Member, request: JoinRequest, caller: Caller, subscription:
         client_id=caller.client_id,
         client_host=caller.client_host,
         subscribed_topic_names=tuple(sorted(set(subscription.topics or ()))),
-        subscribed_topic_regex="",
+        subscribed_topic_regex="" if rules.drops_regex_of_classic else old.subscribed_topic_regex,
         rebalance_timeout_ms=(
             old.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms
         ),

@@ -154,6 +154,7 @@ def can_downgrade_by(turn: Turn, replaced: Member | None) -> bool:
         and not replaced.is_classic
         and all(member.is_classic for member in members if member.member_id != replaced.member_id)
         and settings.can_downgrade
+        and settings.rules.downgrades_by_heirs
         and len(turn.group.members) <= settings.classic_max_size
     )
 

@@ -179,6 +179,7 @@ def standing_of(value: CurrentAssignment) -> Standing:
         MemberState(value.state),
         partitions_of(value.assigned_partitions),
         partitions_of(value.partitions_pending_revocation),
+        value.target_member_epoch,
     )
 
 

@@ -11,10 +11,12 @@ from transforms.coordinator.consumer.bumps import RegexChange, refresh_metadata,
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.joining import check_size, speaker
 from transforms.coordinator.consumer.reconcile import Goal, is_reconciled, reconcile
+from transforms.coordinator.consumer.reconcile_early import reconcile_by_target
 from transforms.coordinator.consumer.requests import JOIN, HeartbeatRequest
 from transforms.coordinator.consumer.targets import update_targets
 from transforms.coordinator.consumer.turn import TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.kafka.states import MemberState
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.requests import Answer, Caller
@@ -37,12 +39,14 @@ def heartbeat(turn: Turn, request: HeartbeatRequest, caller: Caller, given_id: s
     after = lead_on(turn, updated, epoch, target, subscription_changed, request.owned)
     due = turn.world.now + turn.world.settings.session_timeout_ms
     turn.memory.arm(TimerKind.SESSION, updated.member_id, Deadline(due))
-    return answer_of(request, member, after)
+    return answer_of(request, member, after, turn.world.settings.rules)
 
 
-def answer_of(request: HeartbeatRequest, before: Member, after: Member) -> Answer:
+def answer_of(request: HeartbeatRequest, before: Member, after: Member, rules: ModernRules) -> Answer:
     """Return what a heartbeat is answered that was not refused, by the member before and after it."""
     is_told = request.member_epoch == JOIN or request.is_full or before.standing.assigned != after.standing.assigned
+    if rules.tells_owners:
+        is_told |= request.topic_partitions is not None or before.standing != after.standing
     return Answer(Error.NONE, after.member_id, after.epoch, after.standing.assigned if is_told else None)
 
 
@@ -74,7 +78,8 @@ def next_target(turn: Turn, member: Member, updated: Member, bumps: bool) -> tup
     epoch, homogeneous = group.epoch, group.is_homogeneous
     if bumps or turn.memory.must_refresh:
         epoch, homogeneous = refresh_metadata(turn, bumps, member, updated)
-    if epoch > group.assignment_epoch:
+    is_heir = group.static_member(updated.instance_id) is not None and updated.member_id not in group.members
+    if epoch > group.assignment_epoch or (is_heir and turn.world.settings.rules.heirs_have_no_target):
         return epoch, update_targets(turn, epoch, member, updated, homogeneous)
     return group.assignment_epoch, _target(group, updated)
 
@@ -94,9 +99,12 @@ def lead_on(
     if not subscription_changed and is_reconciled(member.standing, epoch):
         return member
     topics, group = turn.world.topics, turn.group
-    subscribed = _subscribed_ids(group, member, topics)
-    goal = Goal(epoch, target, subscribed.__contains__, group.is_held, subscription_changed, owned)
-    standing = reconcile(member.standing, goal)
+    goal = Goal(epoch, target, lambda _: True, group.is_held, False, owned, by_subscription=False)
+    if turn.world.settings.rules.reconciles_by_subscription:
+        subscribed = _subscribed_ids(group, member, topics)
+        goal = Goal(epoch, target, subscribed.__contains__, group.is_held, subscription_changed, owned)
+    is_early = turn.world.settings.rules.reconciles_by_targets
+    standing = reconcile_by_target(member.standing, goal) if is_early else reconcile(member.standing, goal)
     if standing is None:
         raise Refused(Error.FENCED_MEMBER_EPOCH)
     if standing == member.standing:

@@ -1,7 +1,7 @@
 """Who may speak in a consumer group: the checks of a request, in Kafka's order, and the member that it is of.
 
 Source: GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid, GroupMetadataManager.throwIf…,
-getOrMaybeSubscribeDynamicConsumerGroupMember, …Static… (4.2).
+getOrMaybeSubscribeDynamicConsumerGroupMember, …Static… (4.2; earlier ones by `modern_rules`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,13 @@ def check_fields(request: HeartbeatRequest, api_version: int, settings: ModernSe
     Raises:
         Refused: INVALID_REQUEST or UNSUPPORTED_ASSIGNOR.
     """
-    epoch = request.member_epoch
+    epoch, rules = request.member_epoch, settings.rules
     needs_id = api_version >= _ID_FROM_CLIENT or epoch > JOIN or epoch == LEFT
+    if not rules.leaves_for_a_while_nameless:
+        needs_id |= epoch == LEFT_FOR_A_WHILE
     names_nothing = request.subscribed_topic_names is None and request.subscribed_topic_regex is None
+    if not rules.joins_by_regex:
+        names_nothing = not request.subscribed_topic_names
     is_incomplete_join = epoch == JOIN and (
         request.rebalance_timeout_ms == -1 or request.topic_partitions is None or bool(request.topic_partitions)
     )
@@ -73,7 +77,7 @@ def speaker(turn: Turn, request: HeartbeatRequest) -> Member:
     is_joining = request.member_epoch == JOIN
     if is_joining:
         member = joiner(turn, request.member_id, request.instance_id, is_classic=False)
-        if not turn.world.settings.accepts_rejoin:
+        if request.instance_id is None and not turn.world.settings.rules.lets_rejoin:
             _check_epoch(member.standing, JOIN, request.owned)
         return member
     member = known_member(turn.group, request.member_id, request.instance_id)
@@ -86,10 +90,13 @@ def joiner(turn: Turn, member_id: str, instance_id: str | None, *, is_classic: b
     forerunner = turn.group.static_member(instance_id)
     if forerunner is None:
         return turn.group.members.get(member_id) or Member(member_id)
-    if not is_classic and not forerunner.is_classic and forerunner.epoch != LEFT_FOR_A_WHILE:
+    replaces_at_once = is_classic or (forerunner.is_classic and turn.world.settings.rules.replaces_classic_instances)
+    if not replaces_at_once and forerunner.epoch != LEFT_FOR_A_WHILE:
         raise Refused(Error.UNRELEASED_INSTANCE_ID)
     heir = Member(member_id, forerunner.metadata, replace(forerunner.standing, epoch=JOIN, previous_epoch=JOIN))
     turn.forget_member(forerunner.member_id)
+    if turn.world.settings.rules.heirs_have_no_target:
+        return replace(heir, standing=Standing(assigned=forerunner.standing.assigned))
     turn.write_member(heir)
     turn.write_target(member_id, turn.group.targets.get(forerunner.member_id, {}))
     turn.write_standing(member_id, heir.standing)

@@ -50,9 +50,11 @@ def remove(turn: Turn, request: LeaveRequest) -> Answer:
 
 def _leaver(turn: Turn, leaver: LeavingMember) -> Member:
     named = turn.group.static_member(leaver.group_instance_id)
-    if named is not None and not leaver.member_id:
-        return named
-    return known_member(turn.group, leaver.member_id, leaver.group_instance_id)
+    if named is None or leaver.member_id:
+        named = known_member(turn.group, leaver.member_id, leaver.group_instance_id)
+    if not named.is_classic and not turn.world.settings.rules.removes_any_member:
+        raise Refused(Error.UNKNOWN_MEMBER_ID)
+    return named
 
 
 def fence(turn: Turn, leaving: Iterable[Member]) -> None:

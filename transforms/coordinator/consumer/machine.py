@@ -50,6 +50,7 @@ from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
     ClassicHeartbeatRequest,
+    ClassicRequest,
     CommitRequest,
     FetchRequest,
     JoinRequest,
@@ -141,7 +142,7 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         if answer is None or answer.error or after is None:
             return answer
         if isinstance(request, HeartbeatRequest) and request.member_epoch >= JOIN:
-            return answer_of(request, before, after)
+            return answer_of(request, before, after, world.settings.rules)
         return replace(answer, epoch=after.epoch) if isinstance(request, JoinRequest) else answer
 
     def _answer(
@@ -157,6 +158,11 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         if isinstance(request, FetchRequest):
             offsets.check_fetch(turn.group, request)
             return Answer()
+        return self._answer_classic(turn, request, caller, given_id)
+
+    def _answer_classic(self, turn: Turn, request: ClassicRequest, caller: Caller, given_id: str) -> Answer | None:
+        if not turn.world.settings.rules.converts:
+            raise Refused(Error.GROUP_ID_NOT_FOUND)
         if not turn.group.members and isinstance(request, JoinRequest):
             return self._give_up_empty(turn, request)
         if isinstance(request, JoinRequest):
@@ -228,7 +234,7 @@ def _make_group(turn: Turn, request: HeartbeatRequest, elsewhere: Elsewhere) -> 
         raise Refused(Error.GROUP_ID_NOT_FOUND)
     if elsewhere.group_type is GroupType.ABSENT:
         return
-    if elsewhere.group_type is not GroupType.CLASSIC:
+    if elsewhere.group_type is not GroupType.CLASSIC or not turn.world.settings.rules.converts:
         raise Refused(Error.GROUP_ID_NOT_FOUND)
     if elsewhere.is_empty:
         turn.records.append(Record(CLASSIC_GROUP))

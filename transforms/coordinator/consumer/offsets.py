@@ -20,12 +20,13 @@ def check_commit(group: Group, request: CommitRequest, api_version: int, setting
     if epoch < 0 and not group.members:
         return
     is_nobodys = not request.member_id and request.group_instance_id is None and epoch == -1
-    if request.is_transactional and is_nobodys and settings.accepts_nobodys_commit:
+    if request.is_transactional and is_nobodys and settings.rules.lets_nobody_commit:
         return
     member = _member(group, request.member_id)
-    if not request.is_transactional and not member.is_classic and api_version < _WITH_EPOCH:
-        raise Refused(Error.UNSUPPORTED_VERSION)
     error = _epoch_error(member, epoch)
+    is_too_old = not request.is_transactional and not member.is_classic and api_version < _WITH_EPOCH
+    if is_too_old and (error or settings.rules.needs_new_commits):
+        raise Refused(Error.UNSUPPORTED_VERSION)
     if error is Error.STALE_MEMBER_EPOCH and request.is_transactional:
         error = Error.ILLEGAL_GENERATION
     if error:

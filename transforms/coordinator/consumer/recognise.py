@@ -14,9 +14,8 @@ from math import perm
 from typing import Final
 
 from transforms.coordinator.assignors.classify import CUSTOM
-from transforms.coordinator.assignors.server.assign import assign_uniform
+from transforms.coordinator.assignors.server.assign import assign_homogeneous_before_4_1, assign_uniform
 from transforms.coordinator.assignors.server.heterogeneous import assign_heterogeneous
-from transforms.coordinator.assignors.server.homogeneous import assign_homogeneous
 from transforms.coordinator.assignors.server.ranges import assign_ranges
 from transforms.coordinator.assignors.server.specs import Assigned, GroupSpec, MemberSpec
 from transforms.coordinator.consumer.group import Group, Member
@@ -77,7 +76,7 @@ def _is_taken_over(group: Group, had: Mapping[str, Partitions]) -> bool:
 
 
 def _uniform_before_4_1(group: GroupSpec) -> Assigned:
-    return assign_homogeneous(group, passes_extra_on=False) if group.is_homogeneous else assign_heterogeneous(group)
+    return assign_homogeneous_before_4_1(group) if group.is_homogeneous else assign_heterogeneous(group)
 
 
 _ASSIGNORS: Mapping[str, Sequence[Callable[[GroupSpec], Assigned]]] = {

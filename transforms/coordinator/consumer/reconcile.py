@@ -2,7 +2,7 @@
 
 A member first gives up what it is not to have any more, and shows it; then it takes on the epoch of the target, with
 all partitions of it that nobody else holds; those that come free later it is given at a later heartbeat of its own.
-Source: CurrentAssignmentBuilder (4.2), KIP-848.
+Source: CurrentAssignmentBuilder (4.2; 3.8 to 4.1 by `Goal.by_subscription`; 3.7 in `reconcile_early`), KIP-848.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Standing(Struct, frozen=True, gc=False, array_like=True):
         previous_epoch: the epoch before the last step, be it the same.
         assigned: what it may use.
         revoking: what it was told to give up, and has not shown to have given up.
+        target_epoch: epoch of the target that it is led to, where its record says so (3.7).
     """
 
     epoch: int = 0
@@ -30,6 +31,7 @@ class Standing(Struct, frozen=True, gc=False, array_like=True):
     state: MemberState = MemberState.STABLE
     assigned: Partitions = {}
     revoking: Partitions = {}
+    target_epoch: int | None = None
 
 
 class Goal(Struct, frozen=True, gc=False):
@@ -42,6 +44,7 @@ class Goal(Struct, frozen=True, gc=False):
         is_held: whether anybody, be it this member, holds a partition or has not given it up yet.
         subscription_changed: the request at hand changed what the member subscribes to.
         owned: what the member says that it holds; None = it says nothing.
+        by_subscription: see `ModernRules.reconciles_by_subscription`.
     """
 
     epoch: int
@@ -50,11 +53,13 @@ class Goal(Struct, frozen=True, gc=False):
     is_held: Callable[[str, int], bool]
     subscription_changed: bool = False
     owned: Partitions | None = None
+    by_subscription: bool = True
 
 
 def is_reconciled(standing: Standing, epoch: int) -> bool:
     """Whether a member has got to an assignment epoch."""
-    return standing.state is MemberState.STABLE and standing.epoch == epoch
+    reached = standing.epoch if standing.target_epoch is None else standing.target_epoch
+    return standing.state is MemberState.STABLE and reached == epoch
 
 
 def reconcile(standing: Standing, goal: Goal) -> Standing | None:
@@ -68,7 +73,8 @@ def reconcile(standing: Standing, goal: Goal) -> Standing | None:
     else:
         stays = standing.epoch == goal.epoch
     if not stays:
-        return _next(standing, standing.epoch, goal)
+        is_given_up = standing.state is MemberState.UNREVOKED_PARTITIONS
+        return _next(standing, standing.epoch + (is_given_up and not goal.by_subscription), goal)
     return _without_unsubscribed(standing, goal) if goal.subscription_changed else standing
 
 
@@ -96,8 +102,9 @@ def _next(standing: Standing, epoch: int, goal: Goal) -> Standing:
     if revoking and _owns_any(goal, revoking):
         return Standing(epoch, standing.epoch, MemberState.UNREVOKED_PARTITIONS, kept, revoking)
     wanted = minus(target, kept)
+    own = standing.revoking if goal.by_subscription else {}
     free = {
-        topic: tuple(n for n in numbers if n in standing.revoking.get(topic, ()) or not goal.is_held(topic, n))
+        topic: tuple(n for n in numbers if n in own.get(topic, ()) or not goal.is_held(topic, n))
         for topic, numbers in wanted.items()
     }
     is_blocked = any(len(free[topic]) < len(numbers) for topic, numbers in wanted.items())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError
+from msgspec.json import Decoder
 
+from transforms.coordinator.kafka.states import MemberState
+from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import (
     GroupEpoch,
     MemberTarget,
@@ -14,6 +17,7 @@ from transforms.coordinator.modern.records import (
     TopicPartitions,
     Types,
     decoder,
+    partitions_of,
 )
 
 EPOCH: Final = 3
@@ -55,13 +59,29 @@ class MemberMetadata(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class CurrentAssignment(Struct, frozen=True, gc=False, rename="camel"):
-    """Type 8: where a member stands."""
+    """Type 8: where a member stands.
+
+    Attributes:
+        target_member_epoch: epoch of the target that it is led to; 3.7 only, which wrote no state.
+    """
 
     member_epoch: int
     previous_member_epoch: int
     state: int
     assigned_partitions: list[TopicPartitions] = []
     partitions_pending_revocation: list[TopicPartitions] = []
+    target_member_epoch: int | None = None
+
+
+class EarlyAssignment(Struct, frozen=True, gc=False, rename="camel"):
+    """Type 8 as 3.7 wrote it: the state follows from what is pending."""
+
+    member_epoch: int
+    previous_member_epoch: int
+    target_member_epoch: int
+    assigned_partitions: list[TopicPartitions] = []
+    partitions_pending_revocation: list[TopicPartitions] = []
+    partitions_pending_assignment: list[TopicPartitions] = []
 
 
 class ResolvedRegex(Struct, frozen=True, gc=False):
@@ -75,6 +95,13 @@ class ResolvedRegex(Struct, frozen=True, gc=False):
     topics: tuple[str, ...] = ()
     version: int = 0
     timestamp: int = 0
+
+
+def state_of(revoking: Partitions, awaited: Partitions) -> MemberState:
+    """Return the state of a member of 3.7, by what it was told to give up and what it waits for."""
+    if revoking:
+        return MemberState.UNREVOKED_PARTITIONS  # REVOKING, as 3.7 calls it
+    return MemberState.UNRELEASED_PARTITIONS if awaited else MemberState.STABLE  # ASSIGNING
 
 
 ConsumerRecord = Record[Struct]
@@ -91,6 +118,9 @@ _DECODERS = decoder(
 )
 
 
+_EARLY = Decoder(EarlyAssignment)
+
+
 class _Nothing(Struct):
     """The value of a type of which only the being there counts (4)."""
 
@@ -99,5 +129,18 @@ def read(type_id: int, name: str, body: str | bytes | None) -> ConsumerRecord:
     """Read a record out of the JSON of its fields; None = a tombstone."""
     if body is None:
         return Record(type_id, name)
+    if type_id == CURRENT:
+        return Record(type_id, name, _current(body))
     reader = _DECODERS.get(type_id)
     return Record(type_id, name, _Nothing() if reader is None else reader.decode(body))
+
+
+def _current(body: str | bytes) -> Struct:
+    try:
+        return _DECODERS[CURRENT].decode(body)
+    except ValidationError:
+        early = _EARLY.decode(body)
+    revoking, awaited = early.partitions_pending_revocation, early.partitions_pending_assignment
+    state = state_of(partitions_of(revoking), partitions_of(awaited))
+    epochs = early.member_epoch, early.previous_member_epoch
+    return CurrentAssignment(*epochs, int(state), early.assigned_partitions, revoking, early.target_member_epoch)

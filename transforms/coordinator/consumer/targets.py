@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from transforms.coordinator.assignors.server.assign import ASSIGNORS
+from transforms.coordinator.assignors.server.assign import assigner_of
 from transforms.coordinator.assignors.server.specs import GroupSpec, MemberSpec
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.turn import Turn
@@ -29,7 +29,8 @@ from transforms.coordinator.modern.topics import Topics
 def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homogeneous: bool) -> Partitions:
     """Write new targets of all members, and return that of one.
 
-    What an assignor gives that is not Kafka's own cannot be foreseen: then the targets stay as they are.
+    What an assignor gives that is not Kafka's own, or not as any release that is worked out has it, cannot be foreseen:
+    then the targets stay as they are.
 
     Args:
         turn: the turn.
@@ -50,7 +51,7 @@ def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homo
         uuid_set_order(ids_of(names, topics), len(names)),
     )
     name = preferred_assignor(group, member, updated) or turn.world.settings.assignors[0]
-    assign = ASSIGNORS.get(name)
+    assign = assigner_of(name, spec, turn.world.settings.rules)
     if assign is None:
         turn.write_target_epoch(epoch)
         return group.targets.get(updated.member_id, {})

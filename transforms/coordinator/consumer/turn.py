@@ -83,6 +83,7 @@ class Turn(ModernTurn[Group, Memory], gc=False):
             int(standing.state),
             listed(standing.assigned),
             listed(standing.revoking),
+            standing.target_epoch,
         )
         self.records.append(Record(CURRENT, member_id, value))
 

@@ -28,6 +28,7 @@ from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
+    WHY_LATER_RELEASE,
     WHY_NOT_COORDINATOR,
     WHY_RACE,
     WHY_UNKNOWN,
@@ -64,6 +65,7 @@ class Asked(Struct, frozen=True, gc=False):
         claimed: by member, the moment and place of what its requests before wrote last.
         elsewhere: what the group id is, where it is no group of the protocol; None = not known.
         is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
+        failures: when targets could not be computed, and of which epoch, as lines tell.
     """
 
     exchange: Exchange
@@ -74,6 +76,7 @@ class Asked(Struct, frozen=True, gc=False):
     claimed: dict[str, tuple[float, int]]
     elsewhere: GroupType | None = GroupType.ABSENT
     is_elected: bool = False
+    failures: Sequence[tuple[float, int]] = ()
 
 
 class Predicted(Struct, frozen=True, gc=False):
@@ -96,12 +99,16 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
         return None, WHY_NOT_COORDINATOR
     if observed in _BY_BROKER or observed == _UNKNOWN_TOPIC_ID:
         return None, WHY_BROKER
+    rules = asked.world.settings.rules
+    if exchange.row.api == "ShareGroupHeartbeat" and not rules.keeps_share_targets:
+        return None, WHY_UNTOLD
     by_records, claim = _of_own_records(protocol, asked)
     if by_records is not None and not observed:
         asked.claimed.update(claim)
         return by_records, None
     by_state, why = _of_states(protocol, asked)
-    if observed in protocol.untold and (by_state is None or by_state.error != observed):
+    untold = protocol.untold if rules.balances_by_level else protocol.untold | {Error.UNKNOWN_SERVER_ERROR}
+    if observed in untold and (by_state is None or by_state.error != observed):
         return None, WHY_UNTOLD
     if by_records is None or (by_state is not None and _explains(by_state, exchange)):
         return by_state, why
@@ -158,10 +165,30 @@ def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequen
     if group is None and row.api not in MODERN_HEARTBEATS:
         return None  # what is answered where there is no group, the classic coordinator knows
     given = "" if row.member_id else row.answered_member_id or ""
+    fails = not records and group is not None and _fails(asked, group)
     answer = protocol.observe(group, asked.request, records, asked.world, caller_of(row), given)
     if answer is not None and group is None and not records and not answer.error:
         return _of_other_group(asked)
+    if answer is not None and not answer.error and fails:
+        return Predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
     return None if answer is None else Predicted(answer, state)
+
+
+def _fails(asked: Asked, group: Any) -> bool:
+    """Whether a line tells that the targets could not be computed which a request would have led to."""
+    exchange, row = asked.exchange, asked.exchange.row
+    is_leave = row.generation is not None and row.generation < 0
+    says_something = row.api == "JoinGroup" or (row.api in MODERN_HEARTBEATS and not is_leave)
+    is_due = row.generation == 0 or row.subscribed_topics is not None or group.epoch > group.assignment_epoch
+    epochs = {group.epoch, group.epoch + 1}
+    return (
+        says_something
+        and (is_due or row.api == "JoinGroup")
+        and any(
+            exchange.handled_at - SAME_MOMENT_MS <= at <= exchange.answered_at and epoch in epochs
+            for at, epoch in asked.failures
+        )
+    )
 
 
 def _of_other_group(asked: Asked) -> Predicted | None:
@@ -228,22 +255,28 @@ _COMMITS = frozenset({"OffsetCommit", "TxnOffsetCommit", "SyncGroup", "Heartbeat
 
 
 def audit_row(
-    cluster: str, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted | None, why: str | None
+    cluster: str, protocol: AuditedProtocol, asked: Asked, predicted: Predicted | None, why: str | None
 ) -> ReplayAuditRow:
     """Row of `gold.replay_audit`."""
-    row, told = exchange.row, protocol.told(exchange.row)
-    audited = observed_row(cluster, exchange, row.member_id)
+    exchange = asked.exchange
+    audited = observed_row(cluster, exchange, exchange.row.member_id)
     audited.group_type, audited.why = protocol.group_type, why
-    if predicted is None:
-        return audited
+    if predicted is not None:
+        _compare(audited, protocol, exchange, predicted)
+    if not audited.agrees and asked.world.settings.rules.is_beyond_read:
+        audited.why = f"{audited.why}; {WHY_LATER_RELEASE}"
+    return audited
+
+
+def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> None:
+    """Fill in what is predicted, and whether the broker answered so."""
+    told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:
         audited.predicted_generation = predicted.answer.epoch
-    foreseen = predicted.answer.assignment
-    if told is not None or (foreseen is not None and row.api in MODERN_HEARTBEATS):
+    if told is not None or (foreseen is not None and exchange.row.api in MODERN_HEARTBEATS):
         audited.is_assignment_agreed = told == (None if foreseen is None else of_numbers(foreseen))
     audited.agrees = _explains(predicted, exchange) and audited.is_assignment_agreed is not False
     if not audited.agrees and audited.why is None:
         said = "the assignment" if _explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"
         audited.why = f"the state machine gives another answer: {said}"
-    return audited

@@ -27,7 +27,8 @@ def follow(
         at: when.
     """
     has = _had_by(now)
-    epoch = None if now is None or now.epoch < 0 else now.epoch  # who left for a while keeps what it has
+    # Who left for a while keeps what it has, and so does who takes its own place again, with epoch 0 at first.
+    epoch = None if now is None or now.epoch <= 0 else now.epoch
     kept: list[Hold] = []
     for hold in state.holds.pop(member_id, ()):
         is_had = (hold.part, hold.how) in has

@@ -47,11 +47,13 @@ class Told(Struct, array_like=True):
         departures: by member id, the last two.
         bumps: by epoch, when the line about its bump was written.
         assignors: by epoch, when the targets were computed, and by whose rules.
+        failures: when the targets of an epoch could not be computed, and which epoch's.
     """
 
     departures: dict[str, list[Departure]] = field(default_factory=dict)
     bumps: dict[int, float] = field(default_factory=dict)
     assignors: dict[int, tuple[float, str]] = field(default_factory=dict)
+    failures: list[tuple[float, int]] = field(default_factory=list)
 
     def notice(self, line: CoordinatorEventRow) -> None:
         """Take note of a line."""
@@ -67,6 +69,8 @@ class Told(Struct, array_like=True):
             name = (line.attributes or {}).get("assignor", "").partition("@")[0]
             if name:
                 self.assignors[line.generation] = (at, _short(name))
+        elif line.event == "modern_assignment_failed" and line.generation is not None:
+            self.failures.append((at, line.generation))
 
     def departure(self, member_id: str, at: float) -> Departure | None:
         """Return why a member went at a moment, if a line tells."""
@@ -89,6 +93,7 @@ class Told(Struct, array_like=True):
         self.departures = {key: each for key, each in self.departures.items() if each[-1].at >= before}
         self.bumps = {epoch: at for epoch, at in self.bumps.items() if at >= before}
         self.assignors = {epoch: each for epoch, each in self.assignors.items() if each[0] >= before}
+        self.failures = [each for each in self.failures if each[0] >= before]
 
     def _departed(self, member_id: str, departure: Departure) -> None:
         self.departures[member_id] = [*self.departures.get(member_id, ())[-1:], departure]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.kafka.rules import LATEST, Rules, release_of
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -74,7 +75,9 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
             version: Kafka's version, such as "2.6.1"; None = not known, which gives the rules of the latest.
             scala: version of Scala that it was built with, such as "2.12"; None = not known.
         """
-        return replace(self, rules=Rules(release_of(version) or LATEST, scala))
+        release = release_of(version) or LATEST
+        policy = "bidirectional" if ModernRules(release).converts_by_default else "disabled"
+        return replace(self, rules=Rules(release, scala), migration_policy=policy)
 
 
 _MIGRATION_POLICY = "group.consumer.migration.policy"

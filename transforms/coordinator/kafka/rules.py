@@ -1,7 +1,7 @@
 """The rules of the coordinator that not all releases have, as one table: since when, and until when.
 
 Each was read in GroupCoordinator, GroupMetadata and MemberMetadata of the releases on both sides of it. A release that
-is not known is taken to be the latest.
+is not known is taken to be the latest. Those of the newer protocols stand in `modern_rules`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ Release = tuple[int, ...]
 
 FIRST: Release = (0,)
 LATEST: Release = (1_000,)
+LATEST_READ: Release = (4, 2)
+"""The latest release whose coordinator was read; later ones are taken to be like it."""
 
 SCALA_2_12 = "2.12"
 
@@ -28,23 +30,36 @@ class Rule:
         """Take the rule's name."""
         self._name = name
 
-    def __get__(self, rules: Rules, owner: type) -> bool:
+    def __get__(self, rules: OfRelease, owner: type) -> bool:
         """Whether the release has the rule; looked up once, for it is asked at every request."""
         has = self._since <= rules.release and (self._until is None or rules.release < self._until)
         rules.__dict__[self._name] = has
         return has
 
 
-class Rules(Struct, frozen=True, dict=True, array_like=True):
-    """The rules that hold at a broker.
+class OfRelease(Struct, frozen=True, dict=True, array_like=True):
+    """What hangs on a release.
 
     Attributes:
         release: Kafka's version, as far as numbers go.
+    """
+
+    release: Release = LATEST
+
+    @property
+    def is_beyond_read(self) -> bool:
+        """Whether the release is told, and later than all whose coordinator was read."""
+        return self.release != LATEST and self.release[: len(LATEST_READ)] > LATEST_READ
+
+
+class Rules(OfRelease, frozen=True, dict=True, array_like=True):
+    """The rules that hold at a broker.
+
+    Attributes:
         scala: version of Scala that the broker was built with, such as "2.12"; None = the one that Kafka recommends
             for the release.
     """
 
-    release: Release = LATEST
     scala: str | None = None
 
     heartbeats_await_sync = Rule(until=(2, 6, 1))
@@ -115,3 +130,11 @@ def release_of(version: str | None) -> Release | None:
         return tuple(int(part) for part in (version or "").split("-")[0].split("."))
     except ValueError:
         return None
+
+
+def read_as(version: str | None) -> str | None:
+    """Return the release as which a version is read that is newer than all that are known; None for any other."""
+    release = release_of(version)
+    if release is None or release[: len(LATEST_READ)] <= LATEST_READ:
+        return None
+    return ".".join(map(str, LATEST_READ))

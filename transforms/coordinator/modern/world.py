@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.topics import Topics
 
 _NO_LIMIT = 2_147_483_647
@@ -35,8 +35,7 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
         streams_max_size: group.streams.max.size.
         initial_delay_ms: group.streams.initial.rebalance.delay.ms.
         standby_count: num.standby.replicas of the group.
-        accepts_rejoin: a member of a consumer group that is there may join again as if it were new (4.2).
-        accepts_nobodys_commit: a transaction may commit for a consumer group without being a member (4.0).
+        rules: those that hang on the release.
     """
 
     max_size: int = _NO_LIMIT
@@ -51,15 +50,7 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
     streams_max_size: int = _NO_LIMIT
     initial_delay_ms: int = 3_000
     standby_count: int = 0
-    accepts_rejoin: bool = True
-    accepts_nobodys_commit: bool = True
-
-    def of_version(self, version: str | None) -> ModernSettings:
-        """Return these settings as they hold for a Kafka version such as "4.1.0"; None = the newest."""
-        numbers = tuple(int(part) for part in (version or "").split("-")[0].split(".") if part.isdigit())
-        if not numbers:
-            return self
-        return replace(self, accepts_rejoin=numbers >= (4, 2), accepts_nobodys_commit=numbers >= (4, 0))
+    rules: ModernRules = ModernRules()
 
 
 class World(Struct, gc=False):

@@ -1,4 +1,7 @@
-"""What a heartbeat does in a share group, in Kafka's order (GroupMetadataManager.shareGroupHeartbeat, 4.2)."""
+"""What a heartbeat does in a share group, in Kafka's order.
+
+Source: GroupMetadataManager.shareGroupHeartbeat (4.2; earlier ones by `modern_rules`).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from transforms.coordinator.assignors.server.simple import assign_simple
+from transforms.coordinator.assignors.server.assign import assigner_of
 from transforms.coordinator.assignors.server.specs import GroupSpec, MemberSpec
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_collections import string_set_order
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.orders import as_loaded, assignor_order, ids_of
 from transforms.coordinator.modern.partitions import Partitions, of_topics
 from transforms.coordinator.modern.records import GroupEpoch, MemberTarget, Record, listed
@@ -35,7 +39,8 @@ def heartbeat(turn: Turn, request: HeartbeatRequest, caller: Caller) -> Answer:
     updated = _updated(member, request, caller)
     if updated != member:
         turn.records.append(Record(MEMBER, updated.member_id, updated.metadata))
-    bumps = set(updated.topics) != set(member.topics) or group.awaits_targets()
+    rules = turn.world.settings.rules
+    bumps = set(updated.topics) != set(member.topics) or (rules.initialises_shares and group.awaits_targets())
     epoch, subscribed, homogeneous, bumps = _look_at_topics(turn, member, updated, bumps)
     if epoch > group.assignment_epoch:
         target = _update_targets(turn, epoch, updated, homogeneous)
@@ -43,13 +48,14 @@ def heartbeat(turn: Turn, request: HeartbeatRequest, caller: Caller) -> Answer:
         epoch, target = group.assignment_epoch, group.targets.get(updated.member_id, {})
     after = _take_target(turn, updated, epoch, target, bumps)
     turn.memory.deadlines[updated.member_id] = turn.world.now + turn.world.settings.session_timeout_ms
-    ask_for_new(turn, subscribed)
-    return answer_of(request, member, after)
+    if rules.initialises_shares:
+        ask_for_new(turn, subscribed)
+    return answer_of(request, member, after, rules)
 
 
-def answer_of(request: HeartbeatRequest, before: Member, after: Member) -> Answer:
+def answer_of(request: HeartbeatRequest, before: Member, after: Member, rules: ModernRules) -> Answer:
     """Return what a heartbeat is answered that was not refused, by the member before and after it."""
-    is_full = request.subscribed_topic_names is not None
+    is_full = request.subscribed_topic_names is not None and rules.tells_share_subscribers
     is_told = request.member_epoch == JOIN or is_full or before.standing.assigned != after.standing.assigned
     return Answer(Error.NONE, after.member_id, after.epoch, after.standing.assigned if is_told else None)
 
@@ -65,10 +71,11 @@ def _speaker(turn: Turn, request: HeartbeatRequest) -> Member:
         group.put(member)  # Kafka does so before there is a record, unlike in the other groups: it decides orders
     if member is None:
         raise Refused(Error.UNKNOWN_MEMBER_ID)
-    if request.member_epoch == JOIN:
+    rules = turn.world.settings.rules
+    if request.member_epoch == JOIN and rules.lets_rejoin:
         return member
     epoch, standing = request.member_epoch, member.standing
-    is_one_behind = epoch < standing.epoch and epoch == standing.previous_epoch
+    is_one_behind = epoch < standing.epoch and (epoch == standing.previous_epoch or not rules.fences_old_share_epochs)
     if epoch != standing.epoch and not is_one_behind:
         raise Refused(Error.FENCED_MEMBER_EPOCH)
     return member
@@ -109,7 +116,10 @@ def _look_at_topics(turn: Turn, member: Member, updated: Member, bumps: bool) ->
 
 
 def _update_targets(turn: Turn, epoch: int, updated: Member, homogeneous: bool) -> Partitions:
-    """Write new targets of all members, and return that of the member of the request."""
+    """Write new targets of all members, and return that of the member of the request.
+
+    Where the release's assignor is not worked out, the targets stay as they are.
+    """
     group, topics = turn.group, turn.world.topics
     members = {**group.members, updated.member_id: updated}
     ids = assignor_order(group.in_order(), updated.member_id)
@@ -123,7 +133,12 @@ def _update_targets(turn: Turn, epoch: int, updated: Member, homogeneous: bool) 
     ]
     state = group.share_state
     ready = {topic: frozenset(numbers) for topic, numbers in (state.initialized if state else {}).items()}
-    assigned = assign_simple(GroupSpec(specs, topics.partition_counts(), homogeneous, specs[0].topics, ready))
+    spec = GroupSpec(specs, topics.partition_counts(), homogeneous, specs[0].topics, ready)
+    assign = assigner_of("simple", spec, turn.world.settings.rules)
+    if assign is None:
+        turn.write_target_epoch(epoch)
+        return group.targets.get(updated.member_id, {})
+    assigned = assign(spec)
     targets = {each: {topic: tuple(sorted(of)) for topic, of in assigned.get(each, {}).items()} for each in ids}
     for each, target in targets.items():
         if group.targets.get(each) != target:
@@ -137,6 +152,10 @@ def _take_target(turn: Turn, member: Member, epoch: int, target: Partitions, sub
     if member.epoch == epoch and not subscription_changed:
         return member
     subscribed = set(ids_of(member.topics, turn.world.topics))
+    if not turn.world.settings.rules.reconciles_by_subscription:
+        if member.epoch == epoch:
+            return member
+        subscribed = set(target)
     previous = member.standing.previous_epoch if member.epoch == epoch else member.epoch
     standing = Standing(epoch, previous, of_topics(target, subscribed.__contains__))
     if standing == member.standing:

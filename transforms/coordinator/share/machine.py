@@ -31,7 +31,7 @@ from transforms.coordinator.modern.elsewhere import (
 from transforms.coordinator.modern.group import LEFT
 from transforms.coordinator.modern.machine import ModernMachine, Outcome
 from transforms.coordinator.modern.partitions import Partitions
-from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest
+from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest, JoinRequest
 from transforms.coordinator.modern.world import Refused, World
 from transforms.coordinator.share.group import Group, Member
 from transforms.coordinator.share.heartbeat import answer_of, fence, heartbeat
@@ -96,7 +96,7 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         after = None if self.present is None else self.present.members.get(member_id)
         if answer is None or answer.error or after is None or not isinstance(request, HeartbeatRequest):
             return answer
-        return answer_of(request, before, after)
+        return answer_of(request, before, after, world.settings.rules)
 
     def _answer(self, turn: Turn, request: Request, caller: Caller, elsewhere: GroupType) -> Answer | None:
         if isinstance(request, HeartbeatRequest):
@@ -104,13 +104,16 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         if self.present is not None:
             if isinstance(request, CommitRequest | FetchRequest):
                 return answer_of_share(request)
+            if isinstance(request, JoinRequest) and not turn.world.settings.rules.knows_other_types:
+                raise Refused(Error.GROUP_ID_NOT_FOUND)
             return answer_of_share_or_streams(request)
         return answer_of_none(request, caller) if elsewhere is GroupType.ABSENT else None
 
     def _heartbeat(self, turn: Turn, request: HeartbeatRequest, caller: Caller, elsewhere: GroupType) -> Answer:
         is_joining = request.member_epoch == JOIN
+        needs_id = turn.world.settings.rules.needs_share_member_id or not is_joining
         is_invalid = (
-            not 0 < len(request.member_id) <= _LONGEST_ID
+            not needs_id <= len(request.member_id) <= _LONGEST_ID
             or request.rack_id == ""
             or request.member_epoch < LEFT
             or (is_joining and not request.subscribed_topic_names)

@@ -1,4 +1,7 @@
-"""What a heartbeat does in a streams group, in Kafka's order (GroupMetadataManager.streamsGroupHeartbeat, 4.2)."""
+"""What a heartbeat does in a streams group, in Kafka's order.
+
+Source: GroupMetadataManager.streamsGroupHeartbeat (4.2; 4.1 by `modern_rules`).
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,8 @@ def _speaker(turn: Turn, request: HeartbeatRequest) -> Member:
     if request.member_epoch == JOIN:
         if len(group.members) >= turn.world.settings.streams_max_size:
             raise Refused(Error.GROUP_MAX_SIZE_REACHED)
-        return member or Member(request.member_id)
+        if member is None or turn.world.settings.rules.lets_rejoin:
+            return member or Member(request.member_id)
     if member is None:
         raise Refused(Error.UNKNOWN_MEMBER_ID)
     epoch, standing = request.member_epoch, member.standing
@@ -157,15 +161,17 @@ def _bump(turn: Turn, configured: Configured, metadata_hash: int, topology: Topo
     """Bump the group's epoch if anything changed; return it."""
     group = turn.group
     validated = topology.epoch if configured.is_ready else -1
-    is_due = (
-        is_changed
-        or metadata_hash != group.metadata_hash
-        or validated != group.validated_epoch
-        or turn.configs != group.configs
-    )
+    rules = turn.world.settings.rules
+    is_due = is_changed or metadata_hash != group.metadata_hash
+    if rules.validates_topologies:
+        is_due |= validated != group.validated_epoch or turn.configs != group.configs
     if not is_due:
         return group.epoch
-    epoch = group.epoch + 1 if group.epoch else FIRST_EPOCH
+    epoch = group.epoch + 1 if group.epoch or not rules.delays_first_tasks else FIRST_EPOCH
+    if not rules.validates_topologies:
+        turn.records.append(Record(EPOCH, value=GroupMetadata(epoch, metadata_hash)))
+        turn.memory.must_refresh = False
+        return epoch
     turn.records.append(Record(EPOCH, value=GroupMetadata(epoch, metadata_hash, validated, turn.configs)))
     turn.memory.must_refresh = False
     return epoch
@@ -173,7 +179,7 @@ def _bump(turn: Turn, configured: Configured, metadata_hash: int, topology: Topo
 
 def _maybe_delay(turn: Turn) -> None:
     """Let the first targets of an empty group wait for more members (4.2)."""
-    delay = turn.world.settings.initial_delay_ms
+    delay = turn.world.settings.initial_delay_ms if turn.world.settings.rules.delays_first_tasks else 0
     if not turn.group.members and delay > 0 and turn.memory.delayed_until is None:
         turn.memory.delayed_until = turn.world.now + delay
 
@@ -253,6 +259,8 @@ def fence(turn: Turn, member_id: str) -> None:
     turn.forget_member(member_id)
     validated = -1 if group.validated_epoch is None else group.validated_epoch
     value = GroupMetadata(group.epoch + 1, group.metadata_hash, validated, group.configs)
+    if not turn.world.settings.rules.validates_topologies:
+        value = GroupMetadata(group.epoch + 1, 0)
     turn.records.append(Record(EPOCH, value=value))
     turn.memory.sessions.pop(member_id, None)
     turn.memory.revocations.pop(member_id, None)

@@ -128,12 +128,13 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         if self.present is None:
             return answer_of_none(request, caller) if elsewhere.group_type is GroupType.ABSENT else None
         if isinstance(request, CommitRequest):
-            check_commit(turn.group, request, caller.api_version, partitions)
+            check_commit(turn.group, request, caller.api_version, partitions, turn.world.settings.rules)
             return Answer()
         if isinstance(request, FetchRequest):
             check_fetch(turn.group, request)
             return Answer()
-        if isinstance(request, JoinRequest) and not turn.group.members:
+        is_empty = not turn.group.members and turn.world.settings.rules.converts_empty_streams
+        if isinstance(request, JoinRequest) and is_empty:
             turn.forget_group()
             return None
         return answer_of_share_or_streams(request)
@@ -143,8 +144,9 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
     ) -> HeartbeatAnswer:
         _check_fields(request)
         if self.present is None:
+            is_convertible = elsewhere.is_empty and turn.world.settings.rules.converts_empty_streams
             is_makeable = elsewhere.group_type is GroupType.ABSENT or (
-                elsewhere.group_type is GroupType.CLASSIC and elsewhere.is_empty
+                elsewhere.group_type is GroupType.CLASSIC and is_convertible
             )
             if request.member_epoch != JOIN or not is_makeable:
                 raise Refused(Error.GROUP_ID_NOT_FOUND)

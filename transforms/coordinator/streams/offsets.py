@@ -1,10 +1,11 @@
-"""Whether a member of a streams group may commit and fetch offsets (StreamsGroup.validateOffsetCommit, …Fetch, 4.2)."""
+"""Whether a member of a streams group may commit and fetch offsets (StreamsGroup.validateOffsetCommit, …Fetch)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.requests import CommitRequest, FetchRequest
 from transforms.coordinator.modern.world import Refused
 from transforms.coordinator.streams.group import Group, Member
@@ -13,7 +14,13 @@ _WITH_EPOCH = 9
 """Version of OffsetCommit since which members of a streams group may use it."""
 
 
-def check_commit(group: Group, request: CommitRequest, api_version: int, partitions: Iterable[tuple[str, int]]) -> None:
+def check_commit(
+    group: Group,
+    request: CommitRequest,
+    api_version: int,
+    partitions: Iterable[tuple[str, int]],
+    rules: ModernRules,
+) -> None:
     """Refuse a commit that a member may not make.
 
     Args:
@@ -21,6 +28,7 @@ def check_commit(group: Group, request: CommitRequest, api_version: int, partiti
         request: the request.
         api_version: its version.
         partitions: topics and partitions that it commits.
+        rules: those of the broker's release.
     """
     epoch = request.generation_id_or_member_epoch
     if epoch < 0 and not group.members:
@@ -31,8 +39,10 @@ def check_commit(group: Group, request: CommitRequest, api_version: int, partiti
     member = _member(group, request.member_id)
     if not request.is_transactional and api_version < _WITH_EPOCH:
         raise Refused(Error.UNSUPPORTED_VERSION)
-    is_old_but_holding = epoch < member.epoch and all(
-        _given_at(group, member, topic, number) <= epoch for topic, number in partitions
+    is_old_but_holding = (
+        rules.lets_old_epochs_commit
+        and epoch < member.epoch
+        and all(_given_at(group, member, topic, number) <= epoch for topic, number in partitions)
     )
     if epoch != member.epoch and not is_old_but_holding:
         raise Refused(Error.ILLEGAL_GENERATION if request.is_transactional else Error.STALE_MEMBER_EPOCH)

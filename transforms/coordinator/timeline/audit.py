@@ -33,6 +33,7 @@ WHY_OTHER_COPY = "answered by a broker while another coordinates the group alrea
 WHY_MODERN = "the group speaks a newer protocol"
 WHY_BROKER = "refused by the broker before the coordinator"
 WHY_UNTOLD = "the answer rests on topics or fields that no evidence tells of"
+WHY_LATER_RELEASE = "the broker is of a later release than all that are known, and read as the last of those"
 WHY_STORE_FAILED = "its answer tells that the assignment could not be stored"
 WHY_NEVER = "still parked when the evidence ends"
 WHY_RESYNC = "parked when the state was taken from the evidence"

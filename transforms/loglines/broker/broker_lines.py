@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from transforms.coordinator.kafka.rules import read_as
 from transforms.loglines.entries.layouts import Parts
 from transforms.loglines.facts import CoordinatorEvent
 
@@ -29,7 +30,10 @@ def read_broker_line(parts: Parts) -> CoordinatorEvent | None:
     if parts.logger == _VERSION_LOGGER:
         version = _VERSION.fullmatch(parts.message)
         if version is not None:
-            return CoordinatorEvent("broker_version", attributes={"version": version.group(1)})
+            told = {"version": version.group(1)}
+            highest = read_as(told["version"])
+            more = {} if highest is None else {"read_as": highest}
+            return CoordinatorEvent("broker_version", attributes=told | more)
     if parts.message.startswith(CLASS_PATH_MARKER):
         scala = _SCALA.search(parts.message)
         if scala is not None:

@@ -91,6 +91,9 @@ modern_assignment_computed · 3.7
 modern_assignment_computed · 3.6
 [GroupId {group_id}] Computed a new target assignment for epoch {generation}: {assignment}.
     [GroupId g1] Computed a new target assignment for epoch 5: {c1-7d1e=Assignment(partitions={})}.
+modern_assignment_failed · 3.6-
+[GroupId {group_id}] Failed to compute a new target assignment for epoch {generation}: {detail}.
+    [GroupId g1] Failed to compute a new target assignment for epoch 5: Mismatch in partition movement record.
 modern_member_state · 3.6-
 [GroupId {group_id}][MemberId {member_id}] Member's new assignment state: {detail}.
     [GroupId g1][MemberId c1-7d1e] Member's new assignment state: epoch=5, previousEpoch=4, state=STABLE, assignedTasks={} and tasksPendingRevocation={}.

@@ -106,6 +106,22 @@ Failed to unload {rest}
 The write event {rest}
     The write event classic-group-join-g1 for the timer join-g1 failed due to boom. Rescheduling it.
 
+ignored · 3.7-
+Scheduled execution of {rest}
+    Scheduled execution of write operation consumer-group-heartbeat.
+    Scheduled execution of internal operation UpdateImage(tp=__consumer_offsets-13, offset=102).
+Scheduling applying of a new metadata image with offset {rest}
+    Scheduling applying of a new metadata image with offset 102.
+Applying new metadata image with offset {rest}
+    Applying new metadata image with offset 102 to __consumer_offsets-13.
+Ignored new metadata image with offset {rest}
+    Ignored new metadata image with offset 102 for __consumer_offsets-13 because the coordinator does not exist.
+High watermark of {rest}
+    High watermark of __consumer_offsets-13 incremented to 7.
+Updating high watermark of {rest}
+    Updating high watermark of __consumer_offsets-13 to 7.
+Transition from {rest}
+    Transition from LOADING to ACTIVE.
 ignored · 3.6-
 Started unloading metadata for {rest}
     Started unloading metadata for __consumer_offsets-13 with epoch OptionalInt[7].
