@@ -39,6 +39,7 @@ LAWS = (
         f"""SELECT {LIFE}, member_id, first_generation, last_generation FROM {{member_sessions}}
             LEFT ANTI JOIN {{generation_members}} USING ({LIFE}, member_id)
             WHERE first_generation IS NOT NULL""",
+        is_critical=False,  # records that are lost may have been all that told of a member's generations
     ),
     Law(
         "end_has_cause",
