@@ -7,7 +7,7 @@ from functools import partial
 
 from schemas.client_errors import WORDINGS
 from schemas.client_events import CLIENT_STATES, EVENTS, LIBRARIES
-from schemas.kafka_errors import ERROR_NAMES
+from schemas.kafka_errors import ERROR_CODES, ERROR_NAMES
 from transforms.loglines.facts import ClientEvent
 from transforms.loglines.templates.fields import GREEDY, LAZY, Kind, drop, put_integer, put_text
 from transforms.loglines.templates.matching import IGNORED, Vocabulary
@@ -18,6 +18,8 @@ _GENERATION = re.compile(r"Generation\{generationId=(-?\d+), memberId='?(.*?)'?,
 _TUPLE = re.compile(r"TopicPartition\(topic='(.*?)', partition=(\d+)\)")
 _NUMBERS = re.compile(r"([\w.\-]+):?\[(\d[\d ]*)\]")
 _TOPIC_THEN_PARTITION = re.compile(r"topic: ([^,]+), partition: (\d+)")
+
+_NO_COORDINATOR = "incorrect|not available|still loading"
 
 _put_generation = put_integer("generation")
 
@@ -62,6 +64,12 @@ def _error_code(event: ClientEvent, raw: str) -> None:
     event.error = ERROR_NAMES.get(int(raw))
 
 
+def _error_name(event: ClientEvent, raw: str) -> None:
+    if raw not in ERROR_CODES:
+        raise ValueError(f"{raw} is no error of Kafka")
+    event.error = raw
+
+
 def _instance(event: ClientEvent, raw: str) -> None:
     event.group_instance_id = None if raw == "<nil>" else option(raw)
 
@@ -84,6 +92,7 @@ _KINDS: dict[str, Kind[ClientEvent]] = {
     "brief": (r"([^\n]*?)", put_text("reason")),
     "named_error": (rf"((?:{'|'.join(WORDINGS)}): [A-Z][^\n]*)", put_text("reason")),
     "error_code": (r"(\d{1,3})", _error_code),
+    "error_name": (r"([A-Z]+(?:_[A-Z]+)+)", _error_name),
     "not_available": ("(not available)", put_text("reason")),
     "no_broker": (r"(no available broker [^\n]*)", put_text("reason")),
     "client_id": (LAZY, put_text("client_id")),
@@ -93,7 +102,7 @@ _KINDS: dict[str, Kind[ClientEvent]] = {
     "one_of_topic": (r"(topic: [^,]+, partition: \d+)", _one_of_topic),
     "one_behind_slash": (r"([\w.\-]+/\d+)", _one_behind_slash),
     "rebalancing": (r"([^\n]* rebalancing)", put_text("reason")),
-    "coordinator_is_another": (r"(the group coordinator [^\n]* is incorrect)\.[^\n]*", put_text("reason")),
+    "no_coordinator": (rf"(the group coordinator [^\n]* is (?:{_NO_COORDINATOR}))\.[^\n]*", put_text("reason")),
     "given_member": (r"(need to re-join with the given member-id: [^\n]+)", _given_member),
     "any": (LAZY, drop),
     "rest": (GREEDY, drop),

@@ -10,7 +10,9 @@ from transforms.loglines.facts import ClientEvent
 
 _API = re.compile(
     r"(?P<TxnOffsetCommit>TxnOffsetCommit|Transaction offset Commit|TXN_OFFSET_COMMIT|commit offsets to transaction)"
-    r"|(?P<ConsumerGroupHeartbeat>ConsumerGroupHeartbeat)"
+    r"|(?P<ConsumerGroupHeartbeat>(?:Consumer|\b)GroupHeartbeat)"
+    r"|(?P<ShareGroupHeartbeat>ShareGroupHeartbeat)"
+    r"|(?P<StreamsGroupHeartbeat>StreamsGroupHeartbeat)"
     r"|(?P<OffsetCommit>OffsetCommit|OFFSET_COMMIT)"
     r"|(?P<SyncGroup>SyncGroup|SYNC_GROUP)"
     r"|(?P<JoinGroup>JoinGroup|JOIN_GROUP|join group with)"
