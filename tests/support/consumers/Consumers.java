@@ -26,6 +26,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatRequestData;
 import org.apache.kafka.common.message.ConsumerGroupHeartbeatResponseData;
 import org.apache.kafka.common.protocol.ApiKeys;
@@ -46,7 +47,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * commit CLIENT                               offset 1 of each of its partitions; "" or the exception's name
  * close CLIENT                                it leaves
  * describe GROUP                              the group as the broker describes it now
- * beat GROUP MEMBER EPOCH INSTANCE TOPIC      one heartbeat in the name of a member, without its client; the error
+ * topic TOPIC                                 its name and id
+ * beat GROUP MEMBER EPOCH INSTANCE TOPICS     one heartbeat in the name of a member, without its client; the error;
+ *                                             instance "-" = none, topics "-" = as before, else with commas between
  * </pre>
  */
 public class Consumers {
@@ -87,6 +90,9 @@ public class Consumers {
                 return LIVES.remove(words[1]).end();
             case "describe":
                 return described(words[1]);
+            case "topic":
+                Uuid id = admin.describeTopics(List.of(words[1])).allTopicNames().get().get(words[1]).topicId();
+                return Map.of("api", "_topic", "topic", words[1], "topic_id", id.toString());
             case "beat":
                 return beat(words);
             default:
@@ -206,10 +212,10 @@ public class Consumers {
             .setMemberId(words[2])
             .setMemberEpoch(Integer.parseInt(words[3]))
             .setInstanceId(words[4].equals("-") ? null : words[4]);
+        if (!words[5].equals("-"))
+            data.setSubscribedTopicNames(Arrays.asList(words[5].split(",")));
         if (data.memberEpoch() == 0)
-            data.setSubscribedTopicNames(Arrays.asList(words[5].split(",")))
-                .setRebalanceTimeoutMs(60_000)
-                .setTopicPartitions(List.of());
+            data.setRebalanceTimeoutMs(60_000).setTopicPartitions(List.of());
         RequestHeader header = new RequestHeader(ApiKeys.CONSUMER_GROUP_HEARTBEAT, BEAT_VERSION, "stranger", 1);
         ByteBuffer request = new ConsumerGroupHeartbeatRequest(data, BEAT_VERSION).serializeWithHeader(header);
         String[] place = server.split(":");

@@ -1,10 +1,10 @@
-"""Kafka's own consumers of the consumer protocol, led from a test: processes with as many consumers as are wanted.
+"""Kafka's own consumers of the consumer protocol, led from a test, in processes that can be paused and killed.
 
-    with Led(broker.class_path, "4.2.0", broker.bootstrap_servers[0], folder) as first:
+    with Led("4.2.0", broker.bootstrap_servers[0], folder) as first:
         first.start("a", "orders-app", "orders")
-        first.describe("orders-app")
+        first.ask("describe", "orders-app")
 
-What they log goes to `server.log` in the folder. A process can be paused as a whole, so that its members fall silent.
+A process can have any number of consumers, and describes groups as the broker does.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import json
 import signal
 import subprocess
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from tests.support.kafka_broker import class_path
 from tests.support.kafka_logging import logging_option
 
 PROGRAM = Path(__file__).with_name("Consumers.java")
@@ -25,14 +25,19 @@ LONG_MS = 300_000
 
 
 class Led:
-    """One process of consumers; `with` starts it and kills it."""
+    """One process of consumers; `with` starts it and kills it.
 
-    def __init__(self, class_path: str, version: str, server: str, folder: Path) -> None:
+    Attributes:
+        log: the file of what the consumers log.
+    """
+
+    def __init__(self, version: str, server: str, folder: Path) -> None:
         """Say which release's clients are meant, the broker they go to, and the folder of their log, which is made."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._log = folder / "server.log"
         self._errors = folder / "console.txt"
-        self._command = ["java", *JVM, logging_option(version, folder), "-cp", class_path, str(PROGRAM), server]
+        self.log = folder / "server.log"
+        self._command = ["java", *JVM, logging_option(version, folder), "-cp", class_path(version)]
+        self._command += [str(PROGRAM), server]
 
     def __enter__(self) -> Led:
         with self._errors.open("wb") as errors:
@@ -41,9 +46,14 @@ class Led:
             )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._process.kill()
-        self._process.communicate()
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process, so that its members fall silent for ever."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
 
     def ask(self, *words: object) -> Any:
         """Give one command, see `Consumers.java`; return its answer."""
@@ -54,9 +64,7 @@ class Led:
         assert answer, self._errors.read_text(encoding="utf-8")
         return json.loads(answer)
 
-    def start(
-        self, client: str, group: str, topic: str, instance: str = NO_INSTANCE, poll_ms: int = LONG_MS
-    ) -> None:
+    def start(self, client: str, group: str, topic: str, instance: str = NO_INSTANCE, poll_ms: int = LONG_MS) -> None:
         """Start a consumer, which joins at once."""
         self.ask("start", client, group, topic, instance, poll_ms)
 
@@ -72,7 +80,3 @@ class Led:
     def resume(self) -> None:
         """Let a paused process go on."""
         self._process.send_signal(signal.SIGCONT)
-
-    def log(self) -> str:
-        """Return what the consumers have logged until now."""
-        return self._log.read_text(encoding="utf-8") if self._log.exists() else ""

@@ -246,4 +246,4 @@ def _reached_by_epoch(epoch: GenerationRow) -> str | None:
         return ModernState.STABLE.value
     if epoch.group_type != "consumer":  # share groups know nothing in between, streams groups may not be ready
         return None
-    return (ModernState.ASSIGNING if epoch.completing_at is None else ModernState.RECONCILING).value
+    return ModernState.ASSIGNING.value if epoch.completing_at is None else ModernState.RECONCILING.value
