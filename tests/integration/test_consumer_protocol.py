@@ -27,7 +27,7 @@ from tests.support.kafka_driver import create_topic
 from tests.support.pure_pipeline import Row, Tables, run_pipeline
 from tests.truth.test_described_epochs import Told, snapshots_of
 from tests.truth.test_modern_groups import parts_told, standing_told
-from transforms.coordinator.timeline.audit import WHY_BROKER
+from transforms.coordinator.timeline.audit import WHY_EITHER, WHY_NOT_COORDINATOR, WHY_RACE
 from transforms.findings.client_refusals import ClientLine, refusals
 from transforms.findings.description.standing import Part
 
@@ -190,7 +190,7 @@ def test_every_heartbeat_and_commit_is_predicted(tables: Tables):
     assert {row["api"] for row in audit} == {"ConsumerGroupHeartbeat", "OffsetCommit"}
     differing = [row for row in audit if row["agrees"] is False or row["is_assignment_agreed"] is False]
     assert len(differing) <= MOST_RACES * len(audit), differing
-    assert {row["why"] for row in audit if row["agrees"] is None} <= {WHY_BROKER}
+    assert {row["why"] for row in audit if row["agrees"] is None} <= {WHY_NOT_COORDINATOR, WHY_EITHER, WHY_RACE}
 
 
 def told_by_clients(tables: Tables) -> list[Any]:

@@ -82,7 +82,7 @@ def refusals(lines: Iterable[ClientLine]) -> list[Refusal]:
         if line.event == "state_changed" and line.client_state is not None:
             _complete_epoch(of_client.pop(line.client_id, None), line)
         group_id = line.group_id or group
-        if line.event not in TELLING or line.error not in FENCING_ERRORS or group_id is None or line.logged_at is None:
+        if not _is_telling(line) or line.error not in FENCING_ERRORS or group_id is None or line.logged_at is None:
             continue
         if is_detailed and line.client_software == "librdkafka" and line.client_id is None:
             continue
@@ -119,6 +119,11 @@ def _with_members(lines: Iterable[ClientLine]) -> Iterator[tuple[ClientLine, Cli
             joined[line.client_id] = line
         elif line.event in _FORGETS_MEMBER and line.error is None:
             joined.pop(line.client_id, None)
+
+
+def _is_telling(line: ClientLine) -> bool:
+    """Tell whether a line is of a request; members of newer protocols leave by a heartbeat, which may be refused."""
+    return line.event in TELLING or (line.event == "leave_failed" and (line.api or "").endswith("GroupHeartbeat"))
 
 
 def _sent(line: ClientLine, member: ClientLine) -> int | None:

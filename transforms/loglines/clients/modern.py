@@ -50,6 +50,16 @@ Member {member_id} with epoch {generation} received a {reason} response to the h
     Member c1-7d1e with epoch -1 received a failed response to the heartbeat to leave the group and completed the leave operation.
 Member {member_id} sent leave group heartbeat and released its assignment. {rest}
     Member c1-7d1e sent leave group heartbeat and released its assignment. It will remain in STALE state until the poll timer is reset, and it will then rejoin the group
+leave_failed · 4.0-
+{any}HeartbeatRequest failed because of {error_name}: {reason}
+    ConsumerGroupHeartbeatRequest failed because of UNKNOWN_MEMBER_ID: boom
+{any}HeartbeatRequest failed because of unexpected exception.
+    ConsumerGroupHeartbeatRequest failed because of unexpected exception.
+leave_failed · 3.8-3.9
+GroupHeartbeat failed because of {error_name}: {reason}
+    GroupHeartbeat failed because of UNKNOWN_MEMBER_ID: boom
+GroupHeartbeat failed because of unexpected exception.
+    GroupHeartbeat failed because of unexpected exception.
 leave_failed · 3.8-
 Heartbeat to leave group cannot be sent ({reason}). Member {member_id} with epoch {generation} will transition to {client_state}.
     Heartbeat to leave group cannot be sent (most probably due to coordinator not known/available). Member c1-7d1e with epoch -1 will transition to UNSUBSCRIBED.
@@ -71,14 +81,6 @@ heartbeat_failed · 3.7-
 {any}HeartbeatRequest failed because {no_coordinator}
     ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is incorrect. Will attempt to find the coordinator again and retry in 0ms: This is not the correct coordinator.
     ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is still loading. Will retry in 100ms: The coordinator is loading and hence can't process requests.
-{any}HeartbeatRequest failed because of {error_name}: {reason}
-    ConsumerGroupHeartbeatRequest failed because of FENCED_MEMBER_EPOCH: boom
-{any}HeartbeatRequest failed because of {brief}.
-    ConsumerGroupHeartbeatRequest failed because of unexpected exception.
-GroupHeartbeat failed because of {error_name}: {reason}
-    GroupHeartbeat failed because of FENCED_MEMBER_EPOCH: boom
-GroupHeartbeat failed because of {brief}.
-    GroupHeartbeat failed because of unexpected exception.
 {any} failed because of the retriable exception. {reason}
     ConsumerGroupHeartbeatRequest failed because of the retriable exception. Will retry in 100 ms: boom
 {any}HeartbeatRequest failed due to {reason}

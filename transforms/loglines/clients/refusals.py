@@ -27,7 +27,14 @@ def name_refusal(event: ClientEvent, text: str) -> None:
     if event.error is None:
         event.error = error_in(text)
     event.api = API_OF_EVENT.get(event.event)
+    if event.event == "leave_failed" and "GroupHeartbeat" in text:  # by which members of the newer protocols leave
+        event.api = _named(text)
     if event.event in _NAMED_BY_ITSELF:
-        named = _API.search(text)
-        if named is not None and (event.event != "commit_failed" or named.lastgroup == "TxnOffsetCommit"):
-            event.api = named.lastgroup
+        named = _named(text)
+        if named is not None and (event.event != "commit_failed" or named == "TxnOffsetCommit"):
+            event.api = named
+
+
+def _named(text: str) -> str | None:
+    found = _API.search(text)
+    return None if found is None else found.lastgroup
