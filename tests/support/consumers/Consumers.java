@@ -14,6 +14,7 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 
@@ -46,7 +47,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * stall CLIENT MS                             its application does not poll for so long
  * commit CLIENT                               offset 1 of each of its partitions; "" or the exception's name
  * close CLIENT                                it leaves
- * describe GROUP                              the group as the broker describes it now
+ * describe GROUP                              the group as the broker describes it now, or why it does not
  * topic TOPIC                                 its name and id
  * beat GROUP MEMBER EPOCH INSTANCE TOPICS     one heartbeat in the name of a member, without its client; the error;
  *                                             instance "-" = none, topics "-" = as before, else with commas between
@@ -64,8 +65,13 @@ public class Consumers {
         admin = Admin.create(Map.of("bootstrap.servers", server));
         ObjectMapper json = new ObjectMapper();
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
-        for (String line = lines.readLine(); line != null; line = lines.readLine())
-            System.out.println(json.writeValueAsString(answer(line.split("\t", -1))));
+        try {
+            for (String line = lines.readLine(); line != null; line = lines.readLine())
+                System.out.println(json.writeValueAsString(answer(line.split("\t", -1))));
+        } catch (Exception error) {
+            error.printStackTrace();
+            System.exit(1);
+        }
         System.exit(0);
     }
 
@@ -175,7 +181,12 @@ public class Consumers {
 
     private static Object described(String group) throws Exception {
         double since = System.currentTimeMillis() / 1000.0;
-        ConsumerGroupDescription told = admin.describeConsumerGroups(List.of(group)).all().get().get(group);
+        ConsumerGroupDescription told;
+        try {
+            told = admin.describeConsumerGroups(List.of(group)).all().get().get(group);
+        } catch (ExecutionException error) {
+            return Map.of("error", error.getCause().getClass().getSimpleName());
+        }
         Map<String, Object> members = new TreeMap<>();
         for (MemberDescription member : told.members()) {
             Map<String, Object> fields = new TreeMap<>();
