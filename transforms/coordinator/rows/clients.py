@@ -138,6 +138,7 @@ def _stay_in(stays: Iterable[MemberSessionRow], epoch: int) -> MemberSessionRow 
 
 def _tell_slow_pollers(rows: Rows, members: set[str]) -> list[MemberSessionRow]:
     """Name the poll timeout where the coordinator knew of a leave, and not why; return the stays that it ended."""
+    members = members - {row.member_id for row in rows.member_sessions if row.stay > 1}  # which of them is not told
     ended = []
     for generation in rows.generations:
         is_silent = generation.trigger == "member_left" and generation.client_reason is None

@@ -17,6 +17,7 @@ _GENERATION = re.compile(r"Generation\{generationId=(-?\d+), memberId='?(.*?)'?,
 
 _TUPLE = re.compile(r"TopicPartition\(topic='(.*?)', partition=(\d+)\)")
 _NUMBERS = re.compile(r"([\w.\-]+):?\[(\d[\d ]*)\]")
+_WITH_TOPIC_ID = re.compile(r"([\w.\-]+)\([\w\-]{22}\)\[(\d+)\]")
 _TOPIC_THEN_PARTITION = re.compile(r"topic: ([^,]+), partition: (\d+)")
 
 _NO_COORDINATOR = "incorrect|not available|still loading"
@@ -47,6 +48,11 @@ def _tuples(event: ClientEvent, raw: str) -> None:
 def _numbers(event: ClientEvent, raw: str) -> None:
     """Read `orders[0 1], payments[2]`, or `map[orders:[0 1]]`."""
     event.partitions = [f"{topic}-{each}" for topic, numbers in _NUMBERS.findall(raw) for each in numbers.split()]
+
+
+def _with_topic_ids(event: ClientEvent, raw: str) -> None:
+    """Read `orders(PvDmpIcZT1a0v0vPDMCaxg)[2], ..`."""
+    event.partitions = [f"{topic}-{partition}" for topic, partition in _WITH_TOPIC_ID.findall(raw)]
 
 
 def _one_of_topic(event: ClientEvent, raw: str) -> None:
@@ -99,10 +105,12 @@ _KINDS: dict[str, Kind[ClientEvent]] = {
     "join_state": (r"([\w\-]+)", put_text("client_state")),
     "tuples": (LAZY, _tuples),
     "numbers": (LAZY, _numbers),
+    "with_topic_ids": (r"([^\"]*)", _with_topic_ids),
     "one_of_topic": (r"(topic: [^,]+, partition: \d+)", _one_of_topic),
     "one_behind_slash": (r"([\w.\-]+/\d+)", _one_behind_slash),
     "rebalancing": (r"([^\n]* rebalancing)", put_text("reason")),
     "no_coordinator": (rf"(the group coordinator [^\n]* is (?:{_NO_COORDINATOR}))\.[^\n]*", put_text("reason")),
+    "fenced": (r"(member fenced - rejoining)", put_text("reason")),
     "given_member": (r"(need to re-join with the given member-id: [^\n]+)", _given_member),
     "any": (LAZY, drop),
     "rest": (GREEDY, drop),

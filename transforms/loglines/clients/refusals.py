@@ -21,13 +21,16 @@ _API = re.compile(
 _NAMED_BY_ITSELF = frozenset({"fenced", "generation_reset", "heartbeat_failed", "commit_failed", "unrecognised"})
 """Events whose line may name another API than theirs, or the only one."""
 
+_BY_HEARTBEAT = frozenset({"joining", "leaving", "leave_failed"})
+"""Events that members of the newer protocols have by a heartbeat."""
+
 
 def name_refusal(event: ClientEvent, text: str) -> None:
     """Fill in `api` and `error` of an event from the line that told it."""
     if event.error is None:
         event.error = error_in(text)
     event.api = API_OF_EVENT.get(event.event)
-    if event.event == "leave_failed" and "GroupHeartbeat" in text:  # by which members of the newer protocols leave
+    if event.event in _BY_HEARTBEAT and "GroupHeartbeat" in text:
         event.api = _named(text)
     if event.event in _NAMED_BY_ITSELF:
         named = _named(text)
