@@ -176,7 +176,8 @@ def _is_echo(told: _Told, line: ClientLine) -> bool:
 
 def _is_one_request(line: ClientLine) -> bool:
     """Tell whether a library prints such a line once for each request."""
-    return line.event in ("heartbeat_failed", "sync_failed") or _is_commit_of_librdkafka(line)
+    is_fenced = line.event == "fenced" and (line.api or "").endswith("GroupHeartbeat")
+    return is_fenced or line.event in ("heartbeat_failed", "sync_failed") or _is_commit_of_librdkafka(line)
 
 
 def _is_commit_of_librdkafka(line: ClientLine) -> bool:

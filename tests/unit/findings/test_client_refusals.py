@@ -191,3 +191,10 @@ def test_a_stale_commit_that_the_application_hears_of_at_its_next_poll_counts_on
     assert len(told(stale, {**stale, "logged_at": 2000}, heard, {**heard, "logged_at": 3001})) == 2
     assert len(told(stale, {**heard, "logged_at": 6001})) == 2
     assert len(told(stale, heard, {**heard, "logged_at": 4000})) == 2
+
+
+def test_a_member_that_is_fenced_again_at_each_heartbeat_tells_of_each() -> None:
+    """Brokers of 4.1 refuse epoch 0 to one who still is a member, and the client asks again at once."""
+    fenced = {"event": "fenced", "api": "ConsumerGroupHeartbeat", "error": "FENCED_MEMBER_EPOCH", "client_id": "a"}
+    lines = [{**fenced, "member_id": "m", "generation": 0, "logged_at": 1000 + at} for at in range(5)]
+    assert len(told(*lines)) == 5
