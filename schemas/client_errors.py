@@ -76,6 +76,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "NOT_COORDINATOR",
         "NotCoordinator",
         "This is not the correct coordinator",  # Java
+        "is incorrect. Will attempt to find the coordinator",  # Java, new protocol
         "Broker: Not coordinator",  # librdkafka
         "that is not coordinated by this broker",  # Sarama
     ),
@@ -83,6 +84,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "COORDINATOR_NOT_AVAILABLE",
         "CoordinatorNotAvailable",
         "The coordinator is not available",  # Java
+        "is not available. Will attempt to find the coordinator",  # Java, new protocol
         "Broker: Coordinator not available",  # librdkafka
         "Offset's topic has not yet been created",  # Sarama
     ),
@@ -90,6 +92,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "COORDINATOR_LOAD_IN_PROGRESS",
         "LoadInProgress",
         "The coordinator is loading",  # Java
+        "is still loading. Will retry",  # Java, new protocol
         "Coordinator load in progress",  # librdkafka
         "The coordinator is still loading offsets",  # Sarama
     ),

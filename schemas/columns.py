@@ -22,7 +22,6 @@ from schemas.types import (
     struct,
 )
 from schemas.words import (
-    CLASSIC_STATES,
     DIALECTS,
     END_CAUSES,
     EVIDENCE,
@@ -193,7 +192,7 @@ COLUMNS: dict[str, Entry] = {
     "host": Entry(STRING, "host of the client log, the folder it was found in"),
     "client_state": Entry(STRING, "the client's own state"),
     "partitions": Entry(Array(STRING), "partitions as topic-partition"),
-    "broker_state": Entry(STRING, "furthest state that the generation reached at the coordinator", CLASSIC_STATES),
+    "broker_state": Entry(STRING, "furthest state that the generation reached at the coordinator", GROUP_STATES),
     # Rejected
     "position": Entry(STRING, "where in the source: partition and offset, or file and line"),
     "reason_code": Entry(STRING, "why it could not be read, stable name"),

@@ -20,6 +20,7 @@ from msgspec.structs import asdict
 
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
+from schemas.tables.silver import CLIENT_EVENTS
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
 from transforms.coordinator.evidence.ownership import LOAD_EVENTS
 from transforms.coordinator.kafka.java_hashing import offsets_partition
@@ -94,7 +95,7 @@ def _lines(folder: Path) -> Iterator[tuple[str, Row]]:
                         continue
                     place = {
                         "cluster": CLUSTER,
-                        "broker": broker,
+                        "host" if table == CLIENT_EVENTS.name else "broker": broker,
                         "source_file": name,
                         "line_number": entry.line_number,
                     }

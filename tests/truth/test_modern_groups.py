@@ -84,7 +84,7 @@ def described(folder: Path) -> Iterator[Row]:
                 yield line
 
 
-def _told(line: Row) -> Standing:
+def standing_told(line: Row) -> Standing:
     """What the broker told."""
     held = {(name, *part) for name, member in line["members"].items() for part in parts_told(member)}
     return Standing(
@@ -175,7 +175,7 @@ def test_a_group_that_stands_still_is_as_the_broker_described_it(folder: Path, t
         timeline = known[line["group"], line["gtype"]]
         since, until = line["t0"] * 1000 - _SLACK_MS, line["t1"] * 1000 + _SLACK_MS
         if timeline.stands_still(since, until):
-            assert timeline.at(until) == _told(line), line
+            assert timeline.at(until) == standing_told(line), line
             compared[line["gtype"]] += 1
     assert compared["CONSUMER"] >= _LEAST[folder.name][0]
     assert min(compared["SHARE"], compared["STREAMS"]) >= _LEAST[folder.name][1], compared

@@ -26,8 +26,11 @@ _TOLD_LATER_MS = 5000
 _LATEST = 8
 """So many refusals of one error are looked through for the one that a line is of."""
 
-_NAMES_MEMBER = ("joined", "synced")
+_NAMES_MEMBER = ("joined", "synced", "state_changed")
 _FORGETS_MEMBER = ("generation_reset", "left")
+
+_TELLS_EPOCH = ("FENCED", "FATAL")
+"""States that a consumer of the new protocol goes into when it is refused: the line about it has the epoch it sent."""
 
 
 class ClientLine(Struct, kw_only=True):
@@ -43,6 +46,7 @@ class ClientLine(Struct, kw_only=True):
     partitions: list[str] | None = None
     api: str | None = None
     error: str | None = None
+    client_state: str | None = None
     client_software: str | None = None
 
 
@@ -73,9 +77,12 @@ def refusals(lines: Iterable[ClientLine]) -> list[Refusal]:
     client = _only(line.client_id for line in known)
     is_detailed = any(_is_commit_of_librdkafka(line) for line in known)
     last: dict[tuple[str, str], list[_Told]] = {}
+    of_client: dict[str | None, _Told] = {}
     for line, member in _with_members(known):
+        if line.event == "state_changed" and line.client_state is not None:
+            _complete_epoch(of_client.pop(line.client_id, None), line)
         group_id = line.group_id or group
-        if line.event not in TELLING or line.error not in FENCING_ERRORS or group_id is None or line.logged_at is None:
+        if not _is_telling(line) or line.error not in FENCING_ERRORS or group_id is None or line.logged_at is None:
             continue
         if is_detailed and line.client_software == "librdkafka" and line.client_id is None:
             continue
@@ -90,11 +97,12 @@ def refusals(lines: Iterable[ClientLine]) -> list[Refusal]:
             error=line.error,
             answered_at=line.logged_at,
             api=line.api or "unknown",
-            generation=member.generation if line.generation is None else line.generation,
+            generation=_sent(line, member),
             member_id=line.member_id or member.member_id,
             client_id=line.client_id or client,
         )
         told.append(_Told(refusal, [line]))
+        of_client[line.client_id] = told[-1]
     found = [each.refusal for told in last.values() for each in told]
     return sorted(found, key=lambda refusal: refusal.answered_at)
 
@@ -111,6 +119,26 @@ def _with_members(lines: Iterable[ClientLine]) -> Iterator[tuple[ClientLine, Cli
             joined[line.client_id] = line
         elif line.event in _FORGETS_MEMBER and line.error is None:
             joined.pop(line.client_id, None)
+
+
+def _is_telling(line: ClientLine) -> bool:
+    """Tell whether a line is of a request; members of newer protocols leave by a heartbeat, which may be refused."""
+    return line.event in TELLING or (line.event == "leave_failed" and (line.api or "").endswith("GroupHeartbeat"))
+
+
+def _sent(line: ClientLine, member: ClientLine) -> int | None:
+    """Return the generation that a refused request had; an epoch may have gone on since its member last named it."""
+    if line.generation is not None or member.event == "state_changed":
+        return line.generation
+    return member.generation
+
+
+def _complete_epoch(told: _Told | None, line: ClientLine) -> None:
+    """Fill in the epoch of a refused heartbeat from the next state of its client."""
+    if told is None or line.client_state not in _TELLS_EPOCH or told.refusal.api == "OffsetCommit":
+        return
+    if told.refusal.generation is None and told.refusal.member_id in (None, line.member_id):
+        told.refusal.member_id, told.refusal.generation = line.member_id, line.generation
 
 
 class _Told(NamedTuple):
@@ -130,14 +158,26 @@ def _is_same(told: _Told, line: ClientLine) -> bool:
         return 0 <= gap_ms <= _TOLD_LATER_MS
     if any(each.api not in (None, line.api) for each in told.lines):
         return False
+    if _is_echo(told, line) and 0 <= gap_ms <= _TOLD_LATER_MS:
+        return True
     if line.partitions is not None and any(each.partitions == line.partitions for each in told.lines):
         return False  # a partition is told of once for each request
     return not _is_one_request(line) and 0 <= gap_ms <= _SAME_REFUSAL_MS
 
 
+def _is_echo(told: _Told, line: ClientLine) -> bool:
+    """Tell whether an application is told at its next poll what its library logged when it happened.
+
+    Consumers of the new protocol log a stale commit with its member as the answer comes, and hand on its error later.
+    """
+    is_handed_on = line.error == "STALE_MEMBER_EPOCH" and line.member_id is None
+    return is_handed_on and all(each.member_id is not None for each in told.lines)
+
+
 def _is_one_request(line: ClientLine) -> bool:
     """Tell whether a library prints such a line once for each request."""
-    return line.event in ("heartbeat_failed", "sync_failed") or _is_commit_of_librdkafka(line)
+    is_fenced = line.event == "fenced" and (line.api or "").endswith("GroupHeartbeat")
+    return is_fenced or line.event in ("heartbeat_failed", "sync_failed") or _is_commit_of_librdkafka(line)
 
 
 def _is_commit_of_librdkafka(line: ClientLine) -> bool:

@@ -73,7 +73,9 @@ def _events(text: str, head: int, logged_at: int) -> Sequence[Fact]:
     of_broker = read_broker_line(parts)
     events = [of_broker] if of_broker is not None else read_coordinator_line(parts)
     if not events and parts.logger not in LOGGERS:
-        told = read_library_line(text[head:], parts)
+        told = read_library_line(
+            text if text.startswith("%") else text[head:], parts
+        )  # librdkafka's level stands first
         if told is not None:
             told.logged_at = logged_at
             return [told]

@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from schemas.catalog import BY_NAME
-from schemas.rows import ClientEventRow
+from schemas.rows import ClientEventRow, GenerationRow, MemberSessionRow
 from tests.unit.coordinator.evidence_rows import GROUP, A, B, Row, line, prepare, round_of
 from transforms.coordinator.replay import replay_group
-from transforms.coordinator.rows.clients import slow_pollers
+from transforms.coordinator.rows.clients import slow_pollers, slow_stays, take_clients
+from transforms.coordinator.rows.tables import Rows
 
 POLL_TIMEOUT = "consumer poll timeout has expired."
 
@@ -112,3 +113,102 @@ def test_a_group_that_only_its_clients_tell_of_has_their_words_and_no_generation
     tables = replay_group("c", GROUP, [], [], [], 50, (), [said(1, "joined", generation=1, member_id="a")])
     assert [(row["generation"], row["life"], row["cluster"]) for row in tables["client_timeline"]] == [(1, None, "c")]
     assert not tables["generations"]
+
+
+# --- consumers of the new protocol, which come back by the same member id ---------------------------------------------
+
+
+def state(number: int, client_state: str, epoch: int) -> ClientEventRow:
+    event = said(number, "state_changed", member_id="m", client_state=client_state, generation=epoch)
+    return msgspec.convert(event, ClientEventRow)
+
+
+def epoch_of(number: int, trigger: str, **fields: Any) -> GenerationRow:
+    return GenerationRow(
+        cluster="c",
+        group_id=GROUP,
+        life=1,
+        generation=number,
+        group_type="consumer",
+        trigger=trigger,
+        trigger_member_id="m",
+        evidence=["offsets", "broker_log"],
+        is_inferred=False,
+        missing_before=0,
+        **fields,
+    )
+
+
+def stay(number: int, first: int, last: int, end_cause: str) -> MemberSessionRow:
+    return MemberSessionRow(
+        cluster="c",
+        group_id=GROUP,
+        life=1,
+        member_id="m",
+        stay=number,
+        group_type="consumer",
+        end_cause=end_cause,
+        first_generation=first,
+        last_generation=last,
+    )
+
+
+def two_stays(end_cause: str = "left") -> Rows:
+    """A member that was there in epochs 1 and 2, and again in 4."""
+    epochs = [
+        epoch_of(1, "member_joined", stable_at=1.0),
+        epoch_of(2, "subscription_changed", completing_at=2.0),
+        epoch_of(3, "member_left", outcome="empty"),
+        epoch_of(4, "member_joined"),
+        epoch_of(5, "member_left", outcome="empty"),
+    ]
+    return Rows(generations=epochs, member_sessions=[stay(1, 1, 2, end_cause), stay(2, 4, 4, "left")])
+
+
+TIMED_OUT = [
+    state(1, "STABLE", 1),
+    state(2, "PREPARE_LEAVING", 2),
+    state(3, "LEAVING", -1),
+    state(4, "STALE", -1),
+    state(5, "JOINING", 0),
+    state(6, "STABLE", 4),
+    state(7, "PREPARE_LEAVING", 4),
+    state(8, "LEAVING", -1),
+    state(9, "UNSUBSCRIBED", -1),
+]
+
+
+def test_only_the_stay_whose_member_went_stale_ended_by_a_poll_timeout():
+    assert slow_stays(TIMED_OUT) == {("m", 2)}
+    rows = two_stays()
+    refined = take_clients(rows, "c", TIMED_OUT)
+    assert [row.end_cause for row in rows.member_sessions] == ["poll_timeout", "left"]
+    assert [row.trigger for row in rows.generations][2:] == ["poll_timeout", "member_joined", "member_left"]
+    assert rows.generations[2].client_reason == POLL_TIMEOUT
+    assert rows.generations[2].evidence == ["offsets", "broker_log", "client_log"]
+    assert refined.member_sessions == rows.member_sessions[:1]
+    again = take_clients(rows, "c", TIMED_OUT)
+    assert (again.generations, again.member_sessions) == ([], [])
+
+
+def test_a_session_that_the_coordinator_saw_expire_did_not_end_by_a_leave_that_never_came():
+    rows = two_stays(end_cause="session_expired")
+    take_clients(rows, "c", TIMED_OUT)
+    assert rows.member_sessions[0].end_cause == "session_expired"
+    assert rows.generations[2].trigger == "member_left"
+
+
+def test_details_of_debugging_take_no_other_stay_along():
+    leaving = said(2, "leaving", member_id="m", generation=-1)
+    lines = [state(1, "STALE", -1), msgspec.convert(said(0, "poll_timeout"), ClientEventRow)]
+    assert slow_pollers([lines[1], lines[0], msgspec.convert(leaving, ClientEventRow)]) == set()
+
+
+def test_a_line_stands_beside_the_stay_and_the_state_of_the_epoch_that_it_names():
+    rows = two_stays(end_cause="session_expired")
+    take_clients(rows, "c", TIMED_OUT)
+    told = [(row.generation, row.life, row.broker_state, row.end_cause) for row in rows.client_timeline]
+    assert told[0] == (1, 1, "Stable", "session_expired")
+    assert told[1] == (2, 1, "Reconciling", "session_expired")
+    assert told[5] == (4, 1, "Assigning", "left")
+    assert told[3] == (None, 1, None, None), "which stay a line without an epoch is of is not known"

@@ -140,3 +140,61 @@ def test_librdkafkas_own_lines_make_the_applications_superfluous() -> None:
 def test_logs_of_real_clients_tell_of_as_many_refusals_as_there_were(name: str, expected: dict[str, int]) -> None:
     found = [one.api for one in log(name)]
     assert {api: found.count(api) for api in found} == expected
+
+
+def epochs_of(name: str) -> list[tuple[Any, ...]]:
+    return [(one.client_id, one.api, one.error, one.generation) for one in log(name)]
+
+
+def test_consumers_of_the_new_protocol_tell_each_refused_request_once_with_the_epoch_that_it_had() -> None:
+    """As the broker's request log had them; of a commit by one who is no member any more no line tells the epoch."""
+    assert epochs_of("java_4.2.0_epochs_refused.log") == [
+        ("a", "OffsetCommit", "STALE_MEMBER_EPOCH", 3),
+        ("a", "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH", 3),
+        ("a", "OffsetCommit", "UNKNOWN_MEMBER_ID", None),
+        ("a", "ConsumerGroupHeartbeat", "UNKNOWN_MEMBER_ID", 5),
+        ("b", "ConsumerGroupHeartbeat", "FENCED_INSTANCE_ID", 9),
+    ]
+    assert epochs_of("java_4.2.0_epochs_silent.log") == [
+        ("c", "ConsumerGroupHeartbeat", "UNKNOWN_MEMBER_ID", 7),
+        ("b2", "ConsumerGroupHeartbeat", "UNRELEASED_INSTANCE_ID", 0),
+    ]
+    assert {
+        one.member_id is None for name in ("refused", "silent") for one in log(f"java_4.2.0_epochs_{name}.log")
+    } == {False}
+
+
+def test_an_epoch_that_only_the_state_after_it_tells_is_that_of_the_refused_heartbeat() -> None:
+    stable = {"event": "state_changed", "member_id": "m", "client_id": "a", "error": None, "client_state": "STABLE"}
+    refused = {
+        "event": "heartbeat_failed",
+        "api": "ConsumerGroupHeartbeat",
+        "error": "UNKNOWN_MEMBER_ID",
+        "client_id": "a",
+        "logged_at": 2000,
+    }
+    fenced = {**stable, "client_state": "FENCED", "generation": 8, "logged_at": 2001}
+    (one,) = told({**stable, "generation": 7}, refused, fenced)
+    assert (one.member_id, one.generation) == ("m", 8)
+    (one,) = told({**stable, "generation": 7}, refused)
+    assert (one.member_id, one.generation) == ("m", None), "it may have gone on to an epoch with nothing to say of it"
+    (one,) = told({**stable, "generation": 7}, refused, {**fenced, "member_id": "n"})
+    assert one.generation is None
+    (one,) = told(refused, {**stable, "generation": 7}, fenced)
+    assert one.generation is None, "what came later was another refusal"
+
+
+def test_a_stale_commit_that_the_application_hears_of_at_its_next_poll_counts_once() -> None:
+    stale = {"error": "STALE_MEMBER_EPOCH", "client_id": "a", "member_id": "m", "generation": 3}
+    heard = {"error": "STALE_MEMBER_EPOCH", "client_id": "a", "logged_at": 3000}
+    assert len(told(stale, heard)) == 1
+    assert len(told(stale, {**stale, "logged_at": 2000}, heard, {**heard, "logged_at": 3001})) == 2
+    assert len(told(stale, {**heard, "logged_at": 6001})) == 2
+    assert len(told(stale, heard, {**heard, "logged_at": 4000})) == 2
+
+
+def test_a_member_that_is_fenced_again_at_each_heartbeat_tells_of_each() -> None:
+    """Brokers of 4.1 refuse epoch 0 to one who still is a member, and the client asks again at once."""
+    fenced = {"event": "fenced", "api": "ConsumerGroupHeartbeat", "error": "FENCED_MEMBER_EPOCH", "client_id": "a"}
+    lines = [{**fenced, "member_id": "m", "generation": 0, "logged_at": 1000 + at} for at in range(5)]
+    assert len(told(*lines)) == 5

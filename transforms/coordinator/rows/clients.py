@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from schemas.client_reasons import POLL_TIMEOUT, is_poll_timeout, refined
 from schemas.rows import ClientEventRow, ClientTimelineRow, GenerationRow, MemberSessionRow
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import GroupState, ModernState
 from transforms.coordinator.rows.tables import Rows, whole
 
 SOURCE = "client_log"
@@ -21,6 +21,9 @@ SOURCE = "client_log"
 _STATE_OF_OUTCOME = {"stable": GroupState.STABLE, "abandoned": GroupState.COMPLETING, "empty": GroupState.EMPTY}
 _NEW_STAY = frozenset({"joining", "joined"})
 """Events with which a client begins anew; what timed out before is over."""
+
+_LEFT_BY_TIMEOUT = "STALE"
+"""State of a consumer of the new protocol that left because nobody polled; no other way leads there (MemberState)."""
 
 
 class Refined(Struct):
@@ -51,6 +54,7 @@ def take_clients(rows: Rows, cluster: str, client_events: Iterable[ClientEventRo
         return Refined([], [])
     before = [(row.trigger, len(row.evidence)) for row in rows.generations]
     sessions = _tell_slow_pollers(rows, slow_pollers(events))
+    sessions += _tell_slow_stays(rows, slow_stays(events))
     seen = _Seen(rows)
     rows.client_timeline = [seen.client_row(cluster, event) for event in events]
     for row in rows.client_timeline:
@@ -67,22 +71,74 @@ def slow_pollers(events: Iterable[ClientEventRow]) -> set[str]:
     From Kafka 2.4 on the line about the LeaveGroup has the reason; before, the warning stands in front of it.
     """
     members: set[str] = set()
+    of_epochs: set[str | None] = set()  # whose stays the epoch tells apart
     timed_out: set[tuple[str | None, ...]] = set()
     for row in events:
         client = (row.source_file, row.client_id, row.group_instance_id)
         if row.event == "poll_timeout":
             timed_out.add(client)
+        elif row.event == "state_changed":
+            of_epochs.add(row.member_id)
         elif row.event == "leaving":
             if row.member_id and (client in timed_out or is_poll_timeout(row.reason)):
                 members.add(row.member_id)
             timed_out.discard(client)
         elif row.event in _NEW_STAY:
             timed_out.discard(client)
-    return members
+    return members - of_epochs
+
+
+def slow_stays(events: Iterable[ClientEventRow]) -> set[tuple[str, int]]:
+    """Return the stays that ended because an application polled too rarely, by member and its last epoch.
+
+    Consumers of the new protocol come back by the same member id, so that the id alone does not say which stay it was.
+    """
+    stays: set[tuple[str, int]] = set()
+    epochs: dict[tuple[str, str], int] = {}
+    for row in events:
+        if row.event != "state_changed" or not row.member_id:
+            continue
+        member = (row.source_file, row.member_id)
+        if row.generation is not None and row.generation > 0:
+            epochs[member] = row.generation
+        elif row.client_state == _LEFT_BY_TIMEOUT and member in epochs:
+            stays.add((row.member_id, epochs.pop(member)))
+    return stays
+
+
+def _tell_slow_stays(rows: Rows, stays: Iterable[tuple[str, int]]) -> list[MemberSessionRow]:
+    """Name the poll timeout of members of the new protocol, where the coordinator knew of a leave."""
+    ended = []
+    for member_id, epoch in sorted(stays):
+        session = _stay_in(
+            [each for each in rows.member_sessions if each.member_id == member_id and each.group_type != "classic"],
+            epoch,
+        )
+        if session is None or session.end_cause != "left":
+            continue
+        session.end_cause = "poll_timeout"
+        ended.append(session)
+        left = [
+            row
+            for row in rows.generations
+            if row.trigger_member_id == member_id and row.life == session.life and row.generation > epoch
+        ]
+        first = min(left, key=lambda row: row.generation, default=None)
+        if first is not None and first.trigger == "member_left":
+            first.trigger, first.client_reason = "poll_timeout", POLL_TIMEOUT
+            _witnessed(first)
+    return ended
+
+
+def _stay_in(stays: Iterable[MemberSessionRow], epoch: int) -> MemberSessionRow | None:
+    """Return the stay of one member that an epoch is of."""
+    begun = [stay for stay in stays if (stay.first_generation or 0) <= epoch <= (stay.last_generation or epoch)]
+    return max(begun, key=lambda stay: (stay.life, stay.stay), default=None)
 
 
 def _tell_slow_pollers(rows: Rows, members: set[str]) -> list[MemberSessionRow]:
     """Name the poll timeout where the coordinator knew of a leave, and not why; return the stays that it ended."""
+    members = members - {row.member_id for row in rows.member_sessions if row.stay > 1}  # which of them is not told
     ended = []
     for generation in rows.generations:
         is_silent = generation.trigger == "member_left" and generation.client_reason is None
@@ -110,7 +166,9 @@ class _Seen:
         self._told_at: dict[tuple[int, int], dict[str, float | None]] = {key: {} for key in self._generations}
         for member in rows.generation_members:
             self._told_at[member.life, member.generation][member.member_id] = member.told_at
-        self._sessions = {(row.life, row.member_id): row for row in rows.member_sessions}
+        self._sessions: dict[tuple[int, str], list[MemberSessionRow]] = {}
+        for session in rows.member_sessions:
+            self._sessions.setdefault((session.life, session.member_id), []).append(session)
         self._lives_of_member: dict[str, set[int]] = {}
         for life, member_id in self._sessions:
             self._lives_of_member.setdefault(member_id, set()).add(life)
@@ -123,7 +181,7 @@ class _Seen:
         member_id = event.member_id or None
         generation = event.generation if (event.generation or -1) > 0 else None
         life = self._life(generation, member_id)
-        session = self._sessions.get((life or 0, member_id or ""))
+        session = self._stay(life, member_id, generation)
         return ClientTimelineRow(
             cluster=cluster,
             source_file=event.source_file,
@@ -145,6 +203,13 @@ class _Seen:
             end_cause=None if session is None else session.end_cause,
         )
 
+    def _stay(self, life: int | None, member_id: str | None, generation: int | None) -> MemberSessionRow | None:
+        """Return the stay that a line is of; None where its member was there several times and no epoch says when."""
+        stays = self._sessions.get((life or 0, member_id or ""), [])
+        if len(stays) <= 1:
+            return stays[0] if stays else None
+        return None if generation is None else _stay_in(stays, generation)
+
     def generation_of(self, row: ClientTimelineRow) -> GenerationRow | None:
         """Return the generation that a row names together with a member of it, as far as its members are known."""
         key = (row.life or 0, row.generation or 0)
@@ -163,10 +228,23 @@ class _Seen:
 
 
 def _reached(generation: GenerationRow | None) -> str | None:
-    """Return the furthest state of a generation."""
+    """Return the furthest state of a generation; of an epoch while it is the latest, as far as that is known."""
     if generation is None:
         return None
+    if generation.group_type != "classic":
+        return _reached_by_epoch(generation)
     reached = _STATE_OF_OUTCOME.get(generation.outcome or "")
     if reached is None:
         reached = GroupState.PREPARING if generation.completing_at is None else GroupState.COMPLETING
     return reached.value
+
+
+def _reached_by_epoch(epoch: GenerationRow) -> str | None:
+    """Return the furthest state of a group of the newer protocols in one of its epochs."""
+    if epoch.outcome == "empty":
+        return ModernState.EMPTY.value
+    if epoch.stable_at is not None:
+        return ModernState.STABLE.value
+    if epoch.group_type != "consumer":  # share groups know nothing in between, streams groups may not be ready
+        return None
+    return ModernState.ASSIGNING.value if epoch.completing_at is None else ModernState.RECONCILING.value

@@ -15,7 +15,7 @@ from transforms.loglines.entries.layouts import Parts
 from transforms.loglines.facts import ClientEvent
 from transforms.loglines.templates.matching import IGNORED
 
-_CLIENTS = ("Consumer", "Worker")  # of Connect, whose coordinator is the same class
+_CLIENTS = ("Consumer", "ShareConsumer", "Worker")  # the last of Connect, whose coordinator is the same class
 
 PREFIXES = tuple(f"[{client} " for client in _CLIENTS)
 """Beginnings of the prefix (log context) that lines of clients carry."""

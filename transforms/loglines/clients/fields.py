@@ -7,7 +7,7 @@ from functools import partial
 
 from schemas.client_errors import WORDINGS
 from schemas.client_events import CLIENT_STATES, EVENTS, LIBRARIES
-from schemas.kafka_errors import ERROR_NAMES
+from schemas.kafka_errors import ERROR_CODES, ERROR_NAMES
 from transforms.loglines.facts import ClientEvent
 from transforms.loglines.templates.fields import GREEDY, LAZY, Kind, drop, put_integer, put_text
 from transforms.loglines.templates.matching import IGNORED, Vocabulary
@@ -17,7 +17,10 @@ _GENERATION = re.compile(r"Generation\{generationId=(-?\d+), memberId='?(.*?)'?,
 
 _TUPLE = re.compile(r"TopicPartition\(topic='(.*?)', partition=(\d+)\)")
 _NUMBERS = re.compile(r"([\w.\-]+):?\[(\d[\d ]*)\]")
+_WITH_TOPIC_ID = re.compile(r"([\w.\-]+)\([\w\-]{22}\)\[(\d+)\]")
 _TOPIC_THEN_PARTITION = re.compile(r"topic: ([^,]+), partition: (\d+)")
+
+_NO_COORDINATOR = "incorrect|not available|still loading"
 
 _put_generation = put_integer("generation")
 
@@ -47,6 +50,11 @@ def _numbers(event: ClientEvent, raw: str) -> None:
     event.partitions = [f"{topic}-{each}" for topic, numbers in _NUMBERS.findall(raw) for each in numbers.split()]
 
 
+def _with_topic_ids(event: ClientEvent, raw: str) -> None:
+    """Read `orders(PvDmpIcZT1a0v0vPDMCaxg)[2], ..`."""
+    event.partitions = [f"{topic}-{partition}" for topic, partition in _WITH_TOPIC_ID.findall(raw)]
+
+
 def _one_of_topic(event: ClientEvent, raw: str) -> None:
     """Read `topic: orders, partition: 0`."""
     found = _TOPIC_THEN_PARTITION.fullmatch(raw)
@@ -60,6 +68,12 @@ def _one_behind_slash(event: ClientEvent, raw: str) -> None:
 
 def _error_code(event: ClientEvent, raw: str) -> None:
     event.error = ERROR_NAMES.get(int(raw))
+
+
+def _error_name(event: ClientEvent, raw: str) -> None:
+    if raw not in ERROR_CODES:
+        raise ValueError(f"{raw} is no error of Kafka")
+    event.error = raw
 
 
 def _instance(event: ClientEvent, raw: str) -> None:
@@ -84,16 +98,19 @@ _KINDS: dict[str, Kind[ClientEvent]] = {
     "brief": (r"([^\n]*?)", put_text("reason")),
     "named_error": (rf"((?:{'|'.join(WORDINGS)}): [A-Z][^\n]*)", put_text("reason")),
     "error_code": (r"(\d{1,3})", _error_code),
+    "error_name": (r"([A-Z]+(?:_[A-Z]+)+)", _error_name),
     "not_available": ("(not available)", put_text("reason")),
     "no_broker": (r"(no available broker [^\n]*)", put_text("reason")),
     "client_id": (LAZY, put_text("client_id")),
     "join_state": (r"([\w\-]+)", put_text("client_state")),
     "tuples": (LAZY, _tuples),
     "numbers": (LAZY, _numbers),
+    "with_topic_ids": (r"([^\"]*)", _with_topic_ids),
     "one_of_topic": (r"(topic: [^,]+, partition: \d+)", _one_of_topic),
     "one_behind_slash": (r"([\w.\-]+/\d+)", _one_behind_slash),
     "rebalancing": (r"([^\n]* rebalancing)", put_text("reason")),
-    "coordinator_is_another": (r"(the group coordinator [^\n]* is incorrect)\.[^\n]*", put_text("reason")),
+    "no_coordinator": (rf"(the group coordinator [^\n]* is (?:{_NO_COORDINATOR}))\.[^\n]*", put_text("reason")),
+    "fenced": (r"(member fenced - rejoining)", put_text("reason")),
     "given_member": (r"(need to re-join with the given member-id: [^\n]+)", _given_member),
     "any": (LAZY, drop),
     "rest": (GREEDY, drop),

@@ -20,6 +20,9 @@ fenced · 1.9-
 Fatal error: Broker: Static consumer fenced by other consumer with same group.instance.id: {reason}
     Fatal error: Broker: Static consumer fenced by other consumer with same group.instance.id: Fatal consumer error: Broker: Static consumer fenced by other consumer with same group.instance.id
     Fatal error: Broker: Static consumer fenced by other consumer with same group.instance.id: OffsetCommit failed: Broker: Static consumer fenced by other consumer with same group.instance.id
+heartbeat_failed · 2.16-
+Fatal error: Broker: The instance ID is still used by another member in the consumer group: {reason}
+    Fatal error: Broker: The instance ID is still used by another member in the consumer group: ConsumerGroupHeartbeat fatal error: Broker: The instance ID is still used by another member in the consumer group
 commit_failed · 2.16-
 Current transaction failed in state {any}: Failed to commit offsets to transaction {reason}
     Current transaction failed in state InTransaction: Failed to commit offsets to transaction on broker 127.0.0.1:21392/1: a((null))[2](Broker: Specified group generation id is not valid), a((null))[3](Broker: Specified group generation id is not valid) (after 1ms) (ILLEGAL_GENERATION)
@@ -89,5 +92,21 @@ Group "{group_id}" broker {any} is no longer coordinator
 coordinator_lookup_failed · 1.9-
 {any}: Group "{group_id}" FindCoordinator response error: {reason}
     127.0.0.1:21092/bootstrap: Group "orders-enricher" FindCoordinator response error: _DESTROY_BROKER: Local: Broker handle destroyed without termination
+
+joining · 2.16-
+{any}: ConsumerGroupHeartbeat of member id "{member_id}", group id "{group_id}", generation id 0, {rest}
+    GroupCoordinator/1: ConsumerGroupHeartbeat of member id "N4v6zuHsTqqPXWsMmBjM4g", group id "rd-app", generation id 0, group instance id "(null)", current assignment "", subscribed topics "orders((null))[-1]", subscribed topic regex "", remote assignor "(null)"
+leaving · 2.16-
+{any}: ConsumerGroupHeartbeat of member id "{member_id}", group id "{group_id}", generation id -{any}, {rest}
+    GroupCoordinator/1: ConsumerGroupHeartbeat of member id "XSnppX+sTGSUEn6bqJcqDA", group id "rd-app", generation id -1, group instance id "(null)", current assignment "NULL", subscribed topics "NULL", subscribed topic regex "NULL", remote assignor "NULL"
+reconciling · 2.16-
+Reconciliation starts with new target assignment "{with_topic_ids}". {rest}
+    Reconciliation starts with new target assignment "orders(PvDmpIcZT1a0v0vPDMCaxg)[2]". Next assignment cleared
+assignment_updated · 2.16-
+Target assignment acked, new current assignment  "{with_topic_ids}"
+    Target assignment acked, new current assignment  "orders(PvDmpIcZT1a0v0vPDMCaxg)[2]"
+fenced · 2.16-
+Group "{group_id}" initiating rebalance ({any}) in state {any} (join-state {join_state}) with {any} assigned partition(s) (lost): {fenced}
+    Group "rd-app" initiating rebalance (COOPERATIVE) in state up (join-state steady) with 2 assigned partition(s) (lost): member fenced - rejoining
 """  # noqa: E501 (a log line is one line)
 )

@@ -22,8 +22,8 @@ Member {member_id} with epoch {generation} got fenced but {rest}
     Member c1-7d1e with epoch 5 got fenced but it already left the group, so it won't attempt to rejoin.
 Member {member_id} with epoch {generation} got fenced before {rest}
     Member c1-7d1e with epoch 5 got fenced before sending leave group heartbeat. It will not send the leave request and won't attempt to rejoin.
-{any} failed for member {member_id} because epoch {generation} is fenced.
-    ConsumerGroupHeartbeatRequest failed for member c1-7d1e because epoch 5 is fenced.
+{any}HeartbeatRequest failed for member {member_id} because epoch {generation} is fenced. in {any}ms: {reason}
+    ConsumerGroupHeartbeatRequest failed for member c1-7d1e because epoch 5 is fenced. in 0ms: The consumer group member has a smaller member epoch (5) than the one known by the group coordinator (6). The member must abandon all its partitions and rejoin.
 {any} failed due to fenced instance id {group_instance_id}: {reason}
     ConsumerGroupHeartbeatRequest failed due to fenced instance id i1: boom
 state_changed · 3.7-
@@ -50,6 +50,16 @@ Member {member_id} with epoch {generation} received a {reason} response to the h
     Member c1-7d1e with epoch -1 received a failed response to the heartbeat to leave the group and completed the leave operation.
 Member {member_id} sent leave group heartbeat and released its assignment. {rest}
     Member c1-7d1e sent leave group heartbeat and released its assignment. It will remain in STALE state until the poll timer is reset, and it will then rejoin the group
+leave_failed · 4.0-
+{any}HeartbeatRequest failed because of {error_name}: {reason}
+    ConsumerGroupHeartbeatRequest failed because of UNKNOWN_MEMBER_ID: boom
+{any}HeartbeatRequest failed because of unexpected exception.
+    ConsumerGroupHeartbeatRequest failed because of unexpected exception.
+leave_failed · 3.8-3.9
+GroupHeartbeat failed because of {error_name}: {reason}
+    GroupHeartbeat failed because of UNKNOWN_MEMBER_ID: boom
+GroupHeartbeat failed because of unexpected exception.
+    GroupHeartbeat failed because of unexpected exception.
 leave_failed · 3.8-
 Heartbeat to leave group cannot be sent ({reason}). Member {member_id} with epoch {generation} will transition to {client_state}.
     Heartbeat to leave group cannot be sent (most probably due to coordinator not known/available). Member c1-7d1e with epoch -1 will transition to UNSUBSCRIBED.
@@ -66,10 +76,11 @@ Expired poll timer has been reset so stale member {member_id} will rejoin {rest}
 heartbeat_failed · 3.7-
 {any} failed for member {member_id} with state {client_state} due to {reason}
     ConsumerGroupHeartbeatRequest failed for member c1-7d1e with state STABLE due to UNKNOWN_MEMBER_ID: boom
-{any} failed because member {member_id} is unknown.
-    ConsumerGroupHeartbeatRequest failed because member c1-7d1e is unknown.
-{any}HeartbeatRequest failed because {coordinator_is_another}
-    ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is incorrect. Will attempt to find the coordinator again and retry
+{any}HeartbeatRequest failed because member {member_id} is unknown. in {any}ms: {reason}
+    ConsumerGroupHeartbeatRequest failed because member c1-7d1e is unknown. in 0ms: Member c1-7d1e is not a member of group g1.
+{any}HeartbeatRequest failed because {no_coordinator}
+    ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is incorrect. Will attempt to find the coordinator again and retry in 0ms: This is not the correct coordinator.
+    ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is still loading. Will retry in 100ms: The coordinator is loading and hence can't process requests.
 {any} failed because of the retriable exception. {reason}
     ConsumerGroupHeartbeatRequest failed because of the retriable exception. Will retry in 100 ms: boom
 {any}HeartbeatRequest failed due to {reason}
@@ -79,10 +90,12 @@ coordinator_lookup_failed · 3.7-
 FindCoordinator failed with {reason}
     FindCoordinator failed with exception
 commit_failed · 3.8-
-OffsetCommit failed for member {member_id} with {brief}. Last epoch sent: Optional[{generation}]
-    OffsetCommit failed for member c1-7d1e with stale member epoch error. Last epoch sent: Optional[5]
+OffsetCommit failed for member {member_id} with {brief}. Last epoch sent: {generation}
+    OffsetCommit failed for member c1-7d1e with stale member epoch error. Last epoch sent: 5
 OffsetCommit failed for member {member_id} with {brief}. Last epoch sent: {rest}
-    OffsetCommit failed for member c1-7d1e with stale member epoch error. Last epoch sent: Optional.empty
+    OffsetCommit failed for member c1-7d1e with stale member epoch error. Last epoch sent: undefined
+OffsetCommit failed with {error_name}
+    OffsetCommit failed with UNKNOWN_MEMBER_ID
 commit_failed · 3.7-
 OffsetCommit failed with unknown {brief}. {rest}
     OffsetCommit failed with unknown member ID. The coordinator is not aware of this member.

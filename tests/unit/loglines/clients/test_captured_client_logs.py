@@ -49,3 +49,29 @@ def test_a_consumer_of_the_new_protocol_goes_from_epoch_to_epoch() -> None:
         *((state, epoch) for epoch in (2, 3) for state in ("RECONCILING", "ACKNOWLEDGING", "STABLE")),
     ]
     assert [row.partitions for row in rows_of(NEW) if row.event == "reconciling"] == [[], ALL]
+
+
+def states_of(name: str, client: str) -> list[tuple[str, int]]:
+    changes = [row for row in rows_of(f"clients/{name}") if row.event == "state_changed" and row.client_id == client]
+    return [(row.client_state, row.generation) for row in changes]
+
+
+def test_a_consumer_of_the_new_protocol_that_is_refused_says_by_which_way_it_went() -> None:
+    around = ["RECONCILING", "ACKNOWLEDGING", "STABLE"]
+    of_a = [state for state, _ in states_of("java_4.2.0_epochs_refused.log", "a")]
+    assert of_a.count("FENCED") == 2
+    first = of_a.index("FENCED")
+    assert of_a[first - 1 : first + 5] == ["STABLE", "FENCED", "JOINING", *around]
+    assert ("FATAL", 9) in states_of("java_4.2.0_epochs_refused.log", "b")
+    assert ("FATAL", 0) in states_of("java_4.2.0_epochs_silent.log", "b2")
+    of_s = states_of("java_4.2.0_epochs_refused.log", "s")
+    stale = of_s.index(("STALE", -1))
+    assert of_s[stale - 2 : stale + 2] == [("PREPARE_LEAVING", 11), ("LEAVING", -1), ("STALE", -1), ("JOINING", 0)]
+    assert of_s[-3:] == [("PREPARE_LEAVING", 13), ("LEAVING", -1), ("UNSUBSCRIBED", -1)]
+
+
+@pytest.mark.parametrize("name", ["java_4.2.0_epochs_refused.log", "java_4.2.0_epochs_silent.log"])
+def test_no_line_of_the_new_protocol_goes_unrecognised(name: str) -> None:
+    rows = rows_of(f"clients/{name}")
+    assert {row.group_id for row in rows} == {"orders-app"}
+    assert "unrecognised" not in {row.event for row in rows}

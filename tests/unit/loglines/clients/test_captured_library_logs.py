@@ -125,3 +125,19 @@ def test_spring_wraps_what_the_client_threw() -> None:
     assert [row.event for row in thrown] == ["commit_failed"]
     assert thrown[0].reason is not None and thrown[0].reason.startswith("Commit cannot be completed since the group")
     assert [row.error for row in rows if row.event == "commit_failed"][:2] == ["UNKNOWN_MEMBER_ID", "UNKNOWN_MEMBER_ID"]
+
+
+def test_librdkafka_with_debugging_tells_of_the_consumer_protocol_and_its_details_are_not_unrecognised() -> None:
+    rows = rows_of("librdkafka_2.16_epochs_fenced.log")
+    assert "unrecognised" not in {row.event for row in rows}
+    joining = [row for row in rows if row.event == "joining"]
+    assert {(row.member_id, row.api) for row in joining} == {("N4v6zuHsTqqPXWsMmBjM4g", "ConsumerGroupHeartbeat")}
+    assert [row.partitions for row in rows if row.event in ("reconciling", "assignment_updated")] == [["orders-2"]] * 2
+    assert [row.reason for row in rows if row.event == "fenced"] == ["member fenced - rejoining"]
+
+
+def test_librdkafka_says_that_its_instance_is_still_used_by_another() -> None:
+    rows = rows_of("librdkafka_2.16_epochs_unreleased.log")
+    assert "unrecognised" not in {row.event for row in rows}
+    told = [(row.event, row.api) for row in rows if row.error == "UNRELEASED_INSTANCE_ID"]
+    assert told == [("heartbeat_failed", "ConsumerGroupHeartbeat")]
