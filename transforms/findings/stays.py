@@ -29,8 +29,8 @@ _LATE_MS = 100
 _SLACK_MS = 100
 """Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
 
-_OFTEN = 3
-"""From so many times on it is no chance that a client left only after its time between two polls had run out."""
+OFTEN = 3
+"""From so many times on what a client does is no chance but a habit."""
 
 _NOT_KNOWN = "UNKNOWN_MEMBER_ID"
 """What a member is told that the coordinator has removed."""
@@ -270,7 +270,7 @@ def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
             ms is not None and limit is not None and ms >= limit for ms, limit in zip(times, limits, strict=True)
         )
         for stay in of_client:
-            stay.was_late = len(of_client) >= _OFTEN and is_late and not any(s.member_id in spoke for s in of_client)
+            stay.was_late = len(of_client) >= OFTEN and is_late and not any(s.member_id in spoke for s in of_client)
 
 
 def _stayed_ms(stay: Stay) -> float | None:

@@ -51,7 +51,7 @@ _MOVE_GRACE_MS = 10_000
 _DEFAULT_SESSION_MS = 45_000
 """Kafka's default of session.timeout.ms."""
 
-_FIRST = 1
+FIRST = 1
 """Number of the first generation of a life: whoever comes in it founds the group."""
 
 _REVOKE = "need to revoke partitions"
@@ -191,7 +191,7 @@ def of_return(stay: Stay, row: GenerationRow) -> Cause:
         return _of_end(stay.before)
     if stay.ended_at is not None and stay.after is not None:
         return Cause(_kind_of_end(stay), "member_joined", stay.client, stay)
-    kind = Kind.FOUNDING if row.generation == _FIRST else Kind.ARRIVAL
+    kind = Kind.FOUNDING if row.generation == FIRST else Kind.ARRIVAL
     return Cause(kind, "member_joined", stay.client, stay)
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from schemas.words import STORM_PATTERNS
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
-from transforms.findings.stays import Stay
-from transforms.findings.storms.causes import Cause
+from transforms.findings.stays import OFTEN, Stay
+from transforms.findings.storms.causes import FIRST, Cause
 from transforms.findings.storms.costs import length_of_union, unstable_intervals
 from transforms.findings.storms.kinds import Kind
+from transforms.findings.storms.rounds import RETURNS, Round
 
 MAIN_SHARE = 0.5
 """From this share of the rebalances on a pattern is the storm's."""
@@ -28,9 +29,6 @@ _KINDS = {
     "slow_revoker": (Kind.REVOKER,),
 }
 """Patterns that are told by the kinds of causes alone; the others depend on who comes and goes, and how often."""
-
-_ROLLED_SHARE = 2 / 3
-"""From this share of the returns on they are a rolling restart; the others are what happens beside it."""
 
 _LOOPS = ("crash_loop", "lost_session", "slow_poll_loop", "flapping_member")
 """Patterns of what happens again and again: what happened once is none of them."""
@@ -127,25 +125,26 @@ class _Comings:
     def __init__(self, evidence: Evidence, causes: list[list[Cause]]) -> None:
         in_all = [cause for each in causes for cause in each]
         members = max((row.member_count or 0 for row in evidence.generations), default=0)
-        rounds = [_Round(in_all, kinds, members) for kinds in _RETURNS]
+        rounds = [Round(in_all, kinds, members) for kinds in RETURNS]
         self._round = next((each for each in rounds if each.is_rolling()), rounds[0])
         self.is_rolling = self._round.is_rolling()
         self.rounds = self._round.times
         self.turns = _turns(in_all)
-        self._returns = rounds[-1].count_of
         self._habits = {
             (cause.stay.origin.key, cause.stay.end_cause): cause.kind
             for cause in in_all
             if cause.stay is not None and cause.kind in (Kind.CRASH, Kind.LOST, Kind.SLOW, Kind.RESTART, Kind.RETURN)
         }
+        self._times = _times_of_restarts(evidence, causes, self.kind_of)
 
     def is_rolled(self, cause: Cause) -> bool:
         """Whether a cause is part of a rolling restart."""
         return self.is_rolling and self._round.has(cause)
 
     def is_flap(self, cause: Cause) -> bool:
-        """Whether a cause is the coming and going of a client that did it more than once."""
-        return self.kind_of(cause) is Kind.RESTART and cause.stay is not None and self._returns(cause.stay) > 1
+        """Whether a cause is the coming and going of a client that has made a habit of it."""
+        is_restart = self.kind_of(cause) is Kind.RESTART
+        return is_restart and cause.stay is not None and self._times[cause.stay.origin.key] >= OFTEN
 
     def kind_of(self, cause: Cause) -> Kind:
         """Return what a cause is part of: a last going, for good, is part of the goings before."""
@@ -154,95 +153,22 @@ class _Comings:
         return self._habits.get((cause.stay.origin.key, cause.stay.end_cause), cause.kind)
 
 
-_RETURNS = ((Kind.RESTART, Kind.CRASH, Kind.RETURN), (Kind.RESTART,))
-"""What a rolling restart may be made of: what covers most first."""
-
-
-class _Round:
-    """Returns of some kinds, in rounds: in one of them each client goes once.
-
-    What happened to a single client just before or after the others had their turn is no round, and spoils none.
-
-    Attributes:
-        times: how often most of those that took part in rounds went.
-    """
-
-    def __init__(self, causes: Iterable[Cause], kinds: tuple[Kind, ...], members: int) -> None:
-        self._kinds = kinds
-        gone = {id(c.stay): c for c in causes if self._is_return(c)}
-        self._returned = sorted(gone.values(), key=lambda cause: _ended_at(cause.stay))
-        self._times = Counter(_who(cause) for cause in self._returned)
-        least = max(2, members / 2)
-        ways = (_rounds(self._returned), _rounds(self._returned[::-1]))
-        self._rounds = max(
-            ([each for each in way if len(each) >= least] for way in ways), key=lambda way: sum(map(len, way))
-        )
-        self.times = _most_times(_who(cause) for each in self._rounds for cause in each)
-        self._rolled = {id(cause.stay) for each in self._rounds for cause in each}
-
-    def _is_return(self, cause: Cause) -> bool:
-        """Whether a cause is the return of a client that had gone, or its going."""
-        return cause.kind in self._kinds and cause.stay is not None and cause.stay.after is not None
-
-    def has(self, cause: Cause) -> bool:
-        """Whether a cause is part of one of the rounds."""
-        return self._is_return(cause) and id(cause.stay) in self._rolled
-
-    def count_of(self, stay: Stay) -> int:
-        """Return how often the client of a stay went and came back."""
-        return self._times[stay.origin.key]
-
-    def is_rolling(self) -> bool:
-        """Whether most of the returns are one rolling restart, or several."""
-        rolled = [cause for cause in self._returned if id(cause.stay) in self._rolled]
-        crashes = [cause for cause in rolled if cause.kind is Kind.CRASH]
-        most_away = max((len(each) for each in self._rounds), default=0) // 2
-        return (
-            bool(rolled)
-            and len(rolled) >= _ROLLED_SHARE * len(self._returned)
-            and not (crashes and self.times > 1)
-            and _away_at_once(cause.stay for cause in rolled) <= max(1, most_away)
-        )
-
-
-def _who(cause: Cause) -> object:
-    return None if cause.stay is None else cause.stay.origin.key
-
-
-def _most_times(names: Iterable[object]) -> int:
-    """Return how often at least half of some names are there."""
-    counts = sorted(Counter(names).values(), reverse=True)
-    return counts[(len(counts) - 1) // 2] if counts else 0
-
-
-def _rounds(returned: Iterable[Cause]) -> list[list[Cause]]:
-    """Part returns into rounds: another one begins when a client goes again."""
-    rounds: list[list[Cause]] = []
-    seen: set[object] = set()
-    for cause in returned:
-        if not rounds or _who(cause) in seen:
-            rounds.append([])
-            seen.clear()
-        rounds[-1].append(cause)
-        seen.add(_who(cause))
-    return rounds
-
-
-def _ended_at(stay: Stay | None) -> float:
-    return 0.0 if stay is None or stay.ended_at is None else stay.ended_at
-
-
-def _away_at_once(stays: Iterable[Stay | None]) -> int:
-    """The most clients that were away at one time."""
-    steps: list[tuple[float, int]] = []
-    for stay in stays:
-        if stay is not None and stay.ended_at is not None and stay.away_ms:
-            steps += [(stay.ended_at, 1), (stay.ended_at + stay.away_ms, -1)]
-    most = now = 0
-    for _, step in sorted(steps):
-        now += step
-        most = max(most, now)
-    return most
+def _times_of_restarts(
+    evidence: Evidence, causes: list[list[Cause]], kind_of: Callable[[Cause], Kind]
+) -> Counter[tuple[str | None, ...]]:
+    """Return by client how often it left, or how often it came; with whoever founds a group, all others come as well."""
+    left: dict[int, Stay] = {}
+    came: dict[int, Stay] = {}
+    for row, each in zip(evidence.generations, causes, strict=True):
+        for cause in each:
+            if cause.stay is None or kind_of(cause) is not Kind.RESTART:
+                continue
+            left[id(cause.stay)] = cause.stay
+            if cause.stay.after is not None:
+                came[id(cause.stay.after)] = cause.stay.after
+            if cause.trigger == "member_joined" and row.generation > FIRST:
+                came[id(cause.stay)] = cause.stay
+    return Counter(stay.origin.key for stay in left.values()) | Counter(stay.origin.key for stay in came.values())
 
 
 def _turns(causes: Iterable[Cause]) -> int:
