@@ -17,7 +17,7 @@ from transforms.findings.storms import costs
 from transforms.findings.storms.advice import advice_for
 from transforms.findings.storms.causes import Cause, causes_of
 from transforms.findings.storms.limits import StormLimits
-from transforms.findings.storms.patterns import HARMLESS, Pattern, clients_of, pattern_of
+from transforms.findings.storms.patterns import Pattern, clients_of, pattern_of
 
 T = TypeVar("T")
 
@@ -49,7 +49,6 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
     pattern = pattern_of(evidence, causes)
     client = most_frequent(client for clients in clients_of(pattern) for client in clients)
     mean_gap_ms = (last - first) / (len(times) - 1) if len(times) > 1 else None
-    is_harmless = pattern.name in HARMLESS and not pattern.is_repeated
     row = RebalanceStormRow(
         cluster=evidence.cluster,
         group_id=evidence.group_id,
@@ -73,7 +72,7 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
         partitions_moved=costs.partitions_moved(evidence),
         partitions_moved_back=costs.partitions_moved_back(evidence),
         refused_commit_count=costs.refused_commit_count(evidence, first, until),
-        severity=SEVERITIES[0] if is_harmless else limits.severity(ratio, mean_gap_ms),
+        severity=SEVERITIES[0] if pattern.is_harmless else limits.severity(ratio, mean_gap_ms),
         advice="",
         evidence=[name for name in EVIDENCE if any(name in row.evidence for row in evidence.generations)],
     )

@@ -38,6 +38,10 @@ _HELD_UP = "slow_revoker"
 HARMLESS = ("rolling_restart", "scaling")
 """Patterns that somebody meant to happen; they harm only if they go on and on."""
 
+_MISHAPS = (Kind.CRASH, Kind.LOST, Kind.SLOW)
+_MEANT = (Kind.RESTART, Kind.ARRIVAL, Kind.FOUNDING, Kind.DEPARTURE, Kind.METADATA)
+"""What happens in every group now and then: the first for one client, once; the second because somebody means it to."""
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -47,13 +51,13 @@ class Pattern:
         name: one of `schemas.words.STORM_PATTERNS`.
         share: part of the rebalances that fit it.
         fitting: for each rebalance the causes of it that fit.
-        is_repeated: a restart or a scaling that was done more than once.
+        is_harmless: a restart or a scaling that was done once, or things of every day that fell together.
     """
 
     name: str
     share: float
     fitting: list[list[Cause]]
-    is_repeated: bool = False
+    is_harmless: bool = False
 
 
 def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
@@ -64,14 +68,14 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     main = max(counts, key=lambda name: (counts[name], -STORM_PATTERNS.index(name)))
     is_held_up = _is_held_up(evidence, causes)
     if counts[main] >= MAIN_SHARE * len(causes) and not (is_held_up and main in HARMLESS):
-        is_repeated = (main == "rolling_restart" and comings.rounds > 1) or (main == "scaling" and comings.turns > 1)
-        return Pattern(main, counts[main] / len(causes), fitting[main], is_repeated)
+        is_once = comings.rounds == 1 if main == "rolling_restart" else comings.turns <= 1
+        return Pattern(main, counts[main] / len(causes), fitting[main], main in HARMLESS and is_once)
     if is_held_up:
         return Pattern(_HELD_UP, counts[_HELD_UP] / len(causes), fitting[_HELD_UP])
     known = [[c for name in fitting for c in fitting[name][number]] for number in range(len(causes))]
     share = sum(map(bool, known)) / len(causes)
     if share >= MAIN_SHARE:
-        return Pattern("mixed", share, known)
+        return Pattern("mixed", share, known, comings.are_of_every_day())
     return Pattern("unknown", 1 - share, causes)
 
 
@@ -123,7 +127,7 @@ class _Comings:
     """
 
     def __init__(self, evidence: Evidence, causes: list[list[Cause]]) -> None:
-        in_all = [cause for each in causes for cause in each]
+        self._all = in_all = [cause for each in causes for cause in each]
         members = max((row.member_count or 0 for row in evidence.generations), default=0)
         rounds = [Round(in_all, kinds, members) for kinds in RETURNS]
         self._round = next((each for each in rounds if each.is_rolling()), rounds[0])
@@ -145,6 +149,16 @@ class _Comings:
         """Whether a cause is the coming and going of a client that has made a habit of it."""
         is_restart = self.kind_of(cause) is Kind.RESTART
         return is_restart and cause.stay is not None and self._times[cause.stay.origin.key] >= OFTEN
+
+    def are_of_every_day(self) -> bool:
+        """Whether nothing but what somebody meant to happen happened, beside one mishap at most, and none as a habit."""
+        mishaps = {id(c.stay) for c in self._all if c.kind in _MISHAPS or self._is_death(c)}
+        is_known = all(cause.kind in (*_MEANT, *_MISHAPS) for cause in self._all)
+        return is_known and len(mishaps) <= 1 and not any(map(self.is_flap, self._all))
+
+    @staticmethod
+    def _is_death(cause: Cause) -> bool:
+        return cause.kind is Kind.DEPARTURE and cause.stay is not None and cause.stay.end_cause == "session_expired"
 
     def kind_of(self, cause: Cause) -> Kind:
         """Return what a cause is part of: a last going, for good, is part of the goings before."""
