@@ -13,7 +13,7 @@ from transforms.findings.stays import OFTEN, Stay
 from transforms.findings.storms.causes import FIRST, Cause
 from transforms.findings.storms.costs import length_of_union, unstable_intervals
 from transforms.findings.storms.kinds import Kind
-from transforms.findings.storms.rounds import RETURNS, Round
+from transforms.findings.storms.rounds import RETURNS, Round, away_together
 
 MAIN_SHARE = 0.5
 """From this share of the rebalances on a pattern is the storm's."""
@@ -73,6 +73,7 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     if is_held_up:
         return Pattern(_HELD_UP, counts[_HELD_UP] / len(causes), fitting[_HELD_UP])
     known = [[c for name in fitting for c in fitting[name][number]] for number in range(len(causes))]
+    known = [of or [c for c in each if c.kind is Kind.RESTART] for of, each in zip(known, causes, strict=True)]
     share = sum(map(bool, known)) / len(causes)
     if share >= MAIN_SHARE:
         return Pattern("mixed", share, known, comings.are_of_every_day())
@@ -106,10 +107,7 @@ def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
     return {name: test_of(kinds) for name, kinds in _KINDS.items()} | {
         "rolling_restart": comings.is_rolled,
         "flapping_member": lambda cause: not comings.is_rolling and comings.is_flap(cause),
-        "scaling": lambda cause: (
-            comings.kind_of(cause) in (Kind.ARRIVAL, Kind.DEPARTURE)
-            or (not comings.is_rolling and cause.kind is Kind.RESTART and not comings.is_flap(cause))
-        ),
+        "scaling": comings.is_scaled,
     }
 
 
@@ -133,13 +131,14 @@ class _Comings:
         self._round = next((each for each in rounds if each.is_rolling()), rounds[0])
         self.is_rolling = self._round.is_rolling()
         self.rounds = self._round.times
-        self.turns = _turns(in_all)
         self._habits = {
             (cause.stay.origin.key, cause.stay.end_cause): cause.kind
             for cause in in_all
             if cause.stay is not None and cause.kind in (Kind.CRASH, Kind.LOST, Kind.SLOW, Kind.RESTART, Kind.RETURN)
         }
         self._times = _times_of_restarts(evidence, causes, self.kind_of)
+        self._away_together = away_together(cause for cause in in_all if cause.kind is Kind.RESTART)
+        self.turns = _turns(filter(self.is_scaled, in_all))
 
     def is_rolled(self, cause: Cause) -> bool:
         """Whether a cause is part of a rolling restart."""
@@ -149,6 +148,13 @@ class _Comings:
         """Whether a cause is the coming and going of a client that has made a habit of it."""
         is_restart = self.kind_of(cause) is Kind.RESTART
         return is_restart and cause.stay is not None and self._times[cause.stay.origin.key] >= OFTEN
+
+    def is_scaled(self, cause: Cause) -> bool:
+        """Whether a cause is part of a scaling: a client that comes or goes for good, or some that go until the next."""
+        if self.kind_of(cause) in (Kind.ARRIVAL, Kind.DEPARTURE):
+            return True
+        is_restart = cause.kind is Kind.RESTART and not self.is_rolling and not self.is_flap(cause)
+        return is_restart and id(cause.stay) in self._away_together
 
     def are_of_every_day(self) -> bool:
         """Whether nothing but what somebody meant to happen happened, beside one mishap at most, and none as a habit."""
@@ -186,14 +192,18 @@ def _times_of_restarts(
 
 
 def _turns(causes: Iterable[Cause]) -> int:
-    steps: list[tuple[float, int]] = []
-    for stay in {id(c.stay): c.stay for c in causes if c.stay is not None}.values():
-        if stay.joined_at is not None and stay.before is None:
-            steps.append((stay.joined_at, 1))
-        if stay.ended_at is not None:
-            steps.append((stay.ended_at, -1))
+    """Return how often those that come were followed by some that go, or the other way round."""
+    steps: set[tuple[float, int]] = set()
+    for cause in causes:
+        stay = cause.stay
+        if stay is None:
+            continue
+        if cause.kind is Kind.ARRIVAL and stay.joined_at is not None:
+            steps.add((stay.joined_at, 1))
+        if cause.kind is not Kind.ARRIVAL and stay.ended_at is not None:
+            steps.add((stay.ended_at, -1))
         if stay.after is not None and stay.after.joined_at is not None:
-            steps.append((stay.after.joined_at, 1))
+            steps.add((stay.after.joined_at, 1))
     directions = [step for _, step in sorted(steps)]
     return sum(earlier != later for earlier, later in zip(directions, directions[1:], strict=False))
 

@@ -91,17 +91,25 @@ def _without_those_beside(returned: Sequence[Cause]) -> list[Cause]:
     """Leave out what is more than the others' share of those who went more often: what fell in another's time first."""
     extra = Counter(map(_who, returned))
     extra.subtract(dict.fromkeys(extra, _most_times(map(_who, returned))))
-    alone: list[Cause] = []
-    gone_until = float("-inf")
-    for place, cause in enumerate(returned):
-        since, until = _ended_at(cause.stay), _back_at(cause.stay)
-        next_since = _ended_at(returned[place + 1].stay) if place + 1 < len(returned) else float("inf")
-        if extra[_who(cause)] > 0 and (gone_until > since or next_since < until):
+    beside, alone = away_together(returned), list[Cause]()
+    for cause in returned:
+        if extra[_who(cause)] > 0 and id(cause.stay) in beside:
             extra[_who(cause)] -= 1
         else:
             alone.append(cause)
-        gone_until = max(gone_until, until)
     return alone
+
+
+def away_together(returned: Iterable[Cause]) -> set[int]:
+    """Return the ids of the stays after which a client was away while another was."""
+    together: set[int] = set()
+    last: Stay | None = None
+    for stay in sorted({id(c.stay): c.stay for c in returned if c.stay is not None}.values(), key=_ended_at):
+        if last is not None and _ended_at(stay) < _back_at(last):
+            together |= {id(last), id(stay)}
+        if last is None or _back_at(stay) > _back_at(last):
+            last = stay
+    return together
 
 
 def _ended_at(stay: Stay | None) -> float:
