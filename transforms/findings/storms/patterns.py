@@ -95,7 +95,9 @@ def _is_whole(name: str, fitting: list[list[Cause]]) -> bool:
 
 
 def _goes_round(fitting: list[list[Cause]]) -> bool:
-    return len({id(cause.stay) for each in fitting for cause in each}) > 1
+    """Whether something happened to a client again, or so often that it is no chance whom it happened to."""
+    stays = {id(c.stay): c.stay for each in fitting for c in each if c.stay is not None}
+    return len(stays) >= OFTEN or len({stay.origin.key for stay in stays.values()}) < len(stays)
 
 
 def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
