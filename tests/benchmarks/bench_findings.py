@@ -23,7 +23,7 @@ from platform import machine, python_version
 
 from tests.support.incidents.play import DEPTHS
 from tests.support.incidents.plots import KINDS
-from tests.support.incidents.score import BURSTS, Case, case, figures
+from tests.support.incidents.score import ACCUSES_NOBODY, BURSTS, Case, case, figures
 
 NOT_OF_THE_TEN = ("lost_session",)
 """Planted beside the ten kinds: without a request log nothing but a client's log tells it from a crash loop."""
@@ -73,15 +73,21 @@ def table(cases: list[Case], depth: str) -> list[str]:
 def alarms(cases: Iterable[Case], depth: str) -> str:
     """Return what is said of the calm groups."""
     calm = [each for each in cases if each.kind == "calm"]
-    said = Counter(name for each in calm for name in each.false_alarms(depth))
+    large = sum(each.is_large for each in calm)
     told = sum(any(each.is_right(name) for name in each.found[depth].names) for each in calm)
+    by_chance = Counter(name for each in calm for name in each.found[depth].names if name in ACCUSES_NOBODY)
+    said = Counter(name for each in calm for name in each.false_alarms(depth))
     false = sum(bool(each.false_alarms(depth)) for each in calm)
     loud = sum(bool(each.alarms(depth)) for each in calm)
-    rest = f" ({', '.join(f'{name} {count}' for name, count in said.items())})" if said else ""
     return (
-        f"{len(calm)} calm groups: {told} told of a deploy or a scaling that there was, as info; {false} of which "
-        f"something else is said{rest}; {loud} with more than info."
+        f"{len(calm)} calm groups, of which {large} rebalanced so often that it is a storm by definition: {told} told "
+        f"of a deploy or a scaling that there was; {by_chance.total()} of which no single story is told"
+        f"{_counted(by_chance)}; {false} false{_counted(said)}, {loud} with more than info."
     )
+
+
+def _counted(names: Counter[str]) -> str:
+    return f" ({', '.join(f'{name} {count}' for name, count in sorted(names.items()))})" if names else ""
 
 
 def _share(value: float | None) -> str:

@@ -203,7 +203,10 @@ def _mixed(facts: Facts, causes: list[list[Cause]], is_harmless: bool) -> str:
     parts = [f"{kind.value} ({count})" for kind, count in sorted(counts.items(), key=lambda item: -item[1])]
     said = f"No single story fits half of the {facts.row.rebalance_count} rebalances: {'; '.join(parts[:4])}."
     if is_harmless:
-        return f"{said} They fell together by chance: nobody went as often as {OFTEN} times, and one mishap is no loop."
+        return (
+            f"{said} They fell together by chance: nobody went as often as {OFTEN} times, and at most one process "
+            "died, paused or polled too late."
+        )
     return f"{said} Most of them go back to {facts.culprit}: its log over this time shows what came first."
 
 

@@ -152,14 +152,14 @@ class _Comings:
         return is_restart and cause.stay is not None and self._times[cause.stay.origin.key] >= OFTEN
 
     def is_scaled(self, cause: Cause) -> bool:
-        """Whether a cause is part of a scaling: a client that comes or goes for good, or some that go until the next."""
+        """Whether a cause is part of a scaling: clients that come or go for good, or are away together."""
         if self.kind_of(cause) in (Kind.ARRIVAL, Kind.DEPARTURE):
             return True
         is_restart = cause.kind is Kind.RESTART and not self.is_rolling and not self.is_flap(cause)
         return is_restart and id(cause.stay) in self._away_together
 
     def are_of_every_day(self) -> bool:
-        """Whether nothing but what somebody meant to happen happened, beside one mishap at most, and none as a habit."""
+        """Whether all was meant to happen, but for one mishap at most, and nothing was a habit."""
         mishaps = {id(c.stay) for c in self._all if c.kind in _MISHAPS or self._is_death(c)}
         is_known = all(cause.kind in (*_MEANT, *_MISHAPS) for cause in self._all)
         return is_known and len(mishaps) <= 1 and not any(map(self.is_flap, self._all))
@@ -178,7 +178,7 @@ class _Comings:
 def _times_of_restarts(
     evidence: Evidence, causes: list[list[Cause]], kind_of: Callable[[Cause], Kind]
 ) -> Counter[tuple[str | None, ...]]:
-    """Return by client how often it left, or how often it came; with whoever founds a group, all others come as well."""
+    """Return by client how often it left, or how often it came; at the founding of a group everybody comes."""
     left: dict[int, Stay] = {}
     came: dict[int, Stay] = {}
     for row, each in zip(evidence.generations, causes, strict=True):
