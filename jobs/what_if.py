@@ -124,12 +124,9 @@ def _show(job: Job, change: Change, found: Mapping[str, Any]) -> None:
     table.add_row("partitions moved", _number(found[f"{moved}_observed"]), _number(found[f"{moved}_predicted"]))
     if "pauses_observed" in found:
         for label, name, scale in (("pauses", "pauses", 1), ("pauses, s", "pause_ms", 1000)):
-            most, gone = found[f"{name}_observed"], found[f"{name}_avoided"]
-            table.add_row(
-                label,
-                _number(most, scale),
-                f"{_number(gone, scale)} fewer" if scale == 1 else f"{_number(gone, scale)} less",
-            )
+            less = found[f"{name}_avoided"]
+            said = _number(less, scale) if less is None else f"{_number(less, scale)} less"
+            table.add_row(label, _number(found[f"{name}_observed"], scale), said)
     job.report.console.print(table)
     job.report.say(f"price: {printable(found['price']['text'])}")
     job.report.say(f"from {found['from']} to {found['to']}; evidence: {found['evidence']}")

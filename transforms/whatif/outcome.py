@@ -38,6 +38,7 @@ def answer(evidence: Evidence, change: Change, window: Window | None = None) -> 
 def _without_barrier(evidence: Evidence, window: Window, found: Pauses) -> Mapping[str, Any]:
     """What is known of a group that speaks the consumer protocol: not its epochs, only who would not have waited."""
     seen = observed(evidence, window)
+    is_known = bool(found.observed or not found.not_known)
     return {
         "from": _iso(window.begins_at),
         "to": _iso(window.ends_at),
@@ -50,10 +51,10 @@ def _without_barrier(evidence: Evidence, window: Window, found: Pauses) -> Mappi
         "unstable_ms_predicted_high": None,
         "partitions_moved_observed": seen.partitions_moved,
         "partitions_moved_predicted": None,
-        "pauses_observed": found.observed,
-        "pauses_avoided": found.avoided,
-        "pause_ms_observed": round(found.observed_ms),
-        "pause_ms_avoided": round(found.avoided_ms),
+        "pauses_observed": found.observed if is_known else None,
+        "pauses_avoided": found.avoided if is_known else None,
+        "pause_ms_observed": _rounded(found.observed_ms) if is_known else None,
+        "pause_ms_avoided": _rounded(found.avoided_ms) if is_known else None,
         "price": {
             "deaths_noticed_later": None,
             "later_by_ms_low": None,

@@ -31,18 +31,18 @@ class Pauses:
 
     Attributes:
         observed: pauses.
-        observed_ms: how long they lasted at most.
+        observed_ms: how long they lasted at most; null = when rebalances began is not known.
         avoided: those of members that kept all that they had.
-        avoided_ms: how long these lasted at most.
+        avoided_ms: how long these lasted at most; likewise.
         partly: those of members of which something was taken: in a consumer group only that would have stood still.
-        not_known: rebalances of which assignments, times or the assignor's way are not known.
+        not_known: rebalances of which assignments or the assignor's way are not known.
         cooperative: rebalances in which members kept what they had, as they do in a consumer group.
     """
 
     observed: int = 0
-    observed_ms: float = 0.0
+    observed_ms: float | None = 0.0
     avoided: int = 0
-    avoided_ms: float = 0.0
+    avoided_ms: float | None = 0.0
     partly: int = 0
     not_known: int = 0
     cooperative: int = 0
@@ -56,24 +56,29 @@ def pauses_of(evidence: Evidence, window: Window) -> Pauses:
     found = Pauses()
     held = _held(evidence)
     before: Mapping[str, set[Place]] = {}
-    waiting_since: float | None = None
+    unsettled: list[GenerationRow] = []
     life: int | None = None
     for row in evidence.generations:
         if row.life != life:
-            before, waiting_since, life = {}, None, row.life
+            before, unsettled, life = {}, [], row.life
         if row.trigger == "coordinator_failover" and row.preparing_at is None:
             continue
-        waiting_since = began_at(row) if waiting_since is None else waiting_since
-        if row.emptied_at is not None and row.stable_at is None:
-            before, waiting_since = {}, None
-            continue
-        if row.stable_at is None:
-            continue
-        now = held.get((row.life, row.generation))
-        if before and waiting_since is not None and window.holds(waiting_since):
-            _add(found, row, before, now, row.stable_at - waiting_since)
-        before, waiting_since = now or {}, None
+        unsettled.append(row)
+        if row.stable_at is not None:
+            now = held.get((row.life, row.generation))
+            since = began_at(unsettled[0])
+            if before and since is not None and window.holds(since):
+                _add(found, row, before, now, _lasted_ms(unsettled, row.stable_at))
+            before, unsettled = now or {}, []
+        elif row.emptied_at is not None:
+            before, unsettled = {}, []
     return found
+
+
+def _lasted_ms(unsettled: list[GenerationRow], until: float) -> float | None:
+    """How long members waited through some rebalances, of which the last one came to an end."""
+    since = unsettled[0].preparing_at
+    return None if since is None else until - since
 
 
 def _held(evidence: Evidence) -> dict[tuple[int, int], dict[str, set[Place]]]:
@@ -95,21 +100,25 @@ def _add(
     row: GenerationRow,
     before: Mapping[str, set[Place]],
     now: Mapping[str, set[Place]] | None,
-    lasted_ms: float,
+    lasted_ms: float | None,
 ) -> None:
     if row.protocol == COOPERATIVE:
         found.cooperative += 1
         return
-    if now is None or row.protocol not in _EAGER or row.preparing_at is None:
+    if now is None or row.protocol not in _EAGER:
         found.not_known += 1
         return
     for name, had in before.items():
         if not had or name not in now:
             continue
         found.observed += 1
-        found.observed_ms += lasted_ms
+        found.observed_ms = _sum(found.observed_ms, lasted_ms)
         if had <= now[name]:
             found.avoided += 1
-            found.avoided_ms += lasted_ms
+            found.avoided_ms = _sum(found.avoided_ms, lasted_ms)
         else:
             found.partly += 1
+
+
+def _sum(so_far: float | None, more: float | None) -> float | None:
+    return None if so_far is None or more is None else so_far + more
