@@ -38,6 +38,9 @@ NAMES = {
 PAGE = Path(__file__).with_name("findings_page.md")
 """What stands around the tables on the page of the docs."""
 
+_OUT_OF_SIGHT = "The detector was mended on other seeds."
+_IN_SIGHT = "What went wrong with this seed was in sight when the detector was mended."
+
 _CULPRITS = ("flapping_member", "crash_loop", "slow_poll_loop", "subscription_conflict", "lost_session")
 
 
@@ -115,7 +118,7 @@ def small(cases: Iterable[Case]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in sorted(few.items())) or "none"
 
 
-def page(cases: list[Case], seed: int, took_s: float) -> str:
+def page(cases: list[Case], seed: int, took_s: float, is_in_sight: bool = False) -> str:
     """Return the page of the docs."""
     planted = sum(each.kind not in ("calm", *NOT_OF_THE_TEN) and each.is_large for each in cases)
     return PAGE.read_text(encoding="utf-8").format(
@@ -125,6 +128,7 @@ def page(cases: list[Case], seed: int, took_s: float) -> str:
         small=small(cases),
         bursts=" and ".join(BURSTS),
         seed=seed,
+        seen=_IN_SIGHT if is_in_sight else _OUT_OF_SIGHT,
         date=f"{datetime.now(timezone.utc):%d %B %Y}".lstrip("0"),
         machine=f"{cpu_count()} cores ({machine()}), Python {python_version()}",
         took=f"{took_s / 60:.0f} min",
@@ -139,6 +143,7 @@ def main() -> None:
     parser.add_argument("--incidents", type=int, default=22, help="of each kind")
     parser.add_argument("--calm", type=int, default=1000)
     parser.add_argument("--page", type=Path, help="file to write the page of the docs to")
+    parser.add_argument("--in-sight", action="store_true", help="the seed was looked at when the detector was mended")
     given = parser.parse_args()
     began = time.perf_counter()
     cases = play_all(given.seed, given.incidents, given.calm)
@@ -149,7 +154,7 @@ def main() -> None:
             if each.false_alarms(depth):
                 sys.stderr.write(f"calm {each.number} {depth}: {each.acts} {each.found[depth]}\n")
     if given.page:
-        given.page.write_text(page(cases, given.seed, took_s), encoding="utf-8")
+        given.page.write_text(page(cases, given.seed, took_s, given.in_sight), encoding="utf-8")
 
 
 if __name__ == "__main__":
