@@ -26,8 +26,7 @@ from transforms.errors import SettingsError
 from transforms.whatif.change import Change, change_of
 from transforms.whatif.evidence import APIS, Asked, Evidence, evidence
 from transforms.whatif.figures import Window
-from transforms.whatif.outcome import outcome
-from transforms.whatif.prediction import predict
+from transforms.whatif.outcome import answer
 
 MOST_ROWS = 1_000_000
 """Rows of one table that the driver takes in: about a day of heartbeats of forty members."""
@@ -48,7 +47,7 @@ def run(job: Job) -> None:
         raise SettingsError(
             f"nothing is known of group {arguments.group} in cluster {job.settings.cluster} at that time"
         )
-    found = outcome(known, change, predict(known, change, _window(known, arguments.begin, arguments.end)))
+    found = answer(known, change, _window(known, arguments.begin, arguments.end))
     if arguments.json:
         sys.stdout.write(json.dumps({"cluster": job.settings.cluster, "group_id": arguments.group, **found}) + "\n")
     else:
@@ -117,11 +116,17 @@ def _show(job: Job, change: Change, found: Mapping[str, Any]) -> None:
     for label, name in (("rebalances", "rebalances"), ("unstable, s", "unstable_ms")):
         scale = 1000 if name == "unstable_ms" else 1
         low, high = (_number(found[f"{name}_predicted_{end}"], scale) for end in ("low", "high"))
+        is_open = found[f"{name}_predicted_low"] is not None and found[f"{name}_predicted_high"] is None
         predicted = low if low == high else f"{low} to {high}"
-        predicted = f"{low} or more" if found[f"{name}_predicted_high"] is None else predicted
+        predicted = f"{low} or more" if is_open else predicted
         table.add_row(label, _number(found[f"{name}_observed"], scale), predicted)
     moved = "partitions_moved"
     table.add_row("partitions moved", _number(found[f"{moved}_observed"]), _number(found[f"{moved}_predicted"]))
+    if "pauses_observed" in found:
+        for label, name, scale in (("pauses", "pauses", 1), ("pauses, s", "pause_ms", 1000)):
+            less = found[f"{name}_avoided"]
+            said = _number(less, scale) if less is None else f"{_number(less, scale)} less"
+            table.add_row(label, _number(found[f"{name}_observed"], scale), said)
     job.report.console.print(table)
     job.report.say(f"price: {printable(found['price']['text'])}")
     job.report.say(f"from {found['from']} to {found['to']}; evidence: {found['evidence']}")
@@ -141,6 +146,7 @@ def _in_words(change: Change) -> str:
         "max.poll.interval.ms": change.max_poll_interval_ms,
         "group.initial.rebalance.delay.ms": change.initial_delay_ms,
         "partition.assignment.strategy": change.strategy,
+        "group.protocol": change.protocol,
     }
     words = [f"{name}={value}" for name, value in named.items() if value is not None]
     return ", ".join([*words, "static membership"] if change.is_static else words)

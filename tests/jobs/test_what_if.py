@@ -70,6 +70,23 @@ def test_the_job_says_what_the_pure_prediction_says(
     assert said["rebalances_predicted_high"] < said["rebalances_observed"]
 
 
+def test_another_protocol_is_answered_by_whose_pauses_would_not_have_been(
+    root: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transforms.whatif.change import change_of
+    from transforms.whatif.outcome import answer
+
+    asked = "group.protocol=consumer"
+    expected = json.loads(json.dumps(answer(evidence_of(folder, GROUP), change_of([asked]))))
+    assert run(root, "--group", GROUP, "--set", asked, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {name: found[name] for name in expected} == expected
+    assert found["pauses_observed"] >= found["pauses_avoided"] > 0
+    assert run(root, "--group", GROUP, "--set", asked) == 0
+    told = capsys.readouterr().out
+    assert f"{found['pauses_avoided']} less" in told and "not known" in told
+
+
 def test_only_the_time_asked_about_counts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(root, "--group", GROUP, *CHANGE, "--json") == 0
     whole = json.loads(capsys.readouterr().out)

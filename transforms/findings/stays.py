@@ -29,8 +29,8 @@ _LATE_MS = 100
 _SLACK_MS = 100
 """Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
 
-_OFTEN = 3
-"""From so many times on it is no chance that a client left only after its time between two polls had run out."""
+OFTEN = 3
+"""From so many times on what a client does is no chance but a habit."""
 
 _NOT_KNOWN = "UNKNOWN_MEMBER_ID"
 """What a member is told that the coordinator has removed."""
@@ -193,7 +193,10 @@ def _of_triggers(generations: Iterable[GenerationRow]) -> list[Stay]:
 
 
 def _tie_returns(in_order: list[Stay], session_ms: int) -> None:
-    """Tie each stay to the latest one of its client that had ended by then, or whose client must have been dead."""
+    """Tie each stay to the latest one of its client that had ended by then, or whose client must have been dead.
+
+    A client that is seen the first time stands in for one of its kind: for none that came back itself.
+    """
     ended: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
     for stay in in_order:
         if stay.ended_at is not None and stay.end_cause not in (None, "group_ended"):
@@ -201,18 +204,28 @@ def _tie_returns(in_order: list[Stay], session_ms: int) -> None:
             for kind in stay.client.kinds:
                 ended[kind].append(stay)
     known = {_own(stay) for stay in in_order}
+    new: list[Stay] = []
     for stay in in_order:
-        joined_at, own = stay.joined_at, _own(stay)
-        if joined_at is None:
+        if stay.joined_at is None:
             continue
-        is_new = own in known
-        known.discard(own)
-        for key in (own, *(stay.client.kinds if is_new else ())):
-            gone = [s for s in ended[key] if s.after is None and s is not stay and _is_gone(s, joined_at, session_ms)]
-            if gone:
-                stay.before = max(gone, key=lambda s: s.ended_at or 0.0)
-                stay.before.after = stay
+        if _own(stay) in known:
+            known.discard(_own(stay))
+            new.append(stay)
+        _tie(stay, ended[_own(stay)], session_ms)
+    for stay in new:
+        for kind in stay.client.kinds if stay.before is None else ():
+            if _tie(stay, ended[kind], session_ms):
                 break
+
+
+def _tie(stay: Stay, ended: list[Stay], session_ms: int) -> bool:
+    """Tie a stay to the latest of some that nobody came back to yet; return whether there is one."""
+    at = stay.joined_at or 0.0
+    gone = [s for s in ended if s.after is None and s is not stay and _is_gone(s, at, session_ms)]
+    if gone:
+        stay.before = max(gone, key=lambda s: s.ended_at or 0.0)
+        stay.before.after = stay
+    return bool(gone)
 
 
 def _own(stay: Stay) -> tuple[str | None, ...]:
@@ -270,7 +283,7 @@ def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
             ms is not None and limit is not None and ms >= limit for ms, limit in zip(times, limits, strict=True)
         )
         for stay in of_client:
-            stay.was_late = len(of_client) >= _OFTEN and is_late and not any(s.member_id in spoke for s in of_client)
+            stay.was_late = len(of_client) >= OFTEN and is_late and not any(s.member_id in spoke for s in of_client)
 
 
 def _stayed_ms(stay: Stay) -> float | None:

@@ -19,6 +19,7 @@ class Change(Struct, frozen=True, kw_only=True):
         max_poll_interval_ms: max.poll.interval.ms of all clients, which is their rebalance timeout too.
         initial_delay_ms: group.initial.rebalance.delay.ms of the broker.
         strategy: the first assignor of partition.assignment.strategy, by the name that members send.
+        protocol: group.protocol of all clients; only "consumer" can be asked about, and nothing beside it.
         is_static: every process has a group.instance.id of its own.
     """
 
@@ -26,6 +27,7 @@ class Change(Struct, frozen=True, kw_only=True):
     max_poll_interval_ms: int | None = None
     initial_delay_ms: int | None = None
     strategy: str | None = None
+    protocol: str | None = None
     is_static: bool = False
 
 
@@ -47,6 +49,12 @@ def _strategy(name: str, value: str) -> str:
     return protocol
 
 
+def _protocol(name: str, value: str) -> str:
+    if value.lower() != "consumer":
+        raise SettingsError(f"{name} must be consumer, not {value!r}")
+    return "consumer"
+
+
 def _class_name(protocol: str) -> str:
     """Return the name of Kafka's class: cooperative-sticky is CooperativeStickyAssignor."""
     words = {"roundrobin": ["round", "robin"]}.get(protocol) or protocol.split("-")
@@ -58,6 +66,7 @@ _READERS: dict[str, tuple[str, Callable[[str, str], int | str]]] = {
     "max.poll.interval.ms": ("max_poll_interval_ms", _milliseconds(1)),
     "group.initial.rebalance.delay.ms": ("initial_delay_ms", _milliseconds(0)),
     "partition.assignment.strategy": ("strategy", _strategy),
+    "group.protocol": ("protocol", _protocol),
 }
 
 
@@ -80,6 +89,8 @@ def change_of(settings: Iterable[str], is_static: bool = False) -> Change:
         if field in values:
             raise SettingsError(f"{name} is set twice: ask about one value at a time")
         values[field] = read(name, value)
+    if "protocol" in values and (len(values) > 1 or is_static):
+        raise SettingsError("group.protocol=consumer is asked about alone: such groups are set up on the broker")
     if not values and not is_static:
         raise SettingsError(f"nothing to ask about: give --static or --set NAME=VALUE with NAME of {_names()}")
     return Change(**values, is_static=is_static)  # type: ignore[arg-type]

@@ -8,12 +8,83 @@ from typing import Any
 
 from transforms.whatif.change import Change
 from transforms.whatif.evidence import Depth, Evidence
-from transforms.whatif.prediction import Prediction, leaves_traces
+from transforms.whatif.figures import Window, observed
+from transforms.whatif.pauses import Pauses, pauses_of
+from transforms.whatif.prediction import Prediction, leaves_traces, predict
 from transforms.whatif.price import Death
 
 _DEPTHS = {Depth.RECORDS: "records only", Depth.LINES: "broker log", Depth.REQUESTS: "request log"}
 _NAMED = 20
 """Deaths that are named one by one; the rest is counted."""
+
+
+def answer(evidence: Evidence, change: Change, window: Window | None = None) -> Mapping[str, Any]:
+    """Answer what a change would have made of a group's history, as plain values.
+
+    Args:
+        evidence: the group's.
+        change: what would have been otherwise.
+        window: what counts; None = all that is known.
+
+    Raises:
+        SettingsError: the broker would refuse the change.
+    """
+    if change.protocol is None:
+        return outcome(evidence, change, predict(evidence, change, window))
+    whole = window or Window(evidence.begins_at, evidence.ends_at + 1.0)
+    return _without_barrier(evidence, whole, pauses_of(evidence, whole))
+
+
+def _without_barrier(evidence: Evidence, window: Window, found: Pauses) -> Mapping[str, Any]:
+    """What is known of a group that speaks the consumer protocol: not its epochs, only who would not have waited."""
+    seen = observed(evidence, window)
+    is_known = bool(found.observed or not found.not_known)
+    return {
+        "from": _iso(window.begins_at),
+        "to": _iso(window.ends_at),
+        "evidence": _DEPTHS[evidence.depth],
+        "rebalances_observed": seen.rebalances,
+        "rebalances_predicted_low": None,
+        "rebalances_predicted_high": None,
+        "unstable_ms_observed": _rounded(seen.unstable_ms),
+        "unstable_ms_predicted_low": None,
+        "unstable_ms_predicted_high": None,
+        "partitions_moved_observed": seen.partitions_moved,
+        "partitions_moved_predicted": None,
+        "pauses_observed": found.observed if is_known else None,
+        "pauses_avoided": found.avoided if is_known else None,
+        "pause_ms_observed": _rounded(found.observed_ms) if is_known else None,
+        "pause_ms_avoided": _rounded(found.avoided_ms) if is_known else None,
+        "price": {
+            "deaths_noticed_later": None,
+            "later_by_ms_low": None,
+            "later_by_ms_high": None,
+            "deaths": [],
+            "text": "not known: the session is then a setting of the broker (group.consumer.session.timeout.ms)",
+        },
+        "notes": _notes_of_pauses(found),
+    }
+
+
+def _notes_of_pauses(found: Pauses) -> list[str]:
+    said = [
+        "a pause is a rebalance that a member with partitions lived through; it is avoided if the member kept all that "
+        "it had, with the partitions shared out as they were: the broker's assignor may share them out otherwise",
+        "who comes or goes begins a rebalance in a consumer group as well, for which nobody waits but those who give "
+        "partitions up, or get them: how many there would have been is not foretold",
+    ]
+    if found.partly:
+        said.append(f"pauses of those partitions only that the member gave up, beside these: {found.partly}")
+    if found.cooperative:
+        said.append(
+            "rebalances that were cooperative, in which members kept what they had, are not counted: "
+            f"{found.cooperative}"
+        )
+    if found.not_known:
+        said.append(
+            f"rebalances of which it is not known who had what, or how the assignor goes about it: {found.not_known}"
+        )
+    return said
 
 
 def outcome(evidence: Evidence, change: Change, found: Prediction) -> Mapping[str, Any]:

@@ -20,8 +20,7 @@ from tests.support.drawn_history import read as read_history
 from transforms.coordinator.replay import replay_group
 from transforms.whatif.change import Change, change_of
 from transforms.whatif.evidence import Evidence, evidence
-from transforms.whatif.outcome import outcome
-from transforms.whatif.prediction import predict
+from transforms.whatif.outcome import answer
 
 FOLDER = Path(__file__).resolve().parents[2] / "golden" / "what_if"
 
@@ -46,8 +45,7 @@ class Case:
 
     def answer(self) -> dict[str, Any]:
         """What is predicted, cut down to what the case draws."""
-        known = self.evidence
-        return _cut(outcome(known, self.change, predict(known, self.change)), self.expected)
+        return _cut(answer(self.evidence, self.change), self.expected)
 
 
 def _cut(found: Any, drawn: Any) -> Any:

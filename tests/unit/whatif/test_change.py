@@ -40,6 +40,8 @@ def test_several_settings_make_one_change() -> None:
         (["session.timeout.ms=１０００"], "from 1 to 2147483647"),
         (["session.timeout.ms=2147483648"], "from 1 to 2147483647"),
         (["session.timeout.ms=6000", "session.timeout.ms=7000"], "set twice"),
+        (["group.protocol=share"], "must be consumer"),
+        (["group.protocol=consumer", "session.timeout.ms=6000"], "asked about alone"),
         (["partition.assignment.strategy=fair"], "cooperative-sticky, range, roundrobin, sticky"),
     ],
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from schemas.rows import RebalanceStormRow
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
-from transforms.findings.stays import stays_of
+from transforms.findings.stays import OFTEN, stays_of
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.facts import Facts
 from transforms.findings.storms.kinds import Kind
@@ -42,7 +42,7 @@ def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, cau
         waits=[cause.wait for cause in fitting if cause.wait is not None],
     )
     if pattern.name == "mixed":
-        return _mixed(facts, causes)
+        return _mixed(facts, causes, pattern.is_harmless)
     return _SENTENCES[pattern.name](facts)
 
 
@@ -195,16 +195,19 @@ def _longest_silence(facts: Facts) -> float | None:
     return max(away) + (facts.session_ms or 0) if away else None
 
 
-def _mixed(facts: Facts, causes: list[list[Cause]]) -> str:
+def _mixed(facts: Facts, causes: list[list[Cause]], is_harmless: bool) -> str:
     counts: dict[Kind, int] = {}
     for each in causes:
         for kind in {cause.kind for cause in each}:
             counts[kind] = counts.get(kind, 0) + 1
     parts = [f"{kind.value} ({count})" for kind, count in sorted(counts.items(), key=lambda item: -item[1])]
-    return (
-        f"No single story fits half of the {facts.row.rebalance_count} rebalances: {'; '.join(parts[:4])}. "
-        f"Most of them go back to {facts.culprit}: its log over this time shows what came first."
-    )
+    said = f"No single story fits half of the {facts.row.rebalance_count} rebalances: {'; '.join(parts[:4])}."
+    if is_harmless:
+        return (
+            f"{said} They fell together by chance: nobody went as often as {OFTEN} times, and at most one process "
+            "died, paused or polled too late."
+        )
+    return f"{said} Most of them go back to {facts.culprit}: its log over this time shows what came first."
 
 
 def _unknown(facts: Facts) -> str:

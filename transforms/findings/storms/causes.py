@@ -51,7 +51,7 @@ _MOVE_GRACE_MS = 10_000
 _DEFAULT_SESSION_MS = 45_000
 """Kafka's default of session.timeout.ms."""
 
-_FIRST = 1
+FIRST = 1
 """Number of the first generation of a life: whoever comes in it founds the group."""
 
 _REVOKE = "need to revoke partitions"
@@ -80,8 +80,8 @@ class Cause:
 def causes_of(evidence: Evidence, stays: Stays) -> list[list[Cause]]:
     """Return the causes of each rebalance of a storm, the main one first; each has one at least."""
     subscriptions = Subscriptions(evidence)
-    moves = _moves(evidence)
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or _DEFAULT_SESSION_MS
+    moves = _moves(evidence, session_ms + _MOVE_GRACE_MS)
     waits = longest_waits(evidence)
     found: list[list[Cause]] = []
     for number, row in enumerate(evidence.generations):
@@ -100,13 +100,22 @@ def causes_of(evidence: Evidence, stays: Stays) -> list[list[Cause]]:
     return found
 
 
-def _moves(evidence: Evidence) -> list[float]:
-    """When the group's coordinator changed: also when the first that is known came to a group that was there before."""
+def _moves(evidence: Evidence, grace_ms: float) -> list[float]:
+    """When the group's coordinator changed: also when the first that is known came to a group that was there before.
+
+    It was, if it rebalanced before, or if somebody lost a session soon afterwards whom nobody saw come.
+    """
     brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    begun = min((at for row in evidence.generations if (at := began_at(row)) is not None), default=float("inf"))
     came = [row.from_at for row in brokers if row.from_at is not None]
-    is_first_known = bool(brokers) and brokers[0].from_at is not None
-    return [at for at in came if at > begun or not (is_first_known and at == came[0])]
+    if not came or brokers[0].from_at is None:
+        return came
+    first = came[0]
+    rebalanced = (at for row in evidence.generations if (at := began_at(row)) is not None)
+    lost = (row.ended_at for row in evidence.sessions if row.joined_at is None and row.end_cause == "session_expired")
+    was_there = min(rebalanced, default=first) < first or any(
+        at is not None and first <= at <= first + grace_ms for at in lost
+    )
+    return [at for at in came if was_there or at != first]
 
 
 def _of_coordinator(row: GenerationRow) -> str:
@@ -191,7 +200,7 @@ def of_return(stay: Stay, row: GenerationRow) -> Cause:
         return _of_end(stay.before)
     if stay.ended_at is not None and stay.after is not None:
         return Cause(_kind_of_end(stay), "member_joined", stay.client, stay)
-    kind = Kind.FOUNDING if row.generation == _FIRST else Kind.ARRIVAL
+    kind = Kind.FOUNDING if row.generation == FIRST else Kind.ARRIVAL
     return Cause(kind, "member_joined", stay.client, stay)
 
 

@@ -49,7 +49,6 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
     pattern = pattern_of(evidence, causes)
     client = most_frequent(client for clients in clients_of(pattern) for client in clients)
     mean_gap_ms = (last - first) / (len(times) - 1) if len(times) > 1 else None
-    is_harmless = pattern.name in HARMLESS and not pattern.is_repeated
     row = RebalanceStormRow(
         cluster=evidence.cluster,
         group_id=evidence.group_id,
@@ -73,12 +72,19 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
         partitions_moved=costs.partitions_moved(evidence),
         partitions_moved_back=costs.partitions_moved_back(evidence),
         refused_commit_count=costs.refused_commit_count(evidence, first, until),
-        severity=SEVERITIES[0] if is_harmless else limits.severity(ratio, mean_gap_ms),
+        severity=_severity(pattern, limits.severity(ratio, mean_gap_ms)),
         advice="",
         evidence=[name for name in EVIDENCE if any(name in row.evidence for row in evidence.generations)],
     )
     row.advice = advice_for(row, evidence, pattern, causes)
     return row
+
+
+def _severity(pattern: Pattern, by_limits: str) -> str:
+    """What is harmless is for information; what fell together by chance is so unless it cost most of the time."""
+    if pattern.is_harmless and (pattern.name in HARMLESS or by_limits != SEVERITIES[-1]):
+        return SEVERITIES[0]
+    return by_limits
 
 
 def _words(causes: list[list[Cause]], pattern: Pattern) -> list[str]:

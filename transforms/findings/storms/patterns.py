@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from schemas.words import STORM_PATTERNS
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
-from transforms.findings.stays import Stay
-from transforms.findings.storms.causes import Cause
+from transforms.findings.stays import OFTEN, Stay
+from transforms.findings.storms.causes import FIRST, Cause
 from transforms.findings.storms.costs import length_of_union, unstable_intervals
 from transforms.findings.storms.kinds import Kind
+from transforms.findings.storms.rounds import RETURNS, Round, away_together
 
 MAIN_SHARE = 0.5
 """From this share of the rebalances on a pattern is the storm's."""
@@ -29,9 +30,6 @@ _KINDS = {
 }
 """Patterns that are told by the kinds of causes alone; the others depend on who comes and goes, and how often."""
 
-_ROLLED_SHARE = 2 / 3
-"""From this share of the returns on they are a rolling restart; the others are what happens beside it."""
-
 _LOOPS = ("crash_loop", "lost_session", "slow_poll_loop", "flapping_member")
 """Patterns of what happens again and again: what happened once is none of them."""
 
@@ -39,6 +37,10 @@ _HELD_UP = "slow_revoker"
 
 HARMLESS = ("rolling_restart", "scaling")
 """Patterns that somebody meant to happen; they harm only if they go on and on."""
+
+_MISHAPS = (Kind.CRASH, Kind.LOST, Kind.SLOW)
+_MEANT = (Kind.RESTART, Kind.ARRIVAL, Kind.FOUNDING, Kind.DEPARTURE, Kind.METADATA)
+"""What happens in every group now and then: the first for one client, once; the second because somebody means it to."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,13 @@ class Pattern:
         name: one of `schemas.words.STORM_PATTERNS`.
         share: part of the rebalances that fit it.
         fitting: for each rebalance the causes of it that fit.
-        is_repeated: a restart or a scaling that was done more than once.
+        is_harmless: a restart or a scaling that was done once, or things of every day that fell together.
     """
 
     name: str
     share: float
     fitting: list[list[Cause]]
-    is_repeated: bool = False
+    is_harmless: bool = False
 
 
 def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
@@ -66,14 +68,15 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     main = max(counts, key=lambda name: (counts[name], -STORM_PATTERNS.index(name)))
     is_held_up = _is_held_up(evidence, causes)
     if counts[main] >= MAIN_SHARE * len(causes) and not (is_held_up and main in HARMLESS):
-        is_repeated = (main == "rolling_restart" and comings.rounds > 1) or (main == "scaling" and comings.turns > 1)
-        return Pattern(main, counts[main] / len(causes), fitting[main], is_repeated)
+        is_once = comings.rounds == 1 if main == "rolling_restart" else comings.turns <= 1
+        return Pattern(main, counts[main] / len(causes), fitting[main], main in HARMLESS and is_once)
     if is_held_up:
         return Pattern(_HELD_UP, counts[_HELD_UP] / len(causes), fitting[_HELD_UP])
     known = [[c for name in fitting for c in fitting[name][number]] for number in range(len(causes))]
+    known = [of or [c for c in each if c.kind is Kind.RESTART] for of, each in zip(known, causes, strict=True)]
     share = sum(map(bool, known)) / len(causes)
     if share >= MAIN_SHARE:
-        return Pattern("mixed", share, known)
+        return Pattern("mixed", share, known, comings.are_of_every_day())
     return Pattern("unknown", 1 - share, causes)
 
 
@@ -92,7 +95,9 @@ def _is_whole(name: str, fitting: list[list[Cause]]) -> bool:
 
 
 def _goes_round(fitting: list[list[Cause]]) -> bool:
-    return len({id(cause.stay) for each in fitting for cause in each}) > 1
+    """Whether something happened to a client again, or so often that it is no chance whom it happened to."""
+    stays = {id(c.stay): c.stay for each in fitting for c in each if c.stay is not None}
+    return len(stays) >= OFTEN or len({stay.origin.key for stay in stays.values()}) < len(stays)
 
 
 def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
@@ -104,10 +109,7 @@ def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
     return {name: test_of(kinds) for name, kinds in _KINDS.items()} | {
         "rolling_restart": comings.is_rolled,
         "flapping_member": lambda cause: not comings.is_rolling and comings.is_flap(cause),
-        "scaling": lambda cause: (
-            comings.kind_of(cause) in (Kind.ARRIVAL, Kind.DEPARTURE)
-            or (not comings.is_rolling and cause.kind is Kind.RESTART and not comings.is_flap(cause))
-        ),
+        "scaling": comings.is_scaled,
     }
 
 
@@ -125,27 +127,46 @@ class _Comings:
     """
 
     def __init__(self, evidence: Evidence, causes: list[list[Cause]]) -> None:
-        in_all = [cause for each in causes for cause in each]
+        self._all = in_all = [cause for each in causes for cause in each]
         members = max((row.member_count or 0 for row in evidence.generations), default=0)
-        rounds = [_Round(in_all, kinds, members) for kinds in _RETURNS]
+        rounds = [Round(in_all, kinds, members) for kinds in RETURNS]
         self._round = next((each for each in rounds if each.is_rolling()), rounds[0])
         self.is_rolling = self._round.is_rolling()
         self.rounds = self._round.times
-        self.turns = _turns(in_all)
-        self._returns = rounds[-1].count_of
         self._habits = {
             (cause.stay.origin.key, cause.stay.end_cause): cause.kind
             for cause in in_all
             if cause.stay is not None and cause.kind in (Kind.CRASH, Kind.LOST, Kind.SLOW, Kind.RESTART, Kind.RETURN)
         }
+        self._times = _times_of_restarts(evidence, causes, self.kind_of)
+        self._away_together = away_together(cause for cause in in_all if cause.kind is Kind.RESTART)
+        self.turns = _turns(filter(self.is_scaled, in_all))
 
     def is_rolled(self, cause: Cause) -> bool:
         """Whether a cause is part of a rolling restart."""
         return self.is_rolling and self._round.has(cause)
 
     def is_flap(self, cause: Cause) -> bool:
-        """Whether a cause is the coming and going of a client that did it more than once."""
-        return self.kind_of(cause) is Kind.RESTART and cause.stay is not None and self._returns(cause.stay) > 1
+        """Whether a cause is the coming and going of a client that has made a habit of it."""
+        is_restart = self.kind_of(cause) is Kind.RESTART
+        return is_restart and cause.stay is not None and self._times[cause.stay.origin.key] >= OFTEN
+
+    def is_scaled(self, cause: Cause) -> bool:
+        """Whether a cause is part of a scaling: clients that come or go for good, or are away together."""
+        if self.kind_of(cause) in (Kind.ARRIVAL, Kind.DEPARTURE):
+            return True
+        is_restart = cause.kind is Kind.RESTART and not self.is_rolling and not self.is_flap(cause)
+        return is_restart and id(cause.stay) in self._away_together
+
+    def are_of_every_day(self) -> bool:
+        """Whether all was meant to happen, but for one mishap at most, and nothing was a habit."""
+        mishaps = {id(c.stay) for c in self._all if c.kind in _MISHAPS or self._is_death(c)}
+        is_known = all(cause.kind in (*_MEANT, *_MISHAPS) for cause in self._all)
+        return is_known and len(mishaps) <= 1 and not any(map(self.is_flap, self._all))
+
+    @staticmethod
+    def _is_death(cause: Cause) -> bool:
+        return cause.kind is Kind.DEPARTURE and cause.stay is not None and cause.stay.end_cause == "session_expired"
 
     def kind_of(self, cause: Cause) -> Kind:
         """Return what a cause is part of: a last going, for good, is part of the goings before."""
@@ -154,106 +175,37 @@ class _Comings:
         return self._habits.get((cause.stay.origin.key, cause.stay.end_cause), cause.kind)
 
 
-_RETURNS = ((Kind.RESTART, Kind.CRASH, Kind.RETURN), (Kind.RESTART,))
-"""What a rolling restart may be made of: what covers most first."""
-
-
-class _Round:
-    """Returns of some kinds, in rounds: in one of them each client goes once.
-
-    What happened to a single client just before or after the others had their turn is no round, and spoils none.
-
-    Attributes:
-        times: how often most of those that took part in rounds went.
-    """
-
-    def __init__(self, causes: Iterable[Cause], kinds: tuple[Kind, ...], members: int) -> None:
-        self._kinds = kinds
-        gone = {id(c.stay): c for c in causes if self._is_return(c)}
-        self._returned = sorted(gone.values(), key=lambda cause: _ended_at(cause.stay))
-        self._times = Counter(_who(cause) for cause in self._returned)
-        least = max(2, members / 2)
-        ways = (_rounds(self._returned), _rounds(self._returned[::-1]))
-        self._rounds = max(
-            ([each for each in way if len(each) >= least] for way in ways), key=lambda way: sum(map(len, way))
-        )
-        self.times = _most_times(_who(cause) for each in self._rounds for cause in each)
-        self._rolled = {id(cause.stay) for each in self._rounds for cause in each}
-
-    def _is_return(self, cause: Cause) -> bool:
-        """Whether a cause is the return of a client that had gone, or its going."""
-        return cause.kind in self._kinds and cause.stay is not None and cause.stay.after is not None
-
-    def has(self, cause: Cause) -> bool:
-        """Whether a cause is part of one of the rounds."""
-        return self._is_return(cause) and id(cause.stay) in self._rolled
-
-    def count_of(self, stay: Stay) -> int:
-        """Return how often the client of a stay went and came back."""
-        return self._times[stay.origin.key]
-
-    def is_rolling(self) -> bool:
-        """Whether most of the returns are one rolling restart, or several."""
-        rolled = [cause for cause in self._returned if id(cause.stay) in self._rolled]
-        crashes = [cause for cause in rolled if cause.kind is Kind.CRASH]
-        most_away = max((len(each) for each in self._rounds), default=0) // 2
-        return (
-            bool(rolled)
-            and len(rolled) >= _ROLLED_SHARE * len(self._returned)
-            and not (crashes and self.times > 1)
-            and _away_at_once(cause.stay for cause in rolled) <= max(1, most_away)
-        )
-
-
-def _who(cause: Cause) -> object:
-    return None if cause.stay is None else cause.stay.origin.key
-
-
-def _most_times(names: Iterable[object]) -> int:
-    """Return how often at least half of some names are there."""
-    counts = sorted(Counter(names).values(), reverse=True)
-    return counts[(len(counts) - 1) // 2] if counts else 0
-
-
-def _rounds(returned: Iterable[Cause]) -> list[list[Cause]]:
-    """Part returns into rounds: another one begins when a client goes again."""
-    rounds: list[list[Cause]] = []
-    seen: set[object] = set()
-    for cause in returned:
-        if not rounds or _who(cause) in seen:
-            rounds.append([])
-            seen.clear()
-        rounds[-1].append(cause)
-        seen.add(_who(cause))
-    return rounds
-
-
-def _ended_at(stay: Stay | None) -> float:
-    return 0.0 if stay is None or stay.ended_at is None else stay.ended_at
-
-
-def _away_at_once(stays: Iterable[Stay | None]) -> int:
-    """The most clients that were away at one time."""
-    steps: list[tuple[float, int]] = []
-    for stay in stays:
-        if stay is not None and stay.ended_at is not None and stay.away_ms:
-            steps += [(stay.ended_at, 1), (stay.ended_at + stay.away_ms, -1)]
-    most = now = 0
-    for _, step in sorted(steps):
-        now += step
-        most = max(most, now)
-    return most
+def _times_of_restarts(
+    evidence: Evidence, causes: list[list[Cause]], kind_of: Callable[[Cause], Kind]
+) -> Counter[tuple[str | None, ...]]:
+    """Return by client how often it left, or how often it came; at the founding of a group everybody comes."""
+    left: dict[int, Stay] = {}
+    came: dict[int, Stay] = {}
+    for row, each in zip(evidence.generations, causes, strict=True):
+        for cause in each:
+            if cause.stay is None or kind_of(cause) is not Kind.RESTART:
+                continue
+            left[id(cause.stay)] = cause.stay
+            if cause.stay.after is not None:
+                came[id(cause.stay.after)] = cause.stay.after
+            if cause.trigger == "member_joined" and row.generation > FIRST:
+                came[id(cause.stay)] = cause.stay
+    return Counter(stay.origin.key for stay in left.values()) | Counter(stay.origin.key for stay in came.values())
 
 
 def _turns(causes: Iterable[Cause]) -> int:
-    steps: list[tuple[float, int]] = []
-    for stay in {id(c.stay): c.stay for c in causes if c.stay is not None}.values():
-        if stay.joined_at is not None and stay.before is None:
-            steps.append((stay.joined_at, 1))
-        if stay.ended_at is not None:
-            steps.append((stay.ended_at, -1))
+    """Return how often those that come were followed by some that go, or the other way round."""
+    steps: set[tuple[float, int]] = set()
+    for cause in causes:
+        stay = cause.stay
+        if stay is None:
+            continue
+        if cause.kind is Kind.ARRIVAL and stay.joined_at is not None:
+            steps.add((stay.joined_at, 1))
+        if cause.kind is not Kind.ARRIVAL and stay.ended_at is not None:
+            steps.add((stay.ended_at, -1))
         if stay.after is not None and stay.after.joined_at is not None:
-            steps.append((stay.after.joined_at, 1))
+            steps.add((stay.after.joined_at, 1))
     directions = [step for _, step in sorted(steps)]
     return sum(earlier != later for earlier, later in zip(directions, directions[1:], strict=False))
 
