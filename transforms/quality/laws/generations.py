@@ -38,6 +38,7 @@ LAWS = (
             UNION ALL
             SELECT * FROM ({_NEIGHBOURS}) WHERE life IS DISTINCT FROM life_before
                 AND missing_before <> IF(trigger IN ('coordinator_failover', 'converted'), 0, generation - 1)""",
+        needs_whole_evidence=True,
     ),
     Law(
         "lives_in_order",
@@ -48,6 +49,7 @@ LAWS = (
                     PARTITION BY cluster, group_id ORDER BY life) AS life_before
                 FROM {{generations}} GROUP BY {LIFE}
             ) WHERE life - coalesce(life_before, 0) <> 1""",
+        needs_whole_evidence=True,
     ),
     Law(
         "generations_in_time",

@@ -22,9 +22,14 @@ DEFAULTS: dict[str, str] = {"group_type": "'classic'", "hold": "'owned'", "role"
 """Columns that laws ask for and not every table has, with what holds for all rows of one that lacks them (SQL)."""
 
 IN_DOUBT = "_in_doubt"
-"""Ends the name of a law about groups whose evidence is incomplete."""
+"""Ends the name of a law about groups whose evidence is incomplete, or may be."""
 
-_DOUBTED = "SELECT cluster, group_id FROM {audit_counts} WHERE differ_count > 0 OR unpredicted_count > 0"
+_DOUBTED = """
+    SELECT cluster, group_id FROM {audit_counts} WHERE differ_count > 0 OR unpredicted_count > 0
+    UNION SELECT cluster, group_id FROM {generations} WHERE group_type <> 'classic'
+"""
+"""Groups of which something is missing, or may be: of one that has had epochs no two records tell the same, so that one
+which is lost leaves a hole that nobody else fills."""
 
 _JOINS = ("LEFT ANTI JOIN", "LEFT SEMI JOIN")
 
@@ -44,7 +49,7 @@ class Law:
         is_critical: a batch that breaks it is not published; otherwise it is a warning.
         needs_whole_evidence: it holds where nothing of a group's evidence is missing. The audit shows whether that is
             so: of a group some of whose requests were not answered as predicted, or could not be predicted, what breaks
-            the law is a warning.
+            the law is a warning; so it is of a group that has had epochs.
     """
 
     name: str
@@ -77,6 +82,8 @@ class Law:
         whole, doubted = (
             f"SELECT * FROM ({self.query}) {join} ({_DOUBTED}) USING (cluster, group_id)" for join in _JOINS
         )
-        meaning = f"{self.meaning}; of groups whose evidence is incomplete, as the audit shows"
+        meaning = (
+            f"{self.meaning}; of groups with epochs, and of those whose evidence is incomplete, as the audit shows"
+        )
         warning = Law(f"{self.name}{IN_DOUBT}", self.table, meaning, doubted, is_critical=False)
         return replace(self, query=whole, needs_whole_evidence=False), warning

@@ -31,12 +31,14 @@ LAWS = (
         "a change of state begins in the state that the one before ended in",
         f"""SELECT * FROM ({_PATH}) WHERE state_before IS NOT NULL AND NOT from_state <=> state_before
                 AND NOT coalesce((state_before, from_state) = {_COMING_BACK}, false)""",
+        needs_whole_evidence=True,
     ),
     Law(
         "steps_numbered",
         "transitions",
         "changes of state are numbered from 1 without a hole within a life",
         f"SELECT * FROM ({_PATH}) WHERE seq <> coalesce(seq_before, 0) + 1",
+        needs_whole_evidence=True,
     ),
     Law(
         "steps_legal",
@@ -45,12 +47,14 @@ LAWS = (
         f"""SELECT * FROM ({_PATH}) WHERE from_state IS NOT NULL AND NOT is_inferred
                 AND NOT (event = '{Event.GROUP_LOADED.value}' AND to_state IN ('Empty', 'Stable'))
                 AND (from_state, to_state) NOT IN ({_STEPS})""",
+        needs_whole_evidence=True,
     ),
     Law(
         "steps_in_time",
         "transitions",
         "changes of state follow each other in time",
         f"SELECT * FROM ({_PATH}) WHERE at < at_before - {CLOCK}",
+        needs_whole_evidence=True,
     ),
     Law(
         "rebalances_are_entries",
@@ -62,5 +66,6 @@ LAWS = (
             LEFT JOIN (SELECT {LIFE}, count_if(to_state = 'PreparingRebalance') AS entries FROM {{transitions}}
                 GROUP BY {LIFE}) t USING ({LIFE})
             WHERE coalesce(t.entries, 0) < g.begun""",
+        needs_whole_evidence=True,
     ),
 )

@@ -31,6 +31,7 @@ LAWS = (
                 FROM {{generation_members}} WHERE group_type = 'classic' GROUP BY {LIFE}, member_id) m
             LEFT JOIN {{member_sessions}} s USING ({LIFE}, member_id)
             WHERE NOT (m.first <=> s.first_generation AND m.last <=> s.last_generation)""",
+        needs_whole_evidence=True,
     ),
     Law(
         "member_of_session",
@@ -39,7 +40,7 @@ LAWS = (
         f"""SELECT {LIFE}, member_id, first_generation, last_generation FROM {{member_sessions}}
             LEFT ANTI JOIN {{generation_members}} USING ({LIFE}, member_id)
             WHERE first_generation IS NOT NULL""",
-        is_critical=False,  # records that are lost may have been all that told of a member's generations
+        needs_whole_evidence=True,
     ),
     Law(
         "end_has_cause",
