@@ -27,7 +27,10 @@ MARKER_GENERATION = 0
 _RELEASES_BY_RECORD: Final[tuple[tuple[int, str, bool, Release | None], ...]] = (
     (8, '"targetMemberEpoch"', True, (3, 7)),
     (4, '"topics"', True, (4, 0)),
+    (9, '"topics"', True, (4, 0)),
+    (11, '"metadataHash"', False, (4, 0)),
     (3, '"metadataHash"', True, None),
+    (11, '"metadataHash"', True, None),
     (17, '"lastAssignmentConfigs"', False, (4, 1)),
     (17, '"lastAssignmentConfigs"', True, None),
 )
