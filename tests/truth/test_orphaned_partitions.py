@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_POLICIES, capture
+from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER, MODERN_POLICIES, capture
 from tests.support.pure_pipeline import Row, Tables, run_pipeline
 from tests.truth.test_modern_groups import described, parts_told, timelines, topics_of
 
@@ -17,6 +17,8 @@ _SLACK_MS = 300
 
 _LEAST = {
     "modern-4.2.0": (1_000, 4),
+    "modern-4.1.1": (1_000, 0),
+    "modern-3.9.1": (300, 0),
     "modern-chaos-4.2.0": (250, 0),
     "modern-policy-disabled-4.2.0": (40, 0),
     "modern-policy-upgrade-4.2.0": (80, 0),
@@ -34,7 +36,10 @@ to give back what it had, and no bump gives that to anybody else.
 Part = tuple[str, int]
 
 
-@pytest.fixture(scope="module", params=(*MODERN, *MODERN_CHAOTIC, *MODERN_POLICIES))
+_EARLIER = [pytest.param(name, marks=pytest.mark.long) for name in MODERN_EARLIER]
+
+
+@pytest.fixture(scope="module", params=(*MODERN, *_EARLIER, *MODERN_CHAOTIC, *MODERN_POLICIES))
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return capture(request.param, tmp_path_factory.mktemp("captures"))
 

@@ -24,6 +24,7 @@ from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import HOLD_MS, LOOK_AHEAD_MS, RECORD_DELAY_MS, SAME_MOMENT_MS
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.elsewhere import GroupType
@@ -33,7 +34,7 @@ from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.share.taking import protocol as share
 from transforms.coordinator.state import ReplayState, Spoken
 from transforms.coordinator.streams.taking import protocol as streams
-from transforms.coordinator.timeline.audit import WHY_UNKNOWN
+from transforms.coordinator.timeline.audit import WHY_SETTING, WHY_UNKNOWN
 
 PROTOCOLS: dict[str, AuditedProtocol] = {
     each.group_type: each for each in (consumer.PROTOCOL, share.PROTOCOL, streams.PROTOCOL)
@@ -83,6 +84,8 @@ class GroupWalk:
         if item.modern:
             self._ahead.append(_read(item, item.modern))
             self._classic.notice_modern(item.modern[0].topic_partition_of_record)
+            for row in item.modern:
+                self._state.shared.brokers.notice_modern(row)
         elif item.line is not None and item.line.group_id is not None:
             self._state.modern.told.notice(item.line)
         self._classic.notice(item)
@@ -175,6 +178,8 @@ class GroupWalk:
         if protocol is None or group_type is None or self._lacks_records(row):
             return False
         exchange, course = exchange_of(item), self._courses.get(group_type)
+        is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
+        is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
         ahead = list(self._near(group_type, item.handled_at, row.answered_at))
         classic = self._state.classic.machine.present
         settings = _settings(self._state.shared.brokers.of(row.broker))
@@ -188,11 +193,14 @@ class GroupWalk:
             self._elsewhere(group_type),
             classic is not None and classic.protocol is not None,
             self._state.modern.told.failures,
+            self._state.shared.brokers.is_release_told,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
             return False
         audited = audit_row(self._state.shared.cluster, protocol, asked, predicted, why)
+        if is_learnt:
+            audited.is_answer_used, audited.why = True, WHY_SETTING
         self._classic.say_audited(audited)
         return not is_heartbeat
 

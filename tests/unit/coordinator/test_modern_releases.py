@@ -36,7 +36,7 @@ from transforms.coordinator.share import group as share_group
 from transforms.coordinator.share import machine as share
 from transforms.coordinator.share.records import MemberMetadata as ShareMetadata
 from transforms.coordinator.share.requests import HeartbeatRequest as ShareHeartbeat
-from transforms.coordinator.timeline.audit import WHY_LATER_RELEASE, WHY_UNTOLD
+from transforms.coordinator.timeline.audit import WHY_LATER_RELEASE, WHY_SETTING, WHY_UNTOLD
 
 OLDEST_VERSION = 0
 JOINING = HeartbeatRequest("m9", 0, None, None, 20_000, ("foo",), None, None, [])
@@ -261,6 +261,38 @@ def test_what_a_later_release_answers_otherwise_is_marked():
     assert row["agrees"] is False and row["why"].endswith(WHY_LATER_RELEASE)
     (row,) = audited("4.2.1", [], fenced)
     assert row["agrees"] is False and WHY_LATER_RELEASE not in row["why"]
+
+
+def without_lines(records: list[Row], *requests: Row) -> list[Row]:
+    rows = replay_group("c", GROUP, [], [], list(requests), 50, modern_records=records)["replay_audit"]
+    return sorted(rows, key=lambda row: row["handled_at"])
+
+
+WENT_ON = [
+    (3, "", {"epoch": 2}),
+    (6, "", {"assignmentEpoch": 2}),
+    (8, "m", {"memberEpoch": 2, "previousMemberEpoch": 1, "state": 0}),
+]
+
+
+def rejoin(at: float, error: int) -> Row:
+    said = {"rebalance_timeout_ms": 6_000, "subscribed_topics": ["foo"], "owned": []}
+    return heartbeat(at, "m", 0, error, **said, answered_generation=None if error else 2, told=None if error else [])
+
+
+def test_records_that_list_topics_show_a_broker_up_to_4_0():
+    listing = [*JOINED[:1], (4, "", {"topics": []}), *JOINED[1:]]
+    (row,) = without_lines(modern_records((1_001, listing), (1_501, WENT_ON)), rejoin(2_000, 110))
+    assert (row["agrees"], row["is_answer_used"]) == (True, False)
+
+
+def test_a_fenced_join_itself_shows_a_broker_up_to_4_1_where_nothing_else_tells():
+    stored = modern_records((1_001, JOINED), (1_501, WENT_ON))
+    first, second = without_lines(stored, rejoin(2_000, 110), rejoin(3_000, 110))
+    assert (first["agrees"], first["is_answer_used"], first["why"]) == (True, True, WHY_SETTING)
+    assert (second["agrees"], second["is_answer_used"]) == (True, False)
+    (row,) = without_lines(stored, rejoin(2_000, 0))
+    assert (row["agrees"], row["is_answer_used"]) == (True, False)
 
 
 def test_what_share_groups_of_3_9_answer_is_not_foreseen_as_no_record_has_it():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.unit.coordinator.evidence_rows import GROUP, Row, modern_records, request
+import pytest
+
+from tests.unit.coordinator.evidence_rows import GROUP, Row, line, modern_records, request
 from transforms.coordinator.replay import replay_group
 from transforms.coordinator.timeline.audit import WHY_UNTOLD
 
@@ -49,8 +51,9 @@ def _records(*moments: tuple[float, list[tuple[int, Any]]]) -> list[Row]:
     )
 
 
-def _audited(records: list[Row], *requests: Row) -> list[Row]:
-    rows = replay_group("c", GROUP, [], [], requests, 50, modern_records=records)["replay_audit"]
+def _audited(records: list[Row], *requests: Row, version: str = "4.2.0") -> list[Row]:
+    printed = [line(900, "broker_version", group_id=None, attributes={"version": version})]
+    rows = replay_group("c", GROUP, [], printed, requests, 50, modern_records=records)["replay_audit"]
     return sorted(rows, key=lambda row: row["handled_at"])
 
 
@@ -94,6 +97,24 @@ def test_a_commit_is_held_against_the_members_epoch():
     ]
     rows = [row for row in _audited(records, _join(1_000), *commits) if row["api"] == "OffsetCommit"]
     assert [(row["agrees"], row["predicted_error"]) for row in rows] == [(True, 0), (True, 113)]
+
+
+@pytest.mark.parametrize(("version", "foreseen"), [("4.1.1", [(True, 113)]), ("4.2.0", [])])
+def test_up_to_4_1_a_member_commits_with_its_own_epoch_alone_and_since_then_it_hangs_on_the_tasks(version, foreseen):
+    commit = {**request(3_000, "OffsetCommit", "m", 113, generation=2), "api_version": 10}
+    records = _records((1_001, JOINED), (2_001, BUMPED))
+    rows = _audited(records, _join(1_000), _beat(2_000, 2, 3), commit, version=version)
+    commits = [row for row in rows if row["api"] == "OffsetCommit"]
+    assert [(row["agrees"], row["predicted_error"]) for row in commits] == foreseen
+
+
+@pytest.mark.parametrize(("version", "error"), [("4.1.1", 110), ("4.2.0", 0)])
+def test_up_to_4_1_a_member_that_is_there_cannot_join_again(version, error):
+    told = None if error else 3
+    fields = {"answered_generation": told, "error_code": error, **({"told_active": None} if error else {})}
+    rejoin = {**_join(3_000), **fields}
+    *_, row = _audited(_records((1_001, JOINED), (2_001, BUMPED)), rejoin, version=version)
+    assert (row["agrees"], row["predicted_error"]) == (True, error)
 
 
 def test_a_topology_that_cannot_be_read_says_nothing():

@@ -66,6 +66,7 @@ class Asked(Struct, frozen=True, gc=False):
         elsewhere: what the group id is, where it is no group of the protocol; None = not known.
         is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
         failures: when targets could not be computed, and of which epoch, as lines tell.
+        is_release_told: the broker told its version; else it may be an earlier one than it is taken for.
     """
 
     exchange: Exchange
@@ -77,6 +78,7 @@ class Asked(Struct, frozen=True, gc=False):
     elsewhere: GroupType | None = GroupType.ABSENT
     is_elected: bool = False
     failures: Sequence[tuple[float, int]] = ()
+    is_release_told: bool = True
 
 
 class Predicted(Struct, frozen=True, gc=False):
@@ -107,7 +109,9 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
         asked.claimed.update(claim)
         return by_records, None
     by_state, why = _of_states(protocol, asked)
-    untold = protocol.untold if rules.balances_by_level else protocol.untold | {Error.UNKNOWN_SERVER_ERROR}
+    may_be_early = not asked.is_release_told and not rules.hashes_topics
+    may_fail = may_be_early or not rules.balances_by_level
+    untold = protocol.untold | {Error.UNKNOWN_SERVER_ERROR} if may_fail else protocol.untold
     if observed in untold and (by_state is None or by_state.error != observed):
         return None, WHY_UNTOLD
     if by_records is None or (by_state is not None and _explains(by_state, exchange)):

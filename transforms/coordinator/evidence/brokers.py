@@ -6,18 +6,38 @@ lets in widen the bounds that were assumed. Each broker is known apart, so that 
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow
+from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
 from transforms.coordinator.evidence.ownership import BROKER_LIFE
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings, dialect_of_version
+from transforms.coordinator.kafka.modern_rules import ModernRules
+from transforms.coordinator.kafka.rules import Release
 
 BROKER_EVENTS = frozenset({"broker_settings", "broker_version"}) | BROKER_LIFE
 """Events that concern every group of a broker."""
 
 MARKER_GENERATION = 0
 """Only the Java coordinator writes a record of generation 0, when a classic group comes into being."""
+
+
+_RELEASES_BY_RECORD: Final[tuple[tuple[int, str, bool, Release | None], ...]] = (
+    (8, '"targetMemberEpoch"', True, (3, 7)),
+    (4, '"topics"', True, (4, 0)),
+    (9, '"topics"', True, (4, 0)),
+    (11, '"metadataHash"', False, (4, 0)),
+    (3, '"metadataHash"', True, None),
+    (11, '"metadataHash"', True, None),
+    (17, '"lastAssignmentConfigs"', False, (4, 1)),
+    (17, '"lastAssignmentConfigs"', True, None),
+)
+"""Type of a record, words that its value has or has not, and the latest release that writes such; None = the latest."""
+
+
+_LATEST_THAT_FENCES_JOINS: Final = (4, 1)
 
 
 class Broker(Struct, array_like=True):
@@ -55,11 +75,15 @@ class Brokers(Struct, array_like=True):
     Attributes:
         by_name: the brokers.
         shown_dialect: dialect that a record or the form of a connection's name shows.
+        shown_release: the latest release that can have written the group's records of newer protocols, where they show.
+        fences_joins: a member that joined again was fenced, as none is since 4.2.
         settings: by broker, what follows from all that; worked out when it is asked for.
     """
 
     by_name: dict[str, Broker] = field(default_factory=dict)
     shown_dialect: str | None = None
+    shown_release: Release | None = None
+    fences_joins: bool = False
     settings: dict[str, CoordinatorSettings] = field(default_factory=dict)
 
     def of(self, name: str | None) -> CoordinatorSettings:
@@ -100,6 +124,29 @@ class Brokers(Struct, array_like=True):
         if row.generation == MARKER_GENERATION and not row.members:
             self._show("java")
 
+    def notice_modern(self, row: ModernGroupRecordRow) -> None:
+        """Take what a record of a newer protocol tells of its writer's release."""
+        body = row.body or ""
+        for type_id, words, are_there, release in _RELEASES_BY_RECORD:
+            if row.record_type == type_id and body and (words in body) == are_there:
+                if self.shown_release != release:
+                    self.shown_release = release
+                    self.settings.clear()
+                return
+
+    def learns_that_joins_are_fenced(self, name: str) -> bool:
+        """Take it that joins are fenced, unless that is known; return whether it was not."""
+        if not ModernRules(self.of(name).rules.release).lets_rejoin or self.is_release_told:
+            return False
+        self.fences_joins = True
+        self.settings.clear()
+        return True
+
+    @property
+    def is_release_told(self) -> bool:
+        """Whether some broker told its version."""
+        return any(broker.version is not None for broker in self.by_name.values())
+
     def notice_request(self, row: GroupRequestRow) -> None:
         """Take what the name of a connection tells: Kafka 4 adds the number of the processor to it."""
         if self.shown_dialect is None and row.connection:
@@ -131,7 +178,8 @@ class Brokers(Struct, array_like=True):
             or self.shown_dialect
             or "java"
         )
-        settings = CoordinatorSettings(dialect=dialect).of_build(built.version, built.scala)
+        shown = self.shown_release or (_LATEST_THAT_FENCES_JOINS if self.fences_joins else None)
+        settings = CoordinatorSettings(dialect=dialect).of_build(built.version, built.scala, shown)
         settings = settings.updated(self._printed(broker) or {})
         return replace(settings, **broker.learned) if broker.learned else settings
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from transforms.coordinator.kafka.modern_rules import ModernRules
-from transforms.coordinator.kafka.rules import LATEST, Rules, release_of
+from transforms.coordinator.kafka.rules import LATEST, Release, Rules, release_of
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """Time after which a parked JoinGroup of a new member is given up; a constant of Kafka."""
@@ -68,14 +68,17 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         policy = attributes.get(_MIGRATION_POLICY, self.migration_policy)
         return replace(self, migration_policy=policy, **found)
 
-    def of_build(self, version: str | None, scala: str | None = None) -> CoordinatorSettings:
+    def of_build(
+        self, version: str | None, scala: str | None = None, shown: Release | None = None
+    ) -> CoordinatorSettings:
         """Return these settings as they hold for a build of Kafka.
 
         Args:
             version: Kafka's version, such as "2.6.1"; None = not known, which gives the rules of the latest.
             scala: version of Scala that it was built with, such as "2.12"; None = not known.
+            shown: release that something else shows, which holds where the version is not known.
         """
-        release = release_of(version) or LATEST
+        release = release_of(version) or shown or LATEST
         policy = "bidirectional" if ModernRules(release).converts_by_default else "disabled"
         return replace(self, rules=Rules(release, scala), migration_policy=policy)
 

@@ -93,7 +93,7 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
 
     lets_old_epochs_commit = Rule((4, 2))
     """A member of a streams group may commit with an older epoch, for tasks that it has had since then
-    (StreamsGroup.validateOffsetCommit, KIP-1251)."""
+    (StreamsGroup.validateOffsetCommit)."""
 
     # --- classic members, conversions --------------------------------------------------------------------------
 

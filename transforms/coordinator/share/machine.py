@@ -113,7 +113,8 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         is_joining = request.member_epoch == JOIN
         needs_id = turn.world.settings.rules.needs_share_member_id or not is_joining
         is_invalid = (
-            not needs_id <= len(request.member_id) <= _LONGEST_ID
+            (needs_id and not request.member_id)
+            or len(request.member_id) > _LONGEST_ID
             or request.rack_id == ""
             or request.member_epoch < LEFT
             or (is_joining and not request.subscribed_topic_names)

@@ -49,6 +49,16 @@ def test_the_version_is_kept(printed: str) -> None:
     assert parsed.attributes == {"version": "4.2.0"}
 
 
+@pytest.mark.parametrize(
+    ("version", "more"), [("4.2.1", {}), ("4.3.0", {"read_as": "4.2"}), ("5.0.0", {"read_as": "4.2"})]
+)
+def test_a_version_later_than_all_that_are_known_is_marked(version: str, more: dict[str, str]) -> None:
+    (parsed,) = parse_entry(
+        f"[2024-06-15 12:00:00,001] INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)", 7
+    )
+    assert parsed.attributes == {"version": version, **more}
+
+
 def test_text_without_a_time_is_rejected_with_its_bytes() -> None:
     (parsed,) = parse_entry("\tat kafka.Fooü", None)
     assert parsed.table == "rejected"
