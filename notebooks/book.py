@@ -20,6 +20,8 @@ from pyspark.sql import functions as F
 from jobs import what_if
 from notebooks import charts, plates
 from notebooks.lake_reader import open_lake
+from notebooks.members import draw_members
+from notebooks.ownership import draw_ownership
 from notebooks.timeline import GroupTimeline
 from schemas.kafka_errors import ERROR_NAMES
 from transforms.gold.report import refused_requests
@@ -80,7 +82,11 @@ class Book:
 
     def ownership(self) -> Figure:
         """Who owned which partition."""
-        return charts.draw_ownership(self.timeline)
+        return draw_ownership(self.timeline)
+
+    def members(self) -> Figure:
+        """Its members, what each was about, and who waited for whom."""
+        return draw_members(self.timeline)
 
     def storms(self) -> str:
         """Its storms in words, as Markdown."""

@@ -74,8 +74,16 @@ class LakeReader:
         clusters = [cluster] if cluster else self._clusters_of(group_id)
         if len(clusters) != 1:
             found = f"the clusters {', '.join(clusters)} have" if clusters else "no cluster has"
-            raise ValueError(f"{found} a classic group named {group_id}")
-        tables = ("generations", "transitions", "assignments", "rebalance_storms")
+            raise ValueError(f"{found} a group named {group_id}")
+        tables = (
+            "generations",
+            "transitions",
+            "assignments",
+            "rebalance_storms",
+            "member_sessions",
+            "reconciliations",
+            "orphaned_partitions",
+        )
         frames = (self.table(name, group_id) for name in tables)
         of_cluster = (frame[frame["cluster"] == clusters[0]].reset_index(drop=True) for frame in frames)
         return GroupTimeline(clusters[0], group_id, *of_cluster, until=self._until(clusters[0]))

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from notebooks.canvas import DOTS_PER_INCH, FONT_POINTS, INK, PALE_INK, WIDTH, shortened
-from notebooks.charts import OWNER_COLOURS, OWNER_HATCHES
+from notebooks.lanes import OWNER_COLOURS, OWNER_HATCHES
 from transforms.report.words import duration, words
 
 HEAT = LinearSegmentedColormap.from_list("heat", ["#FBE9DC", "#F0A871", "#D55E00", "#7A2F00"])

@@ -11,8 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from notebooks import charts
+from notebooks.lanes import owners
+from notebooks.ownership import draw_ownership
 from notebooks.timeline import GroupTimeline
-from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, REBALANCE_STORMS, TRANSITIONS
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+    ORPHANED_PARTITIONS,
+    REBALANCE_STORMS,
+    RECONCILIATIONS,
+    TRANSITIONS,
+)
 from schemas.words import GROUP_STATES
 
 START = pd.Timestamp("2026-11-20 10:58:11.500")
@@ -40,6 +50,9 @@ def timeline(until: float = 100, **tables: list[dict[str, Any]]) -> GroupTimelin
         transitions=frame(TRANSITIONS.columns, tables.get("transitions", [])),
         assignments=frame(ASSIGNMENTS.columns, tables.get("assignments", [])),
         storms=frame(REBALANCE_STORMS.columns, tables.get("storms", [])),
+        sessions=frame(MEMBER_SESSIONS.columns, tables.get("sessions", [])),
+        reconciliations=frame(RECONCILIATIONS.columns, tables.get("reconciliations", [])),
+        orphans=frame(ORPHANED_PARTITIONS.columns, tables.get("orphans", [])),
         until=at(until),
     )
 
@@ -142,7 +155,7 @@ def test_each_rebalance_is_a_mark_in_the_lane_of_its_trigger() -> None:
 def test_storms_are_shaded_in_every_panel() -> None:
     storm = {"started_at": at(2), "ended_at": at(8), "rebalance_count": 7, "severity": "critical"}
     given = timeline(transitions=STATES, generations=[generation(1, 0)], storms=[storm])
-    for figure in (charts.draw_states(given), charts.draw_ownership(given)):
+    for figure in (charts.draw_states(given), draw_ownership(given)):
         for panel in figure.axes:
             shades = [patch for patch in panel.patches if patch.get_label() == "storm"]
             assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in shades] == [
@@ -158,7 +171,7 @@ def test_every_assignment_is_a_bar_in_the_lane_of_its_partition() -> None:
         assignment(2, "b", 30, None),
         assignment(0, "a", 5, 5.001),
     ]
-    panel = charts.draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
+    panel = draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["orders-0", "orders-2", "orders-10"]
     assert bars(panel, "a") == [(5, 5.001, -0.4, 0.4), (5, 20, 0.6, 1.4)]
     assert bars(panel, "b") == [(5, 100, 1.6, 2.4), (30, 100, 0.6, 1.4)]
@@ -166,7 +179,7 @@ def test_every_assignment_is_a_bar_in_the_lane_of_its_partition() -> None:
 
 def test_two_owners_at_once_share_the_lane() -> None:
     rows = [assignment(0, "a", 0, 20), assignment(0, "b", 10, 30), assignment(0, "c", 20, 40)]
-    panel = charts.draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
+    panel = draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
     assert bars(panel, "a") == [(0, 20, -0.4, 0)]
     assert bars(panel, "b") == [(10, 30, 0, 0.4)]
     assert bars(panel, "c") == [(20, 40, -0.4, 0)]
@@ -179,13 +192,13 @@ def test_owners_are_told_apart_by_instance_then_client_then_host() -> None:
         assignment(2, "c", 0, 1),
         assignment(3, "c", 0, 1, client_host="/10.0.0.2"),
     ]
-    names = charts.owners(timeline(assignments=rows).assignments)
+    names = owners(timeline(assignments=rows).assignments)
     assert list(names) == ["i-1", "b", "c /10.0.0.1", "c /10.0.0.2"]
 
 
 def test_many_owners_keep_looks_of_their_own() -> None:
     rows = [assignment(number, f"c{number}", 0, 50) for number in range(30)]
-    panel = charts.draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
+    panel = draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
     looks = {(str(bar.get_facecolor()), bar.get_hatch()) for bar in panel.collections}
     assert len(looks) == 30
 
@@ -208,7 +221,7 @@ def test_title_and_axis_say_group_cluster_and_time_in_utc() -> None:
 def test_a_group_of_which_little_is_known_can_be_drawn() -> None:
     for given in (timeline(), timeline(generations=[generation(1, None)]), timeline(until=0, transitions=STATES[:1])):
         charts.draw_states(given).draw_without_rendering()
-        figure = charts.draw_ownership(given)
+        figure = draw_ownership(given)
         figure.draw_without_rendering()
         assert "no assignment is known" in texts(figure)
 
