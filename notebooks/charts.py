@@ -17,7 +17,6 @@ from notebooks.canvas import (
     FONT_POINTS,
     INK,
     PALE_INK,
-    count,
     days,
     days_for_text,
     extents,
@@ -53,10 +52,10 @@ def draw_states(timeline: GroupTimeline) -> Figure:
     shown = set(timeline.state_bands()["state"])
     legend = [Patch(color=colour, label=state) for state, colour in STATE_COLOURS.items() if state in shown]
     if (timeline.generations["outcome"] == "abandoned").any():
-        legend.append(Patch(facecolor="white", edgecolor=PALE_INK, hatch=ABANDONED_HATCH, label=f"abandoned {timeline.step}"))
+        words = f"abandoned {timeline.step}"
+        legend.append(Patch(facecolor="white", edgecolor=PALE_INK, hatch=ABANDONED_HATCH, label=words))
     heights = [0.32, 0.7, 0.34 * max(len(triggers), 1) + 0.1]
-    size = count(len(timeline.generations), timeline.step)
-    figure, (strip, band, lanes) = framed(timeline, "states and rebalances", size, heights, legend)
+    figure, (strip, band, lanes) = framed(timeline, "states and rebalances", timeline.size, heights, legend)
     _draw_generations(strip, timeline)
     _draw_state_band(band, timeline)
     _draw_triggers(lanes, timeline, list(triggers.index))

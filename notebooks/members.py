@@ -33,12 +33,13 @@ def draw_members(timeline: GroupTimeline) -> Figure:
     A member is UNREVOKED while it is to give something up, UNRELEASED while it waits until others have: then a line
     leads to whom it waits for. In all other time it has what it was told, and is STABLE.
     """
-    stays = timeline.sessions.assign(lane=_lanes(timeline.sessions))
-    stays = stays.assign(
-        starts_at=stays["joined_at"].fillna(timeline.since),
-        ends_at=stays["ended_at"].fillna(timeline.until),
-        look=stays["group_type"].map(lambda name: MEMBER if pd.isna(name) or name in _STATELESS else STABLE),
-    ).sort_values(["starts_at", "lane"])
+    rows = timeline.sessions
+    stays = rows.assign(
+        starts_at=rows["joined_at"].fillna(timeline.life_begins(rows["life"])),
+        ends_at=rows["ended_at"].fillna(timeline.until),
+        look=rows["group_type"].map(lambda name: MEMBER if pd.isna(name) or name in _STATELESS else STABLE),
+    )
+    stays = stays.assign(lane=_lanes(stays)).sort_values(["starts_at", "lane"])
     names = list(stays["lane"].drop_duplicates())
     waits = _waits(timeline, stays)
     looks = [look for look in LOOKS if look in {*stays["look"], *waits["state"]}]
@@ -61,10 +62,9 @@ def draw_members(timeline: GroupTimeline) -> Figure:
 
 
 def _lanes(sessions: pd.DataFrame) -> pd.Series:
-    """What each stay's member is called: as an owner is, with the end of its id where two of a name are there at once."""
-    named = owners(sessions)
-    begins, ends = sessions["joined_at"], sessions["ended_at"]
-    order = pd.DataFrame({"name": named, "begin": begins, "end": ends.fillna(pd.Timestamp.max)}).sort_values("begin")
+    """What each stay's member is called: as an owner is, with the end of its id where others of that name are there."""
+    named, ends = owners(sessions), sessions["ends_at"]
+    order = pd.DataFrame({"name": named, "begin": sessions["starts_at"], "end": ends}).sort_values("begin")
     until = order.groupby("name")["end"].cummax()
     before = until.groupby(order["name"]).shift()
     at_once = set(order.loc[order["begin"] < before, "name"])

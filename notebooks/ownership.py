@@ -83,9 +83,7 @@ def _legend(styles: Mapping[str, tuple[str, str]], looks: set[str], has_nobody: 
         yield Patch(facecolor=colour, hatch=hatch, edgecolor=PALE_INK, linewidth=0.3, label=short(owner, 30))
 
 
-def _draw_bars(
-    panel: Axes, bars: pd.DataFrame, styles: Mapping[str, tuple[str, str]], timeline: GroupTimeline
-) -> None:
+def _draw_bars(panel: Axes, bars: pd.DataFrame, styles: Mapping[str, tuple[str, str]], timeline: GroupTimeline) -> None:
     """Draw the assignments, and write the owner into those that have room for it."""
     for (owner, look, y, height), of_owner in bars.groupby(["owner", "look", "y", "height"]):
         colour, hatch = styles[owner]

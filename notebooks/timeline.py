@@ -49,6 +49,19 @@ class GroupTimeline:
         return " or ".join(dict.fromkeys(words))
 
     @property
+    def size(self) -> str:
+        """How many generations, or epochs, or both there are."""
+        is_classic = self.generations["group_type"].fillna("classic") == "classic"
+        counts = {"generation": int(is_classic.sum()), "epoch": int((~is_classic).sum())}
+        told = [f"{number} {word}{'' if number == 1 else 's'}" for word, number in counts.items() if number]
+        return ", ".join(told) or "no generation"
+
+    def life_begins(self, lives: pd.Series) -> pd.Series:
+        """When lives of the group began: those that were members then already have no moment of joining."""
+        firsts = self.transitions.groupby("life")["at"].min()
+        return lives.map(firsts).fillna(self.since)
+
+    @property
     def since(self) -> pd.Timestamp:
         """First moment of the group."""
         firsts = [self.transitions["at"].min(), rebalanced_at(self.generations).min()]
