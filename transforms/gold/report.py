@@ -23,6 +23,8 @@ NEWEST_BY = {
     "transitions": ("life", "seq"),
     "assignments": ("life", "generation"),
     "member_sessions": ("joined_at",),
+    "reconciliations": ("from_at",),
+    "orphaned_partitions": ("from_at",),
     "refused_requests": ("at",),
     "offset_rewinds": ("at",),
     "commit_gaps": ("life", "generation"),

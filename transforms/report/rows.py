@@ -49,6 +49,17 @@ class GroupRows:
         """Return the generations in order."""
         return sorted(self.of("generations"), key=lambda row: (row["life"], row["generation"]))
 
+    def step(self, is_many: bool = False) -> str:
+        """Return what a rebalance leads to, in the words of the protocols that the group spoke."""
+        found = dict.fromkeys(step_word(row, is_many) for row in self.generations())
+        return " or ".join(found) or ("generations" if is_many else "generation")
+
+
+def step_word(row: Row, is_many: bool = False) -> str:
+    """Return what the number of a row about a group is: of a generation, or of an epoch."""
+    word = "generation" if row.get("group_type") in (None, "classic") else "epoch"
+    return f"{word}s" if is_many else word
+
 
 def rebalanced_at(generation: Row) -> float | None:
     """Return when the rebalance that led to a generation began."""
