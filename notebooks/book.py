@@ -116,6 +116,9 @@ class Book:
 
         Args:
             changes: settings as NAME=VALUE, each tried alone; "static" = static membership.
+
+        Raises:
+            ValueError: it cannot be asked; of a group that never was a classic one the table says so instead.
         """
         return pd.DataFrame([self._predicted(change) for change in changes]).set_index("change")
 
@@ -127,6 +130,8 @@ class Book:
         said = io.StringIO()
         with redirect_stdout(said):
             code = what_if.main([*where, *how, *span])
+        if code and "classic" not in self.timeline.group_types:
+            return {"change": change, "price": f"not foretold of {' and '.join(self.timeline.group_types)} groups"}
         if code:
             raise ValueError(f"what_if ended with exit code {code}")
         found = json.loads(said.getvalue().splitlines()[-1])

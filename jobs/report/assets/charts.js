@@ -144,7 +144,7 @@ class Chart {
       const item = document.createElement("li");
       const style = look.fill(colour);
       const hatch = style.decal ? '<path d="M0 9L11 0M4 13L15 4" stroke="#0007" stroke-width="2"/>' : "";
-      item.innerHTML = `<svg viewBox="0 0 11 9" aria-hidden="true"><rect width="11" height="9" fill="${style.fill}"/>${hatch}</svg>`;
+      item.innerHTML = `<svg viewBox="0 0 11 9" aria-hidden="true"><rect width="11" height="9" fill="${style.fill}" stroke="${style.stroke || "none"}" stroke-width="2"/>${hatch}</svg>`;
       item.append(name);
       list.append(item);
     }
