@@ -24,9 +24,10 @@ from notebooks.members import draw_members
 from notebooks.ownership import draw_ownership
 from notebooks.timeline import GroupTimeline
 from schemas.kafka_errors import ERROR_NAMES
+from transforms.gold.rebalances import IS_REBALANCE
 from transforms.gold.report import refused_requests
 from transforms.report.fleet import bin_width_ms
-from transforms.report.rows import BEGINS
+from transforms.report.rows import BEGINS, whole_rebalances
 
 AT = {
     "generations": f"coalesce({', '.join(BEGINS)})",
@@ -103,12 +104,16 @@ class Book:
         return rows.select(*names, "partitions_moved", "outcome").toPandas()
 
     def cost(self) -> Figure:
-        """How long each rebalance took."""
-        return plates.draw_cost(self.order_of_events(), self.group)
+        """How long each rebalance took, from its first bump on where it is made up of several."""
+        names = ("life", "generation", "trigger", "bump_count", "rebalance_ms")
+        moments = (F.unix_millis(name).alias(name) for name in BEGINS)
+        rows = self._of_group("generations").select(*names, *moments).orderBy("life", "generation").collect()
+        took = [{**row, "rebalance_ms": length} for row, length in whole_rebalances([row.asDict() for row in rows])]
+        return plates.draw_cost(pd.DataFrame(took, columns=["generation", "trigger", "rebalance_ms"]), self.group)
 
     def culprits(self) -> Figure:
         """Which clients set off its rebalances, and how."""
-        rows = self._of_group("generations")
+        rows = self._of_group("generations").where(IS_REBALANCE)
         return plates.draw_culprits(_culprits(rows), f"{self.group}: who set off its rebalances")
 
     def what_if(self, *changes: str) -> pd.DataFrame:
@@ -173,7 +178,7 @@ class Book:
         """The groups with most rebalances, with their storms and bursts."""
         per_group = self._of("generations").groupBy("group_id")
         rows = per_group.agg(
-            F.count("*").alias("rebalances"),
+            F.count_if(F.expr(IS_REBALANCE)).alias("rebalances"),
             F.sum("rebalance_ms").alias("unstable_ms"),
             F.sum("partitions_moved").alias("partitions_moved"),
             F.count_if(F.col("outcome") == "abandoned").alias("abandoned"),
@@ -187,14 +192,17 @@ class Book:
         """Rebalances of the busiest groups over time."""
         since, until = self._extent()
         width_ms = bin_width_ms(since, until)
-        rows = self._of("generations").withColumn("bin", F.floor(F.unix_millis(F.expr(AT["generations"])) / width_ms))
+        rows = self._of("generations").where(IS_REBALANCE)
+        rows = rows.withColumn("bin", F.floor(F.unix_millis(F.expr(AT["generations"])) / width_ms))
         counted = rows.where("bin IS NOT NULL").groupBy("group_id", "bin").agg(F.count("*").alias("rebalances"))
         names = list(self.busiest().index)
         return plates.draw_heat(counted.where(F.col("group_id").isin(names)).toPandas(), names, width_ms)
 
     def top_culprits(self) -> Figure:
         """The clients that set off most rebalances, over all groups."""
-        return plates.draw_culprits(_culprits(self._of("generations")), "who set off the rebalances of all groups")
+        return plates.draw_culprits(
+            _culprits(self._of("generations").where(IS_REBALANCE)), "who set off the rebalances of all groups"
+        )
 
     def periods(self, boundary: str | None = None) -> Figure:
         """The busiest groups before and after a moment.
@@ -207,6 +215,7 @@ class Book:
         is_after = F.expr(AT["generations"]) >= F.lit(middle.isoformat()).cast("timestamp")
         rows = (
             self._of("generations")
+            .where(IS_REBALANCE)
             .groupBy("group_id")
             .agg(F.count_if(~is_after).alias("before"), F.count_if(is_after).alias("after"))
         )

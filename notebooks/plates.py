@@ -182,6 +182,8 @@ def _look(place: int) -> dict[str, object]:
 def _with_legend(figure: Figure, panel: Axes) -> Figure:
     handles, labels = panel.get_legend_handles_labels()
     if handles:
-        place = {"loc": "outside lower left", "ncols": min(len(handles), 6), "frameon": False, "fontsize": FONT_POINTS}
+        widest = max(map(len, labels)) * 0.55 * FONT_POINTS / 72 + 0.6
+        columns = max(1, min(len(handles), 6, int(WIDTH / widest)))
+        place = {"loc": "outside lower left", "ncols": columns, "frameon": False, "fontsize": FONT_POINTS}
         figure.legend(handles, labels, **place)
     return figure

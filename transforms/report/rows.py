@@ -66,6 +66,33 @@ def rebalanced_at(generation: Row) -> float | None:
     return next((generation[name] for name in BEGINS if generation.get(name) is not None), None)
 
 
+def whole_rebalances(generations: Iterable[Row]) -> list[tuple[Row, float | None]]:
+    """Return the rebalances, each with how long it took (ms); None = not known, or not over.
+
+    A rebalance of a group of epochs is a bump in a settled group with all that follow until it is settled again.
+
+    Args:
+        generations: rows of `gold.generations` of one group, in order.
+    """
+    found: list[list[Row]] = []
+    for row in generations:
+        is_further = row.get("bump_count") == 0
+        if not is_further:
+            found.append([row])
+        elif found and found[-1][0]["life"] == row["life"] and row["trigger"] != "converted":
+            found[-1].append(row)
+    return [(bumps[0], _took(bumps[0], bumps[-1])) for bumps in found]
+
+
+def _took(first: Row, last: Row) -> float | None:
+    if first is last:
+        took: float | None = first["rebalance_ms"]
+        return took
+    began = rebalanced_at(first)
+    ended = last["stable_at"] if last["stable_at"] is not None else last["emptied_at"]
+    return None if began is None or ended is None else max(ended - began, 0)
+
+
 def owner_names(rows: Iterable[Row]) -> list[str]:
     """Return what each row's member is called: like itself when it comes back under another member id.
 

@@ -7,6 +7,7 @@ from transforms.report.findings import findings_of
 from transforms.report.fleet import bin_width_ms, fleet
 from transforms.report.group_page import group_page, headline
 from transforms.report.quality_page import AUDIT, quality_page
+from transforms.report.rows import whole_rebalances
 
 
 def test_the_worst_comes_first() -> None:
@@ -119,3 +120,16 @@ def test_a_classic_page_has_generations_and_no_tables_of_epochs() -> None:
     page = group_page(group(generations=[generation(3, 100)]))
     assert [each.caption for each in page.tables] == ["Generations, the newest first"]
     assert "generation" in dict(page.facts) and "nobody has" not in dict(page.facts)
+
+
+def test_a_rebalance_of_several_bumps_lasts_from_the_first_one_until_the_group_is_settled() -> None:
+    epochs = [
+        generation(4, 1000, bump_count=3, life=1),
+        generation(5, 2000, "member_left", bump_count=0, stable_at=None),
+        generation(6, 3000, "member_left", bump_count=0, stable_at=9000, rebalance_ms=6000),
+        generation(7, 20000, bump_count=1, stable_at=20500, rebalance_ms=500),
+        generation(8, 30000, "converted", bump_count=0, stable_at=30000, rebalance_ms=0),
+        generation(9, 40000, bump_count=1),
+    ]
+    assert [(row["generation"], took) for row, took in whole_rebalances(epochs)] == [(4, 8000), (7, 500), (9, None)]
+    assert group_page(group(generations=epochs)).figures[1][0] == "8.5 s"
