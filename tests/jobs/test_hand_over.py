@@ -20,7 +20,7 @@ from jobs.handing_over.findings import hand_over
 from jobs.lake.lake import Lake
 from jobs.lake.rows import collected
 from jobs.settings.settings import FindingsSettings, LakeSettings, Settings
-from schemas.tables.gold import FINDINGS, GROUP_HEALTH, REBALANCE_STORMS, TRANSITIONS
+from schemas.tables.gold import FINDINGS, GROUP_HEALTH, ORPHANED_PARTITIONS, REBALANCE_STORMS, TRANSITIONS
 from schemas.tables.silver import OFFSET_COMMITS
 from tests.support.frames import to_frame
 from tests.unit.findings.golden import complete
@@ -74,6 +74,31 @@ def lines(job: Job) -> dict[str, bool]:
     """Groups in the file, and whether their finding is new."""
     text = Path(job.settings.findings.json_lines).read_text(encoding="ascii")
     return {row["group_id"]: row["is_new"] for row in map(json.loads, text.splitlines())}
+
+
+def test_what_nobody_has_in_a_stable_group_is_a_metric_until_somebody_has_it(open_job: OpenJob) -> None:
+    job = open_job()
+
+    def metrics(ends: float | None) -> str:
+        known = {"cluster": "c", "group_id": "shop", "life": 1, "group_type": "consumer", "generation": 3}
+        rows = [
+            complete(
+                "orphaned_partitions",
+                {**known, "member_id": "m", "topic": "t", "partition": number, "from_at": 5000.0, "to_at": ends},
+            )
+            for number in range(2)
+        ]
+        job.lake.replace(ORPHANED_PARTITIONS, to_frame(job.spark, ORPHANED_PARTITIONS, rows))
+        hand_over(job)
+        return Path(job.settings.findings.prometheus).read_text(encoding="utf-8")
+
+    open_ones = metrics(None)
+    assert 'rebalance_orphaned_partitions{cluster="c",type="consumer"} 2\n' in open_ones
+    assert 'rebalance_group_orphaned_partitions{cluster="c",group="shop"} 2\n' in open_ones
+    assert 'rebalance_group_orphaned_since_timestamp_seconds{cluster="c",group="shop"} 5\n' in open_ones
+    over = metrics(9000.0)
+    assert 'rebalance_orphaned_partitions{cluster="c",type="consumer"} 0\n' in over
+    assert 'group="shop"' not in over
 
 
 def test_what_a_run_saw_first_is_new_in_that_run_alone(open_job: OpenJob) -> None:
