@@ -18,16 +18,19 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs import what_if
+from jobs.lake.rows import typed
 from notebooks import charts, plates
 from notebooks.lake_reader import open_lake
 from notebooks.members import draw_members
 from notebooks.ownership import draw_ownership
 from notebooks.timeline import GroupTimeline
 from schemas.kafka_errors import ERROR_NAMES
+from schemas.rows import GenerationRow
+from transforms.findings.rebalances import lasted_ms, whole_rebalances
 from transforms.gold.rebalances import IS_REBALANCE
 from transforms.gold.report import refused_requests
 from transforms.report.fleet import bin_width_ms
-from transforms.report.rows import BEGINS, whole_rebalances
+from transforms.report.rows import BEGINS
 
 AT = {
     "generations": f"coalesce({', '.join(BEGINS)})",
@@ -105,10 +108,8 @@ class Book:
 
     def cost(self) -> Figure:
         """How long each rebalance took, from its first bump on where it is made up of several."""
-        names = ("life", "generation", "trigger", "bump_count", "rebalance_ms")
-        moments = (F.unix_millis(name).alias(name) for name in BEGINS)
-        rows = self._of_group("generations").select(*names, *moments).orderBy("life", "generation").collect()
-        took = [{**row, "rebalance_ms": length} for row, length in whole_rebalances([row.asDict() for row in rows])]
+        rows = whole_rebalances(typed(self._of_group("generations"), GenerationRow))
+        took = [(row.generation, row.trigger, lasted_ms(row)) for row in rows]
         return plates.draw_cost(pd.DataFrame(took, columns=["generation", "trigger", "rebalance_ms"]), self.group)
 
     def culprits(self) -> Figure:

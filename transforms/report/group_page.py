@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transforms.findings.rebalances import lasted_ms
 from transforms.report.charts import Chart
 from transforms.report.epochs import nobodys_now, nobodys_table, ways_table
 from transforms.report.findings import Finding, findings_of, request_cells
 from transforms.report.names import generation_anchor, page_name
-from transforms.report.rows import GroupRows, Row, rebalanced_at, step_word, whole_rebalances
+from transforms.report.rows import GroupRows, Row, rebalanced_at, step_word
 from transforms.report.tables import Table, TableRow, table
 from transforms.report.timeline import timeline
 from transforms.report.words import client, count, duration, moment, number, share, span, words
@@ -87,7 +88,7 @@ def _facts(rows: GroupRows) -> tuple[tuple[str, str], ...]:
 
 def _figures(rows: GroupRows) -> tuple[tuple[str, str], ...]:
     generations = rows.generations()
-    took = [length for _, length in whole_rebalances(generations) if length is not None]
+    took = [length for each in rows.rebalances() if (length := lasted_ms(each)) is not None]
     moved = [row["partitions_moved"] for row in generations if row["partitions_moved"] is not None]
     refused = rows.in_all("refused_requests")
     shown = len(generations) < rows.in_all("generations")

@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from schemas.kafka_errors import ERROR_CODES
+from schemas.rows import GenerationRow
+from transforms.findings.rebalances import whole_rebalances
 
 Row = Mapping[str, Any]
 
@@ -49,6 +53,11 @@ class GroupRows:
         """Return the generations in order."""
         return sorted(self.of("generations"), key=lambda row: (row["life"], row["generation"]))
 
+    def rebalances(self) -> list[GenerationRow]:
+        """Return the rebalances, as `whole_rebalances` has them."""
+        known = ({name: value for name, value in row.items() if value is not None} for row in self.generations())
+        return whole_rebalances([msgspec.convert({"cluster": self.cluster, **row}, GenerationRow) for row in known])
+
     def step(self, is_many: bool = False) -> str:
         """Return what a rebalance leads to, in the words of the protocols that the group spoke."""
         found = dict.fromkeys(step_word(row, is_many) for row in self.generations())
@@ -64,33 +73,6 @@ def step_word(row: Row, is_many: bool = False) -> str:
 def rebalanced_at(generation: Row) -> float | None:
     """Return when the rebalance that led to a generation began."""
     return next((generation[name] for name in BEGINS if generation.get(name) is not None), None)
-
-
-def whole_rebalances(generations: Iterable[Row]) -> list[tuple[Row, float | None]]:
-    """Return the rebalances, each with how long it took (ms); None = not known, or not over.
-
-    A rebalance of a group of epochs is a bump in a settled group with all that follow until it is settled again.
-
-    Args:
-        generations: rows of `gold.generations` of one group, in order.
-    """
-    found: list[list[Row]] = []
-    for row in generations:
-        is_further = row.get("bump_count") == 0
-        if not is_further:
-            found.append([row])
-        elif found and found[-1][0]["life"] == row["life"] and row["trigger"] != "converted":
-            found[-1].append(row)
-    return [(bumps[0], _took(bumps[0], bumps[-1])) for bumps in found]
-
-
-def _took(first: Row, last: Row) -> float | None:
-    if first is last:
-        took: float | None = first["rebalance_ms"]
-        return took
-    began = rebalanced_at(first)
-    ended = last["stable_at"] if last["stable_at"] is not None else last["emptied_at"]
-    return None if began is None or ended is None else max(ended - began, 0)
 
 
 def owner_names(rows: Iterable[Row]) -> list[str]:

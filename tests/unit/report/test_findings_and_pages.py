@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.unit.report.drawn import burst, generation, group, orphan, stay, step, storm, wait
+from transforms.findings.rebalances import lasted_ms
 from transforms.report.findings import findings_of
 from transforms.report.fleet import bin_width_ms, fleet
 from transforms.report.group_page import group_page, headline
 from transforms.report.quality_page import AUDIT, quality_page
-from transforms.report.rows import whole_rebalances
 
 
 def test_the_worst_comes_first() -> None:
@@ -131,5 +131,6 @@ def test_a_rebalance_of_several_bumps_lasts_from_the_first_one_until_the_group_i
         generation(8, 30000, "converted", bump_count=0, stable_at=30000, rebalance_ms=0),
         generation(9, 40000, bump_count=1),
     ]
-    assert [(row["generation"], took) for row, took in whole_rebalances(epochs)] == [(4, 8000), (7, 500), (9, None)]
+    told = [(row.generation, lasted_ms(row)) for row in group(generations=epochs).rebalances()]
+    assert told == [(4, 8000), (7, 500), (9, None)]
     assert group_page(group(generations=epochs)).figures[1][0] == "8.5 s"
