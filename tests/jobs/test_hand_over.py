@@ -74,7 +74,7 @@ def found(job: Job, *storms: dict[str, Any]) -> None:
 def orphaned(job: Job, ends: float | None) -> None:
     """Put two partitions into the lake that nobody has had since second 5."""
     known = {"cluster": "c", "group_id": "shop", "life": 1, "group_type": "consumer", "generation": 3}
-    told = {**known, "member_id": "m", "topic": "t", "from_at": 5000.0, "to_at": ends}
+    told = {**known, "member_id": "m", "topic": "t", "from_at": 5000.0, "to_at": ends, "is_settled": True}
     rows = [complete("orphaned_partitions", {**told, "partition": number}) for number in range(2)]
     job.lake.replace(ORPHANED_PARTITIONS, to_frame(job.spark, ORPHANED_PARTITIONS, rows))
 
