@@ -110,7 +110,8 @@ class Book:
         """How long each rebalance took, from its first bump on where it is made up of several."""
         rows = whole_rebalances(typed(self._of_group("generations"), GenerationRow))
         took = [(row.generation, row.trigger, lasted_ms(row)) for row in rows]
-        return plates.draw_cost(pd.DataFrame(took, columns=["generation", "trigger", "rebalance_ms"]), self.group)
+        frame = pd.DataFrame(took, columns=["generation", "trigger", "rebalance_ms"])
+        return plates.draw_cost(frame, self.group, self.timeline.step)
 
     def culprits(self) -> Figure:
         """Which clients set off its rebalances, and how."""

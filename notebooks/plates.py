@@ -31,7 +31,7 @@ SHARES = {
 }
 
 
-def draw_cost(rebalances: pd.DataFrame, group: str) -> Figure:
+def draw_cost(rebalances: pd.DataFrame, group: str, step: str = "generation") -> Figure:
     """Draw how long each rebalance took, in order, by what set it off."""
     known = rebalances.dropna(subset=["rebalance_ms"]).reset_index(drop=True)
     total, longest = float(known["rebalance_ms"].sum()), float(known["rebalance_ms"].max() if len(known) else 0)
@@ -43,7 +43,7 @@ def draw_cost(rebalances: pd.DataFrame, group: str) -> Figure:
         panel.bar(rows.index, rows["rebalance_ms"] / 1000, width=0.85, label=words(str(trigger)), **look)
     every = len(known) // 30 + 1
     panel.set_xticks(range(0, len(known), every), known["generation"].astype(str)[::every])
-    panel.set_xlabel("generation", fontsize=FONT_POINTS, color=INK)
+    panel.set_xlabel(step, fontsize=FONT_POINTS, color=INK)
     panel.set_ylabel("seconds", fontsize=FONT_POINTS, color=INK)
     return _with_legend(figure, panel)
 
