@@ -18,10 +18,16 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs import what_if
+from jobs.lake.rows import typed
 from notebooks import charts, plates
 from notebooks.lake_reader import open_lake
+from notebooks.members import draw_members
+from notebooks.ownership import draw_ownership
 from notebooks.timeline import GroupTimeline
 from schemas.kafka_errors import ERROR_NAMES
+from schemas.rows import GenerationRow
+from transforms.findings.rebalances import lasted_ms, whole_rebalances
+from transforms.gold.rebalances import IS_REBALANCE
 from transforms.gold.report import refused_requests
 from transforms.report.fleet import bin_width_ms
 from transforms.report.rows import BEGINS
@@ -80,7 +86,11 @@ class Book:
 
     def ownership(self) -> Figure:
         """Who owned which partition."""
-        return charts.draw_ownership(self.timeline)
+        return draw_ownership(self.timeline)
+
+    def members(self) -> Figure:
+        """Its members, what each was about, and who waited for whom."""
+        return draw_members(self.timeline)
 
     def storms(self) -> str:
         """Its storms in words, as Markdown."""
@@ -97,12 +107,15 @@ class Book:
         return rows.select(*names, "partitions_moved", "outcome").toPandas()
 
     def cost(self) -> Figure:
-        """How long each rebalance took."""
-        return plates.draw_cost(self.order_of_events(), self.group)
+        """How long each rebalance took, from its first bump on where it is made up of several."""
+        rows = whole_rebalances(typed(self._of_group("generations"), GenerationRow))
+        took = [(row.generation, row.trigger, lasted_ms(row)) for row in rows]
+        frame = pd.DataFrame(took, columns=["generation", "trigger", "rebalance_ms"])
+        return plates.draw_cost(frame, self.group, self.timeline.step)
 
     def culprits(self) -> Figure:
         """Which clients set off its rebalances, and how."""
-        rows = self._of_group("generations")
+        rows = self._of_group("generations").where(IS_REBALANCE)
         return plates.draw_culprits(_culprits(rows), f"{self.group}: who set off its rebalances")
 
     def what_if(self, *changes: str) -> pd.DataFrame:
@@ -110,6 +123,9 @@ class Book:
 
         Args:
             changes: settings as NAME=VALUE, each tried alone; "static" = static membership.
+
+        Raises:
+            ValueError: it cannot be asked; of a group that never was a classic one the table says so instead.
         """
         return pd.DataFrame([self._predicted(change) for change in changes]).set_index("change")
 
@@ -121,6 +137,8 @@ class Book:
         said = io.StringIO()
         with redirect_stdout(said):
             code = what_if.main([*where, *how, *span])
+        if code and "classic" not in self.timeline.group_types:
+            return {"change": change, "price": f"not foretold of {' and '.join(self.timeline.group_types)} groups"}
         if code:
             raise ValueError(f"what_if ended with exit code {code}")
         found = json.loads(said.getvalue().splitlines()[-1])
@@ -162,7 +180,7 @@ class Book:
         """The groups with most rebalances, with their storms and bursts."""
         per_group = self._of("generations").groupBy("group_id")
         rows = per_group.agg(
-            F.count("*").alias("rebalances"),
+            F.count_if(F.expr(IS_REBALANCE)).alias("rebalances"),
             F.sum("rebalance_ms").alias("unstable_ms"),
             F.sum("partitions_moved").alias("partitions_moved"),
             F.count_if(F.col("outcome") == "abandoned").alias("abandoned"),
@@ -176,14 +194,17 @@ class Book:
         """Rebalances of the busiest groups over time."""
         since, until = self._extent()
         width_ms = bin_width_ms(since, until)
-        rows = self._of("generations").withColumn("bin", F.floor(F.unix_millis(F.expr(AT["generations"])) / width_ms))
+        rows = self._of("generations").where(IS_REBALANCE)
+        rows = rows.withColumn("bin", F.floor(F.unix_millis(F.expr(AT["generations"])) / width_ms))
         counted = rows.where("bin IS NOT NULL").groupBy("group_id", "bin").agg(F.count("*").alias("rebalances"))
         names = list(self.busiest().index)
         return plates.draw_heat(counted.where(F.col("group_id").isin(names)).toPandas(), names, width_ms)
 
     def top_culprits(self) -> Figure:
         """The clients that set off most rebalances, over all groups."""
-        return plates.draw_culprits(_culprits(self._of("generations")), "who set off the rebalances of all groups")
+        return plates.draw_culprits(
+            _culprits(self._of("generations").where(IS_REBALANCE)), "who set off the rebalances of all groups"
+        )
 
     def periods(self, boundary: str | None = None) -> Figure:
         """The busiest groups before and after a moment.
@@ -196,6 +217,7 @@ class Book:
         is_after = F.expr(AT["generations"]) >= F.lit(middle.isoformat()).cast("timestamp")
         rows = (
             self._of("generations")
+            .where(IS_REBALANCE)
             .groupBy("group_id")
             .agg(F.count_if(~is_after).alias("before"), F.count_if(is_after).alias("after"))
         )

@@ -101,6 +101,11 @@ def shortened(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
 
 
+def count(number: int, what: str) -> str:
+    """A number of things."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _inches(text: str) -> float:
     """Width of a text; a letter is 0.55 em wide on average."""
     return len(text) * 0.55 * FONT_POINTS / 72

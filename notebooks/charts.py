@@ -1,7 +1,6 @@
-"""The drawings of the notebooks: rows of gold in, a matplotlib figure out.
+"""The states of a group, its generations or epochs and what set them off: rows of gold in, a matplotlib figure out.
 
-Colours are fit for colour-blind eyes (Okabe and Ito for the states, Paul Tol's light set for owners), and a state has
-the same colour everywhere.
+Colours are fit for colour-blind eyes (Okabe and Ito), and a state has the same colour everywhere.
 """
 
 from __future__ import annotations
@@ -14,7 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from notebooks.canvas import FONT_POINTS, INK, PALE_INK, days, days_for_text, extents, framed, set_lanes, shortened
+from notebooks.canvas import (
+    FONT_POINTS,
+    INK,
+    PALE_INK,
+    days,
+    days_for_text,
+    extents,
+    framed,
+    set_lanes,
+    shortened,
+)
 from notebooks.timeline import GroupTimeline, rebalanced_at
 
 STATE_COLOURS = {
@@ -29,8 +38,6 @@ STATE_COLOURS = {
 }
 """In drawing order: what is short comes later, so that nothing hides it."""
 
-OWNER_COLOURS = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#99DDFF", "#BBCC33", "#DDDDDD", "#AAAA00")
-OWNER_HATCHES = ("", "////", "....", "xxxx", "oo")
 GENERATION_COLOURS = ("#ECECEC", "#D4D4D4")
 ABANDONED_HATCH = "////"
 
@@ -45,46 +52,14 @@ def draw_states(timeline: GroupTimeline) -> Figure:
     shown = set(timeline.state_bands()["state"])
     legend = [Patch(color=colour, label=state) for state, colour in STATE_COLOURS.items() if state in shown]
     if (timeline.generations["outcome"] == "abandoned").any():
-        legend.append(Patch(facecolor="white", edgecolor=PALE_INK, hatch=ABANDONED_HATCH, label="abandoned generation"))
+        words = f"abandoned {timeline.step}"
+        legend.append(Patch(facecolor="white", edgecolor=PALE_INK, hatch=ABANDONED_HATCH, label=words))
     heights = [0.32, 0.7, 0.34 * max(len(triggers), 1) + 0.1]
-    size = _count(len(timeline.generations), "generation")
-    figure, (strip, band, lanes) = framed(timeline, "states and rebalances", size, heights, legend)
+    figure, (strip, band, lanes) = framed(timeline, "states and rebalances", timeline.size, heights, legend)
     _draw_generations(strip, timeline)
     _draw_state_band(band, timeline)
     _draw_triggers(lanes, timeline, list(triggers.index))
     return figure
-
-
-def draw_ownership(timeline: GroupTimeline) -> Figure:
-    """Draw who owned which partition when: one lane for each partition, one bar for each assignment.
-
-    An owner is a group.instance.id, else a client.id (with its host where one client.id is on several). Where a lane is
-    empty nobody owned the partition; where two did at the same time, they share the height of the lane.
-    """
-    rows = timeline.assignments.assign(owner=owners(timeline.assignments))
-    rows["partition_name"] = rows["topic"] + "-" + rows["partition"].astype(str)
-    names = list(rows.sort_values(["topic", "partition"])["partition_name"].drop_duplicates())
-    styles = _owner_styles(rows)
-    legend = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor=PALE_INK, linewidth=0.3, label=shortened(owner, 30))
-        for owner, (colour, hatch) in styles.items()
-    ]
-    heights = [min(max(0.3 * len(names), 0.6), 14.0)]
-    size = f"{_count(len(names), 'partition')}, {_count(len(styles), 'owner')}"
-    figure, (panel,) = framed(timeline, "who owned which partition", size, heights, legend)
-    _draw_bars(panel, _bars(rows, names, timeline), styles, timeline)
-    set_lanes(panel, names)
-    if not names:
-        panel.text(0.5, 0.5, "no assignment is known", transform=panel.transAxes, ha="center", color=PALE_INK)
-    return figure
-
-
-def owners(assignments: pd.DataFrame) -> pd.Series:
-    """The name of each assignment's owner: group.instance.id, else client.id, with the host where that is ambiguous."""
-    client = assignments["client_id"].fillna(assignments["member_id"])
-    hosts = assignments.groupby(client)["client_host"].transform("nunique")
-    named = client.where(hosts <= 1, client + " " + assignments["client_host"].fillna(""))
-    return assignments["group_instance_id"].fillna(named)
 
 
 def _draw_generations(panel: Axes, timeline: GroupTimeline) -> None:
@@ -113,7 +88,7 @@ def _draw_generations(panel: Axes, timeline: GroupTimeline) -> None:
         if middle - half > right_end:
             panel.text(middle, 0.5, text, ha="center", va="center", fontsize=FONT_POINTS - 1, color=INK, clip_on=True)
             right_end = middle + half
-    set_lanes(panel, ["generation"], positions=[0.5])
+    set_lanes(panel, [timeline.step], positions=[0.5])
     panel.set_ylim(0, 1)
 
 
@@ -174,64 +149,3 @@ def _how_often(clients: pd.Series) -> str:
         return f"{len(clients)}×"
     share = "" if len(clients) == 1 else "all " if counts.iloc[0] == len(clients) else f"{counts.iloc[0]} "
     return f"{len(clients)}×, {share}by {shortened(str(counts.index[0]), 14)}"
-
-
-def _owner_styles(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """A colour and a hatch for each owner, in order of first appearance."""
-    names = list(rows.sort_values(["valid_from", "owner"])["owner"].drop_duplicates())
-    return {
-        name: (
-            OWNER_COLOURS[place % len(OWNER_COLOURS)],
-            OWNER_HATCHES[place // len(OWNER_COLOURS) % len(OWNER_HATCHES)],
-        )
-        for place, name in enumerate(names)
-    }
-
-
-def _bars(rows: pd.DataFrame, names: Sequence[str], timeline: GroupTimeline) -> pd.DataFrame:
-    """The rows with the place of their bars: starts_at, ends_at, y (upper edge), height.
-
-    Bars of a lane that overlap in time lie in lines of their own, which divide the height of the lane.
-    """
-    bars = rows.sort_values(["valid_from", "owner"]).assign(
-        starts_at=rows["valid_from"], ends_at=rows["valid_to"].fillna(timeline.until), y=0.0, height=0.0
-    )
-    for name, of_lane in bars.groupby("partition_name"):
-        ends: list[pd.Timestamp] = []
-        lines = []
-        for bar in of_lane.itertuples():
-            free = next((line for line, end in enumerate(ends) if end <= bar.starts_at), len(ends))
-            ends[free : free + 1] = [bar.ends_at]
-            lines.append(free)
-        height = 0.8 / len(ends)
-        bars.loc[of_lane.index, "height"] = height
-        bars.loc[of_lane.index, "y"] = [names.index(str(name)) - 0.4 + line * height for line in lines]
-    return bars
-
-
-def _draw_bars(panel: Axes, bars: pd.DataFrame, styles: dict[str, tuple[str, str]], timeline: GroupTimeline) -> None:
-    """Draw the assignments, and write the owner into those that have room for it."""
-    for (owner, y, height), of_owner in bars.groupby(["owner", "y", "height"]):
-        colour, hatch = styles[owner]
-        panel.broken_barh(
-            extents(of_owner["starts_at"], of_owner["ends_at"]),
-            (y, height),
-            facecolor=colour,
-            hatch=hatch,
-            # The outline keeps an assignment of a millisecond visible as a hairline.
-            edgecolor=PALE_INK if hatch else colour,
-            linewidth=0.5,
-            label=owner,
-            zorder=2,
-        )
-    for bar in bars[bars["height"] > 0.3].itertuples():
-        start, end = days(bar.starts_at), days(bar.ends_at)
-        if end - start > days_for_text(bar.owner, timeline):
-            place = ((start + end) / 2, bar.y + bar.height / 2)
-            field = {"facecolor": styles[bar.owner][0], "edgecolor": "none", "pad": 0.6}
-            style = {"fontsize": FONT_POINTS - 1, "color": INK, "clip_on": True, "zorder": 4, "bbox": field}
-            panel.text(*place, bar.owner, ha="center", va="center", **style)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

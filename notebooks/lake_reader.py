@@ -53,12 +53,19 @@ class LakeReader:
         return rows.orderBy(*BY_NAME[name].key).toPandas()
 
     def groups(self) -> pd.DataFrame:
-        """Every classic group with its generations, storms and bursts, the busiest first."""
+        """Every group with its last type, and its generations or epochs, storms and bursts; the busiest first."""
         key = ["cluster", "group_id"]
-        generations = self.read("generations").groupBy(*key).agg(F.count("*").alias("generations"))
+        generations = (
+            self.read("generations")
+            .groupBy(*key)
+            .agg(
+                F.max_by("group_type", F.struct("life", "generation")).alias("group_type"),
+                F.count("*").alias("generations"),
+            )
+        )
         storms = self.read("rebalance_storms").groupBy(*key).agg(F.count("*").alias("storms"))
         bursts = self.read("illegal_generation_bursts").groupBy(*key).agg(F.count("*").alias("bursts"))
-        counted = generations.join(storms, key, "left").join(bursts, key, "left").fillna(0)
+        counted = generations.join(storms, key, "left").join(bursts, key, "left").fillna(0, ["storms", "bursts"])
         return counted.orderBy(F.desc("generations"), *key).toPandas()
 
     def timeline(self, group_id: str, cluster: str | None = None) -> GroupTimeline:
@@ -74,8 +81,16 @@ class LakeReader:
         clusters = [cluster] if cluster else self._clusters_of(group_id)
         if len(clusters) != 1:
             found = f"the clusters {', '.join(clusters)} have" if clusters else "no cluster has"
-            raise ValueError(f"{found} a classic group named {group_id}")
-        tables = ("generations", "transitions", "assignments", "rebalance_storms")
+            raise ValueError(f"{found} a group named {group_id}")
+        tables = (
+            "generations",
+            "transitions",
+            "assignments",
+            "rebalance_storms",
+            "member_sessions",
+            "reconciliations",
+            "orphaned_partitions",
+        )
         frames = (self.table(name, group_id) for name in tables)
         of_cluster = (frame[frame["cluster"] == clusters[0]].reset_index(drop=True) for frame in frames)
         return GroupTimeline(clusters[0], group_id, *of_cluster, until=self._until(clusters[0]))

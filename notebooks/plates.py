@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from notebooks.canvas import DOTS_PER_INCH, FONT_POINTS, INK, PALE_INK, WIDTH, shortened
-from notebooks.charts import OWNER_COLOURS, OWNER_HATCHES
+from notebooks.lanes import OWNER_COLOURS, OWNER_HATCHES
 from transforms.report.words import duration, words
 
 HEAT = LinearSegmentedColormap.from_list("heat", ["#FBE9DC", "#F0A871", "#D55E00", "#7A2F00"])
@@ -31,7 +31,7 @@ SHARES = {
 }
 
 
-def draw_cost(rebalances: pd.DataFrame, group: str) -> Figure:
+def draw_cost(rebalances: pd.DataFrame, group: str, step: str = "generation") -> Figure:
     """Draw how long each rebalance took, in order, by what set it off."""
     known = rebalances.dropna(subset=["rebalance_ms"]).reset_index(drop=True)
     total, longest = float(known["rebalance_ms"].sum()), float(known["rebalance_ms"].max() if len(known) else 0)
@@ -43,7 +43,7 @@ def draw_cost(rebalances: pd.DataFrame, group: str) -> Figure:
         panel.bar(rows.index, rows["rebalance_ms"] / 1000, width=0.85, label=words(str(trigger)), **look)
     every = len(known) // 30 + 1
     panel.set_xticks(range(0, len(known), every), known["generation"].astype(str)[::every])
-    panel.set_xlabel("generation", fontsize=FONT_POINTS, color=INK)
+    panel.set_xlabel(step, fontsize=FONT_POINTS, color=INK)
     panel.set_ylabel("seconds", fontsize=FONT_POINTS, color=INK)
     return _with_legend(figure, panel)
 
@@ -182,6 +182,8 @@ def _look(place: int) -> dict[str, object]:
 def _with_legend(figure: Figure, panel: Axes) -> Figure:
     handles, labels = panel.get_legend_handles_labels()
     if handles:
-        place = {"loc": "outside lower left", "ncols": min(len(handles), 6), "frameon": False, "fontsize": FONT_POINTS}
+        widest = max(map(len, labels)) * 0.55 * FONT_POINTS / 72 + 0.6
+        columns = max(1, min(len(handles), 6, int(WIDTH / widest)))
+        place = {"loc": "outside lower left", "ncols": columns, "frameon": False, "fontsize": FONT_POINTS}
         figure.legend(handles, labels, **place)
     return figure

@@ -19,6 +19,9 @@ class GroupTimeline:
         transitions: `gold.transitions`.
         assignments: `gold.assignments`.
         storms: `gold.rebalance_storms`.
+        sessions: `gold.member_sessions`.
+        reconciliations: `gold.reconciliations`; classic and share groups have none.
+        orphans: `gold.orphaned_partitions`; classic groups have none.
         until: last moment that the lake knows of; what is still open is drawn up to here.
     """
 
@@ -28,7 +31,35 @@ class GroupTimeline:
     transitions: pd.DataFrame
     assignments: pd.DataFrame
     storms: pd.DataFrame
+    sessions: pd.DataFrame
+    reconciliations: pd.DataFrame
+    orphans: pd.DataFrame
     until: pd.Timestamp
+
+    @property
+    def group_types(self) -> list[str]:
+        """Protocols that the group spoke, in the order of its lives."""
+        of_lives = self.generations.sort_values("life")["group_type"].dropna().drop_duplicates()
+        return [str(name) for name in of_lives] or ["classic"]
+
+    @property
+    def step(self) -> str:
+        """What a rebalance leads to, in the words of the protocols that the group spoke."""
+        words = ("generation" if name == "classic" else "epoch" for name in self.group_types)
+        return " or ".join(dict.fromkeys(words))
+
+    @property
+    def size(self) -> str:
+        """How many generations, or epochs, or both there are."""
+        is_classic = self.generations["group_type"].fillna("classic") == "classic"
+        counts = {"generation": int(is_classic.sum()), "epoch": int((~is_classic).sum())}
+        told = [f"{number} {word}{'' if number == 1 else 's'}" for word, number in counts.items() if number]
+        return ", ".join(told) or "no generation"
+
+    def life_begins(self, lives: pd.Series) -> pd.Series:
+        """When lives of the group began: those that were members then already have no moment of joining."""
+        firsts = self.transitions.groupby("life")["at"].min()
+        return lives.map(firsts).fillna(self.since)
 
     @property
     def since(self) -> pd.Timestamp:
@@ -43,17 +74,15 @@ class GroupTimeline:
             return self
         first, last = since or pd.Timestamp.min, min(until or self.until, self.until)
         began_at = rebalanced_at(self.generations)
-        owned = self.assignments[
-            (self.assignments["valid_from"] < last) & ~(self.assignments["valid_to"] <= first)
-        ].copy()
-        owned["valid_from"] = owned["valid_from"].clip(lower=first)
-        owned["valid_to"] = owned["valid_to"].clip(upper=last)
         return replace(
             self,
             generations=self.generations[(began_at >= first) & (began_at < last)],
             transitions=self.transitions[(self.transitions["at"] >= first) & (self.transitions["at"] < last)],
-            assignments=owned,
+            assignments=_cut(self.assignments, "valid_from", "valid_to", first, last),
             storms=self.storms[(self.storms["started_at"] < last) & (self.storms["ended_at"] >= first)],
+            sessions=_cut(self.sessions, "joined_at", "ended_at", first, last),
+            reconciliations=_cut(self.reconciliations, "from_at", "to_at", first, last),
+            orphans=_cut(self.orphans, "from_at", "to_at", first, last),
             until=last,
         )
 
@@ -90,6 +119,14 @@ class GroupTimeline:
         if self.storms.empty:
             return f"`{self.group_id}` had no storm."
         return "\n\n".join(_in_words(storm) for storm in self.storms.sort_values("started_at").itertuples())
+
+
+def _cut(rows: pd.DataFrame, begin: str, end: str, first: pd.Timestamp, last: pd.Timestamp) -> pd.DataFrame:
+    """Those rows that are in a stretch of time in part, and of them that part."""
+    found = rows[~(rows[begin] >= last) & ~(rows[end] <= first)].copy()
+    found[begin] = found[begin].clip(lower=first)
+    found[end] = found[end].clip(upper=last)
+    return found
 
 
 def _in_words(storm: Any) -> str:

@@ -380,6 +380,14 @@ COLUMNS: dict[str, Entry] = {
     "last_burst_error": Entry(STRING, "error of the last burst; null = none", FENCING_ERRORS),
     "last_burst_started_at": Entry(TIMESTAMP, "begin of the last burst"),
     "last_burst_cause": Entry(STRING, "what lies behind the last burst, most likely", SUSPECTED_CAUSES),
+    "orphaned_partition_count": Entry(
+        INT,
+        "partitions, or active tasks, that the group's targets, as far as they are known, give to members and nobody "
+        "has now, though the group is Stable",
+    ),
+    "orphaned_since": Entry(
+        TIMESTAMP, "since when nobody has the one of them that nobody has had longest; null where there is none"
+    ),
     "commit_interval_ms": Entry(
         BIGINT,
         "median time between two commits of one partition, over the last 24 hours; null = no partition had two",

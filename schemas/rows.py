@@ -619,6 +619,8 @@ class GroupHealthRow(Struct, kw_only=True, gc=False):
     entered_at: float | None = None
     generation: int | None = None
     member_count: int | None = None
+    orphaned_partition_count: int | None = None
+    orphaned_since: float | None = None
     hour_rebalance_count: int
     day_rebalance_count: int
     week_rebalance_count: int

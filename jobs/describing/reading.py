@@ -12,15 +12,22 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.lake.rows import collected, typed
-from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
+from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, OrphanedPartitionRow, ReconciliationRow
 from schemas.table import TableSpec
-from schemas.tables.gold import ASSIGNMENTS, GENERATION_MEMBERS, GENERATIONS, MEMBER_SESSIONS, RECONCILIATIONS
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    GENERATION_MEMBERS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+    ORPHANED_PARTITIONS,
+    RECONCILIATIONS,
+)
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
-from transforms.findings.description.standing import Standing
+from transforms.findings.description.standing import Orphan, Part, Standing
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import OffsetUse, use_of
-from transforms.gold.epochs_as_of import assignments_at, generations_at, members_of, reconciliations_at
+from transforms.gold.epochs_as_of import assignments_at, generations_at, members_of, orphans_at, reconciliations_at
 from transforms.gold.offset_use import commits_until, empty_until, owners_until, requests_until
 
 _WITHOUT_EPOCHS = (None, "classic")
@@ -66,7 +73,11 @@ def standing_of(asked: Asked, state: Mapping[str, Any], members: Sequence[Mappin
         reconciliations=typed(reconciliations_at(read(RECONCILIATIONS), *whose, newest, asked.at), ReconciliationRow),
     )
     instances = {member["member_id"]: member["group_instance_id"] for member in members}
-    return Standing(epochs, members_at(rows, epochs, state["state"], instances, asked.at_ms))
+    told = members_at(rows, epochs, state["state"], instances, asked.at_ms)
+    left = typed(orphans_at(read(ORPHANED_PARTITIONS), *whose, asked.at), OrphanedPartitionRow)
+    role = "active" if state["group_type"] == "streams" else ""
+    orphans = (Orphan(row.from_at, row.member_id, Part(row.topic, row.partition, role)) for row in left)
+    return Standing(epochs, told, tuple(sorted(orphans)))
 
 
 def offset_use_of(asked: Asked, group_type: str | None) -> OffsetUse | None:

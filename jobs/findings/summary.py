@@ -14,13 +14,15 @@ from rich.table import Table
 from jobs.frame.job import Job
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
-from schemas.tables.gold import AUDIT_COUNTS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
+from schemas.tables.gold import AUDIT_COUNTS, ILLEGAL_GENERATION_BURSTS, ORPHANED_PARTITIONS, REBALANCE_STORMS
+from transforms.findings.sentences import counted
 from transforms.foreign_text import printable
+from transforms.gold.orphaned_partitions import still_orphaned
 
 SHOWN = 20
 """Findings of one kind that are shown; the tables hold them all."""
 
-_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, AUDIT_COUNTS)
+_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, ORPHANED_PARTITIONS, AUDIT_COUNTS)
 
 
 def summarise(job: Job) -> None:
@@ -51,7 +53,7 @@ def _found(job: Job) -> list[str]:
     """Say what the findings are, and how far the replay can be trusted."""
     storms = _findings(job, "Rebalance storms", REBALANCE_STORMS, _storm)
     bursts = _findings(job, "Bursts of fencing errors", ILLEGAL_GENERATION_BURSTS, _burst)
-    return [*storms, *bursts, _replay(job)]
+    return [*storms, *bursts, *_orphans(job), _replay(job)]
 
 
 def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Iterator[str]]) -> Iterator[str]:
@@ -67,6 +69,21 @@ def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Itera
         yield "  " + printable(", ".join(line(row)))
     if len(rows) > SHOWN:
         yield f"  … more in {spec.full_name}"
+
+
+def _orphans(job: Job) -> Iterator[str]:
+    """Say of which groups nobody has some partitions where the data end; nothing if there are none."""
+    since = F.date_format("orphaned_since", "yyyy-MM-dd HH:mm:ss").alias("since")
+    found = still_orphaned(job.lake.read(ORPHANED_PARTITIONS))
+    rows = found.select("*", since).orderBy("orphaned_since", "group_id").limit(SHOWN + 1).collect()
+    if rows:
+        yield ""
+        yield "Partitions that nobody has, although their group is Stable"
+    for row in rows[:SHOWN]:
+        parts = counted(row.orphaned_partition_count, "partition", "partitions")
+        yield "  " + printable(f"{row.group_id}: {parts}, the first since {row.since}")
+    if len(rows) > SHOWN:
+        yield f"  … more in {ORPHANED_PARTITIONS.full_name}"
 
 
 def _storm(row: Any) -> Iterator[str]:
@@ -86,7 +103,8 @@ def _burst(row: Any) -> Iterator[str]:
     if row.stale_generation_min is not None and row.current_generation is not None:
         low, high = row.stale_generation_min, row.stale_generation_max
         sent = f"{low}" if low == high else f"{low} to {high}"
-        yield f"sent generation {sent} when it was {row.current_generation}"
+        step = "generation" if row.group_type == "classic" else "epoch"
+        yield f"sent {step} {sent} when it was {row.current_generation}"
 
 
 def _replay(job: Job) -> str:

@@ -24,11 +24,12 @@ from jobs.lake.rows import collected, in_ms
 from jobs.settings.sources import local_path
 from jobs.timelines.standing import STEP as REPLAY
 from schemas.table import TableSpec
-from schemas.tables.gold import FINDINGS, GROUP_HEALTH, KNOWN_FINDINGS
+from schemas.tables.gold import FINDINGS, GROUP_HEALTH, KNOWN_FINDINGS, ORPHANED_PARTITIONS
 from transforms.findings.handover.json_lines import line
 from transforms.findings.handover.kinds import KINDS, Kind
 from transforms.findings.handover.tally import WINDOWS, Tally, of_freshness, of_groups
 from transforms.gold.known_findings import OWN_ID, identified, with_own_id
+from transforms.gold.orphaned_partitions import still_orphaned
 
 STEP = "hand_over"
 
@@ -41,7 +42,7 @@ def hand_over(job: Job) -> None:
     newest = max(last.get("newest", {}).values(), default=None)
     freshness = of_freshness(newest, last.get("horizon"))
     note = {
-        "of": {spec.full_name: job.lake.contents.mark(spec) for spec in (*FINDINGS, GROUP_HEALTH)},
+        "of": {spec.full_name: job.lake.contents.mark(spec) for spec in (*FINDINGS, ORPHANED_PARTITIONS, GROUP_HEALTH)},
         "how": job.settings.findings.model_dump(),
         "new": 0,  # what the files call new; they are written once more after a run that had any
     }
@@ -56,6 +57,8 @@ def hand_over(job: Job) -> None:
     ids = staged(identified(tables, job.lake.read(KNOWN_FINDINGS)))
     if _files(job):
         _put_lines(job, _told(job, tables, ids, newest), at, tally)
+        for row in collected(still_orphaned(job.lake.read(ORPHANED_PARTITIONS))):
+            tally.add_orphans(row)
         put_metrics(job.settings, {**tally.families(), **of_groups(_groups(job)), **freshness})
     _remember(job, ids, at)
     job.lake.progress.note(STEP, (KNOWN_FINDINGS,), {**note, "new": tally.new_count})

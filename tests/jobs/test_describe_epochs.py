@@ -35,6 +35,7 @@ READ = (
     "generation_members",
     "assignments",
     "reconciliations",
+    "orphaned_partitions",
     "transitions",
     "member_sessions",
     "offset_commits",
@@ -58,12 +59,12 @@ def told(capture_dir: Callable[[str], Path], tables: Tables) -> list[Told]:
     return list(found.values())
 
 
-def filled(spark: Any, root: Path, tables: Tables) -> Lake:
+def filled(spark: Any, root: Path, tables: Tables, groups: tuple[str, ...] = GROUPS) -> Lake:
     lake = Lake(spark, str(root), "", "demo")
     lake.open()
     for name in READ:
         spec = BY_NAME[name]
-        rows = [dict(row) for row in tables[name] if row["group_id"] in GROUPS]
+        rows = [dict(row) for row in tables[name] if row["group_id"] in groups]
         for row in rows if name == "offset_commits" else ():
             row |= {"txn_state": "none", "loaded_at": 0.0}
         lake.replace(spec, to_frame(spark, spec, rows))
@@ -105,6 +106,35 @@ def test_a_group_of_epochs_is_described_as_the_broker_described_it(
     text = capsys.readouterr().out
     assert f"epoch       {line['epoch']} of life 1, targets computed" in text
     assert "waits for" in text and "is still to give up" in text
+
+
+def test_what_nobody_has_in_a_stable_group_is_described_for_as_long_as_it_lasts(
+    spark: Any, tmp_path: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from jobs import describe_group
+
+    group = "logs-regex"
+    filled(spark, tmp_path, tables, (group,))
+    rows = [row for row in tables["orphaned_partitions"] if row["group_id"] == group]
+    first = min(row["from_at"] for row in rows)
+    expected = {(row["topic"], row["partition"], row["member_id"]) for row in rows if row["from_at"] == first}
+    after = min(row["to_at"] for row in rows)
+    arguments = ["--cluster=demo", f"--lake.root={tmp_path}", f"--group={group}"]
+
+    def orphaned(at: float) -> set[tuple[str, int, str]]:
+        assert describe_group.main([*arguments, f"--at={at:.0f}", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)["orphaned"]
+        return {
+            (topic["topic"], number, each["member_id"])
+            for each in told
+            for topic in each["partitions"]
+            for number in topic["partitions"]
+        }
+
+    assert len(expected) == 5
+    assert (orphaned(first - 1), orphaned(first + 1000), orphaned(after)) == (set(), expected, set())
+    assert describe_group.main([*arguments, f"--at={first + 1000:.0f}"]) == 0
+    assert "orphaned    nobody has " in capsys.readouterr().out
 
 
 def history(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:

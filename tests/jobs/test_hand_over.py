@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from jobs.findings.health import look_at_health
+from jobs.findings.summary import summarise
 from jobs.frame.exit_codes import ExitCode
 from jobs.frame.job import Job
 from jobs.frame.report import Report
@@ -20,7 +21,7 @@ from jobs.handing_over.findings import hand_over
 from jobs.lake.lake import Lake
 from jobs.lake.rows import collected
 from jobs.settings.settings import FindingsSettings, LakeSettings, Settings
-from schemas.tables.gold import FINDINGS, GROUP_HEALTH, REBALANCE_STORMS, TRANSITIONS
+from schemas.tables.gold import FINDINGS, GROUP_HEALTH, ORPHANED_PARTITIONS, REBALANCE_STORMS, TRANSITIONS
 from schemas.tables.silver import OFFSET_COMMITS
 from tests.support.frames import to_frame
 from tests.unit.findings.golden import complete
@@ -70,10 +71,49 @@ def found(job: Job, *storms: dict[str, Any]) -> None:
     job.lake.replace(REBALANCE_STORMS, to_frame(job.spark, REBALANCE_STORMS, list(storms)))
 
 
+def orphaned(job: Job, ends: float | None) -> None:
+    """Put two partitions into the lake that nobody has had since second 5."""
+    known = {"cluster": "c", "group_id": "shop", "life": 1, "group_type": "consumer", "generation": 3}
+    told = {**known, "member_id": "m", "topic": "t", "from_at": 5000.0, "to_at": ends, "is_settled": True}
+    rows = [complete("orphaned_partitions", {**told, "partition": number}) for number in range(2)]
+    job.lake.replace(ORPHANED_PARTITIONS, to_frame(job.spark, ORPHANED_PARTITIONS, rows))
+
+
 def lines(job: Job) -> dict[str, bool]:
     """Groups in the file, and whether their finding is new."""
     text = Path(job.settings.findings.json_lines).read_text(encoding="ascii")
     return {row["group_id"]: row["is_new"] for row in map(json.loads, text.splitlines())}
+
+
+def test_what_nobody_has_in_a_stable_group_is_a_metric_until_somebody_has_it(open_job: OpenJob) -> None:
+    job = open_job()
+
+    def metrics(ends: float | None) -> str:
+        orphaned(job, ends)
+        hand_over(job)
+        return Path(job.settings.findings.prometheus).read_text(encoding="utf-8")
+
+    open_ones = metrics(None)
+    assert 'rebalance_orphaned_partitions{cluster="c",type="consumer"} 2\n' in open_ones
+    assert 'rebalance_group_orphaned_partitions{cluster="c",group="shop"} 2\n' in open_ones
+    assert 'rebalance_group_orphaned_since_timestamp_seconds{cluster="c",group="shop"} 5\n' in open_ones
+    over = metrics(9000.0)
+    assert 'rebalance_orphaned_partitions{cluster="c",type="consumer"} 0\n' in over
+    assert 'group="shop"' not in over
+
+
+def test_the_end_of_a_run_names_groups_of_which_nobody_has_some_partitions(
+    open_job: OpenJob, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = open_job()
+
+    def said(ends: float | None) -> str:
+        orphaned(job, ends)
+        summarise(job)
+        return capsys.readouterr().out
+
+    assert "  shop: 2 partitions, the first since 1970-01-01 00:00:05\n" in said(None)
+    assert "shop" not in said(9000.0)
 
 
 def test_what_a_run_saw_first_is_new_in_that_run_alone(open_job: OpenJob) -> None:

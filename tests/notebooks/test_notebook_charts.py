@@ -2,88 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import matplotlib.dates as mdates
-import pandas as pd
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from notebooks import charts
-from notebooks.timeline import GroupTimeline
-from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, REBALANCE_STORMS, TRANSITIONS
+from notebooks.lanes import owners
+from notebooks.ownership import draw_ownership
 from schemas.words import GROUP_STATES
-
-START = pd.Timestamp("2026-11-20 10:58:11.500")
-
-
-def at(seconds: float | None) -> pd.Timestamp:
-    """A moment, in seconds after the start."""
-    return pd.NaT if seconds is None else START + pd.Timedelta(seconds=seconds)
-
-
-def frame(columns: tuple[str, ...], rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows as Spark hands them over: every column is there, times are times even where all are null."""
-    table = pd.DataFrame(rows, columns=list(columns))
-    for name in columns:
-        if name.endswith("_at") or name in ("at", "valid_from", "valid_to"):
-            table[name] = pd.to_datetime(table[name])
-    return table
-
-
-def timeline(until: float = 100, **tables: list[dict[str, Any]]) -> GroupTimeline:
-    return GroupTimeline(
-        cluster="demo",
-        group_id="shop",
-        generations=frame(GENERATIONS.columns, tables.get("generations", [])),
-        transitions=frame(TRANSITIONS.columns, tables.get("transitions", [])),
-        assignments=frame(ASSIGNMENTS.columns, tables.get("assignments", [])),
-        storms=frame(REBALANCE_STORMS.columns, tables.get("storms", [])),
-        until=at(until),
-    )
-
-
-def generation(number: int, begin: float | None, **more: Any) -> dict[str, Any]:
-    return {"life": 1, "generation": number, "preparing_at": at(begin), "trigger": "member_joined", **more}
-
-
-def transition(seq: int, seconds: float, state: str, life: int = 1) -> dict[str, Any]:
-    return {"life": life, "seq": seq, "at": at(seconds), "to_state": state}
-
-
-def assignment(partition: int, client: str, begin: float, end: float | None, **more: Any) -> dict[str, Any]:
-    return {
-        "topic": "orders",
-        "partition": partition,
-        "member_id": f"{client}-1",
-        "client_id": client,
-        "client_host": "/10.0.0.1",
-        "valid_from": at(begin),
-        "valid_to": at(end),
-        **more,
-    }
-
-
-def bars(panel: Axes, label: str) -> list[tuple[float, float, float, float]]:
-    """The bars of a label: from and to in seconds after the start, lower and upper edge."""
-    found = []
-    for collection in panel.collections:
-        if collection.get_label() == label:
-            for path in collection.get_paths():
-                box = path.get_extents()
-                edges = ((mdates.num2date(x).replace(tzinfo=None) - START).total_seconds() for x in (box.x0, box.x1))
-                found.append((*(round(edge, 3) for edge in edges), round(box.y0, 3), round(box.y1, 3)))
-    return sorted(found)
-
-
-def spans(panel: Axes, label: str) -> list[tuple[float, float]]:
-    return [bar[:2] for bar in bars(panel, label)]
-
-
-def texts(figure: Figure) -> list[str]:
-    return [text.get_text() for panel in figure.axes for text in panel.texts]
-
+from tests.notebooks.drawn import assignment, at, bars, generation, spans, texts, timeline, transition
 
 STATES = [
     transition(1, 0, "PreparingRebalance"),
@@ -142,7 +68,7 @@ def test_each_rebalance_is_a_mark_in_the_lane_of_its_trigger() -> None:
 def test_storms_are_shaded_in_every_panel() -> None:
     storm = {"started_at": at(2), "ended_at": at(8), "rebalance_count": 7, "severity": "critical"}
     given = timeline(transitions=STATES, generations=[generation(1, 0)], storms=[storm])
-    for figure in (charts.draw_states(given), charts.draw_ownership(given)):
+    for figure in (charts.draw_states(given), draw_ownership(given)):
         for panel in figure.axes:
             shades = [patch for patch in panel.patches if patch.get_label() == "storm"]
             assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in shades] == [
@@ -158,7 +84,7 @@ def test_every_assignment_is_a_bar_in_the_lane_of_its_partition() -> None:
         assignment(2, "b", 30, None),
         assignment(0, "a", 5, 5.001),
     ]
-    panel = charts.draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
+    panel = draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["orders-0", "orders-2", "orders-10"]
     assert bars(panel, "a") == [(5, 5.001, -0.4, 0.4), (5, 20, 0.6, 1.4)]
     assert bars(panel, "b") == [(5, 100, 1.6, 2.4), (30, 100, 0.6, 1.4)]
@@ -166,7 +92,7 @@ def test_every_assignment_is_a_bar_in_the_lane_of_its_partition() -> None:
 
 def test_two_owners_at_once_share_the_lane() -> None:
     rows = [assignment(0, "a", 0, 20), assignment(0, "b", 10, 30), assignment(0, "c", 20, 40)]
-    panel = charts.draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
+    panel = draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
     assert bars(panel, "a") == [(0, 20, -0.4, 0)]
     assert bars(panel, "b") == [(10, 30, 0, 0.4)]
     assert bars(panel, "c") == [(20, 40, -0.4, 0)]
@@ -179,13 +105,13 @@ def test_owners_are_told_apart_by_instance_then_client_then_host() -> None:
         assignment(2, "c", 0, 1),
         assignment(3, "c", 0, 1, client_host="/10.0.0.2"),
     ]
-    names = charts.owners(timeline(assignments=rows).assignments)
+    names = owners(timeline(assignments=rows).assignments)
     assert list(names) == ["i-1", "b", "c /10.0.0.1", "c /10.0.0.2"]
 
 
 def test_many_owners_keep_looks_of_their_own() -> None:
     rows = [assignment(number, f"c{number}", 0, 50) for number in range(30)]
-    panel = charts.draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
+    panel = draw_ownership(timeline(transitions=STATES, assignments=rows)).axes[0]
     looks = {(str(bar.get_facecolor()), bar.get_hatch()) for bar in panel.collections}
     assert len(looks) == 30
 
@@ -208,7 +134,7 @@ def test_title_and_axis_say_group_cluster_and_time_in_utc() -> None:
 def test_a_group_of_which_little_is_known_can_be_drawn() -> None:
     for given in (timeline(), timeline(generations=[generation(1, None)]), timeline(until=0, transitions=STATES[:1])):
         charts.draw_states(given).draw_without_rendering()
-        figure = charts.draw_ownership(given)
+        figure = draw_ownership(given)
         figure.draw_without_rendering()
         assert "no assignment is known" in texts(figure)
 

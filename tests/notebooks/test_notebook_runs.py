@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib.figure import Figure
 from nbformat import NotebookNode
 
 from notebooks.run_notebook import FOLDER, run
+from tests.support.cells import shown
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 EACH = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
@@ -58,3 +61,23 @@ def test_a_notebook_runs_on_a_lake(
     assert images(node)
     assert not [output for output in outputs(node) if output.output_type == "error"]
     assert not [output for output in outputs(node) if output.get("name") == "stderr"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("group", "word"),
+    [("modern-848", "STABLE"), ("share-pay", "member"), ("streams-wc", "STABLE"), ("checkout-storm", "member")],
+)
+def test_the_notebook_of_one_group_shows_groups_of_every_protocol(
+    group: str, word: str, lake: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path])
+    found = shown(FOLDER / "group_timeline.ipynb", LAKE=str(lake("kafka-4.2.0")), GROUP=group)
+    drawings = {source: value for source, value in found.items() if isinstance(value, Figure)}
+    assert list(drawings) == ["book.states()", "book.ownership()", "book.members()"]
+    for figure in drawings.values():
+        figure.draw_without_rendering()
+    (panel,) = drawings["book.members()"].axes
+    assert word in {each.get_label() for each in panel.collections}
+    assert group in set(found["book.groups()"]["group_id"])

@@ -92,6 +92,30 @@ def test_every_chart_of_every_page_has_marks_and_no_page_complains(chrome: Chrom
     assert charts > 10
 
 
+@pytest.mark.parametrize(
+    ("group", "has_ways", "step"),
+    [
+        ("modern-848", True, "epoch"),
+        ("streams-wc", False, "epoch"),
+        ("share-pay", False, "epoch"),
+        ("ledger-static", False, "generation"),
+    ],
+)
+def test_a_page_of_each_protocol_draws_what_its_protocol_has(
+    chrome: Chrome, published: Published, group: str, has_ways: bool, step: str
+) -> None:
+    visit(chrome, published.page_of(group))
+    (data,) = chrome.execute_script("return CHARTS.filter((each) => each.kind === Timeline).map((each) => each.data)")
+    panels = {panel["name"]: panel for panel in data["panels"]}
+    assert panels["states"]["lanes"] == [step, "state"]
+    assert panels["members, and how they went"]["bars"]
+    assert ("members on their way to their targets" in panels) == has_ways
+    assert chrome.execute_script(MARKS)[0] >= sum(len(panel["bars"]) + len(panel["marks"]) for panel in data["panels"])
+    assert complaints(chrome) == []
+    heading = chrome.find_element(By.CSS_SELECTOR, "#rows + *").text
+    assert heading.startswith(f"{step.capitalize()}s, the newest first")
+
+
 @pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "narrow"])
 def test_pages_can_be_read_in_light_and_dark_wide_and_narrow(published: Published, width: int, is_dark: bool) -> None:

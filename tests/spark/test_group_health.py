@@ -103,6 +103,25 @@ def test_a_rebalance_counts_in_each_window_it_lies_in_and_time_is_cut_at_the_win
     assert row["last_rebalance_at"] == NOW - 60_000
 
 
+def test_what_nobody_has_now_is_counted_and_what_somebody_has_again_is_not(spark: SparkSession) -> None:
+    def orphan(group: str, partition: int, begin: float, end: float | None) -> Row:
+        known = {"group_id": group, "topic": "t", "partition": partition, "from_at": begin, "to_at": end}
+        return {**known, "group_type": "consumer", "generation": 3, "member_id": "m"}
+
+    found = health(
+        spark,
+        transitions=[transition(name, 1, NOW - HOUR, "Stable") for name in ("shop", "mended", "calm")],
+        orphaned_partitions=[
+            orphan("shop", 0, NOW - 900, NOW - 600),
+            orphan("shop", 0, NOW - 300, None),
+            orphan("shop", 1, NOW - 500, None),
+            orphan("mended", 0, NOW - 900, NOW - 600),
+        ],
+    )
+    told = {name: (row["orphaned_partition_count"], row["orphaned_since"]) for name, row in found.items()}
+    assert told == {"shop": (2, NOW - 500), "mended": (0, None), "calm": (0, None)}
+
+
 def test_the_commit_interval_is_the_median_within_partitions_and_a_pause_does_not_move_it(spark: SparkSession) -> None:
     """Two partitions, committed one after the other every five seconds, with a pause of an hour."""
     begin = NOW - 2 * HOUR

@@ -14,7 +14,7 @@ import pytest
 
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import REPLAYED
-from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER, MODERN_POLICIES, capture
+from tests.support.captures import MODERN_POLICIES
 from tests.support.pure_pipeline import (
     Row,
     Tables,
@@ -22,7 +22,6 @@ from tests.support.pure_pipeline import (
     modern_by_group,
     read_silver,
     replay,
-    run_pipeline,
 )
 from tests.truth.test_captures_cut_anywhere import MOST_BYTES
 from tests.unit.coordinator.test_batch import batches
@@ -65,16 +64,6 @@ class Standing(NamedTuple):
     assignment_epoch: int
     members: frozenset[str]
     held: Held
-
-
-@pytest.fixture(scope="module", params=(*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC, *MODERN_POLICIES))
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return capture(request.param, tmp_path_factory.mktemp("captures"))
-
-
-@pytest.fixture(scope="module")
-def tables(folder: Path) -> Tables:
-    return run_pipeline(folder)
 
 
 def described(folder: Path) -> Iterator[Row]:

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER, MODERN_POLICIES, capture
-from tests.support.pure_pipeline import Row, Tables, run_pipeline
+from tests.support.captures import MODERN
+from tests.support.pure_pipeline import Row, Tables
 from tests.truth.test_modern_groups import described, parts_told, timelines, topics_of
 
 _SLACK_MS = 300
@@ -34,19 +32,6 @@ to give back what it had, and no bump gives that to anybody else.
 """
 
 Part = tuple[str, int]
-
-
-_EARLIER = [pytest.param(name, marks=pytest.mark.long) for name in MODERN_EARLIER]
-
-
-@pytest.fixture(scope="module", params=(*MODERN, *_EARLIER, *MODERN_CHAOTIC, *MODERN_POLICIES))
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return capture(request.param, tmp_path_factory.mktemp("captures"))
-
-
-@pytest.fixture(scope="module")
-def tables(folder: Path) -> Tables:
-    return run_pipeline(folder)
 
 
 def _left_over(line: Row) -> set[Part]:

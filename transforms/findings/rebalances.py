@@ -30,6 +30,14 @@ def whole_rebalances(generations: list[GenerationRow]) -> list[GenerationRow]:
     return sorted(found, key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
 
 
+def lasted_ms(rebalance: GenerationRow) -> float | None:
+    """Return how long one of `whole_rebalances` took; None = not known, or not over."""
+    if rebalance.bump_count == 1:
+        return rebalance.rebalance_ms
+    began, ended = began_at(rebalance), first_known(rebalance.stable_at, rebalance.emptied_at)
+    return None if began is None or ended is None else max(ended - began, 0)
+
+
 def _joined(row: GenerationRow, later: GenerationRow) -> GenerationRow:
     moved = [count for count in (row.partitions_moved, later.partitions_moved) if count is not None]
     return replace(

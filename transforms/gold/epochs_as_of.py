@@ -73,6 +73,18 @@ def reconciliations_at(reconciliations: DataFrame, group_id: str, life: int, epo
     return reconciliations.where(_is_of(group_id, life) & is_near)
 
 
+def orphans_at(orphans: DataFrame, group_id: str, life: int, at: Column) -> DataFrame:
+    """Return what nobody had, although the group was Stable.
+
+    Args:
+        orphans: `gold.orphaned_partitions`.
+        group_id: the group.
+        life: life of the group.
+        at: the moment.
+    """
+    return orphans.where(_is_of(group_id, life) & _covers("from_at", "to_at", at))
+
+
 def _is_of(group_id: str, life: int) -> Column:
     return (F.col("group_id") == group_id) & (F.col("life") == life)
 

@@ -21,14 +21,16 @@ from schemas.tables.gold import (
     GROUP_HEALTH,
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
+    ORPHANED_PARTITIONS,
     REBALANCE_STORMS,
     TRANSITIONS,
 )
 from schemas.tables.silver import OFFSET_COMMITS
 from schemas.words import EVIDENCE
+from transforms.gold.orphaned_partitions import still_orphaned
 from transforms.gold.rebalances import rebalances
 
-READ = (TRANSITIONS, GENERATIONS, MEMBER_SESSIONS, ASSIGNMENTS, OFFSET_COMMITS)
+READ = (TRANSITIONS, GENERATIONS, MEMBER_SESSIONS, ASSIGNMENTS, ORPHANED_PARTITIONS, OFFSET_COMMITS)
 """Tables that the health of groups is read from, beside the storms and bursts found in the same run."""
 
 _GROUP = ("cluster", "group_id")
@@ -96,9 +98,11 @@ def _given(joined: DataFrame, now_us: Column) -> dict[str, Column]:
         F.when(has_commits, F.array(F.lit("offsets"))).otherwise(F.array().cast("array<string>")),
     )
     held = F.col("has_assignments") if "has_assignments" in joined.columns else F.lit(False)
+    orphaned = F.col("orphaned_partition_count") if "orphaned_partition_count" in joined.columns else F.lit(None)
     return {
         "at": F.timestamp_micros(now_us),
         **{name: F.coalesce(name, F.lit(0)) for name in counts},
+        "orphaned_partition_count": F.coalesce(orphaned, F.lit(0)),
         "has_assignments": F.coalesce(held, F.lit(False)),
         "has_commits": has_commits,
         "evidence": F.filter(F.array(*map(F.lit, EVIDENCE)), lambda kind: F.array_contains(evidence, kind)),
@@ -183,6 +187,8 @@ def _where_known(tables: Mapping[TableSpec, DataFrame], states: DataFrame) -> li
         parts.append(counted.agg(F.count("member_id").alias("member_count")))
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
         parts.append(assignments.select(*_GROUP).distinct().withColumn("has_assignments", F.lit(True)))
+    if (orphans := tables.get(ORPHANED_PARTITIONS)) is not None:
+        parts.append(still_orphaned(orphans).drop("group_type"))
     if (storms := tables.get(REBALANCE_STORMS)) is not None:
         parts.append(_last(storms, "storm", ("started_at", "ended_at", "pattern", "is_open")))
     if (bursts := tables.get(ILLEGAL_GENERATION_BURSTS)) is not None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+IS_REBALANCE = "NOT bump_count <=> 0"
+"""Tells of a row of `gold.generations` that it is no bump of a group's epoch on its way to an earlier one."""
+
 
 def begun_at() -> Column:
     """Return the moment that a row of `gold.generations` is dated by; null where no evidence has any."""
@@ -18,8 +21,7 @@ def rebalances(generations: DataFrame) -> DataFrame:
     it was on its way to an earlier one.
     """
     return generations.withColumn("at_us", F.unix_micros(begun_at())).where(
-        "at_us IS NOT NULL AND NOT bump_count <=> 0 "
-        "AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
+        f"at_us IS NOT NULL AND {IS_REBALANCE} AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
     )
 
 

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import MapType, TimestampType
 
+from transforms.gold.rebalances import IS_REBALANCE
 from transforms.report.rows import BEGINS, ORDINARY_ANSWERS
 
 UNSEEN = ("cluster", "is_settled", "settled_at")
@@ -23,6 +24,8 @@ NEWEST_BY = {
     "transitions": ("life", "seq"),
     "assignments": ("life", "generation"),
     "member_sessions": ("joined_at",),
+    "reconciliations": ("from_at",),
+    "orphaned_partitions": ("from_at",),
     "refused_requests": ("at",),
     "offset_rewinds": ("at",),
     "commit_gaps": ("life", "generation"),
@@ -148,7 +151,9 @@ def lines(generations: DataFrame, transitions: DataFrame, width_ms: int) -> Data
         F.max(at).alias("last_at"),
     )
     of_states = transitions.groupBy("group_id").agg(F.max_by("to_state", F.struct("life", "seq")).alias("state"))
-    places = generations.select("group_id", F.floor(F.unix_millis(at) / F.lit(width_ms)).alias("bin"))
+    places = generations.where(IS_REBALANCE).select(
+        "group_id", F.floor(F.unix_millis(at) / F.lit(width_ms)).alias("bin")
+    )
     bins = places.where("bin IS NOT NULL").groupBy("group_id", "bin").agg(F.count("*").alias("rebalance_count"))
     return joined([answer("line", of_generations), answer("state", of_states), answer("bin", bins)])
 

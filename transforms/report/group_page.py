@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transforms.findings.rebalances import lasted_ms
 from transforms.report.charts import Chart
+from transforms.report.epochs import nobodys_now, nobodys_table, ways_table
 from transforms.report.findings import Finding, findings_of, request_cells
 from transforms.report.names import generation_anchor, page_name
-from transforms.report.rows import GroupRows, Row, rebalanced_at
+from transforms.report.rows import GroupRows, Row, rebalanced_at, step_word
 from transforms.report.tables import Table, TableRow, table
 from transforms.report.timeline import timeline
 from transforms.report.words import client, count, duration, moment, number, share, span, words
@@ -46,6 +48,8 @@ def group_page(rows: GroupRows) -> GroupPage:
     tables = (
         _generations(rows),
         _members(rows),
+        nobodys_table(rows),
+        ways_table(rows),
         _requests(rows),
         _rewinds(rows),
         _gaps(rows),
@@ -74,8 +78,9 @@ def _facts(rows: GroupRows) -> tuple[tuple[str, str], ...]:
         ("cluster", rows.cluster),
         *((("type", newest["group_type"]),) if newest and newest.get("group_type") else ()),
         ("protocol", f"{newest['protocol_type'] or 'no type'}, {protocol or 'no assignor'}" if newest else "not known"),
-        ("generation", f"{newest['generation']} of life {newest['life']}" if newest else "none is known"),
+        (step_word(newest or {}), f"{newest['generation']} of life {newest['life']}" if newest else "none is known"),
         ("members then", number(newest["member_count"]) if newest else "not known"),
+        *((("nobody has", now),) if (now := nobodys_now(rows)) else ()),
         ("evidence", ", ".join(words(kind) for kind in seen) or "commits only"),
     ]
     return tuple(facts)
@@ -83,13 +88,13 @@ def _facts(rows: GroupRows) -> tuple[tuple[str, str], ...]:
 
 def _figures(rows: GroupRows) -> tuple[tuple[str, str], ...]:
     generations = rows.generations()
-    took = [row["rebalance_ms"] for row in generations if row["rebalance_ms"] is not None]
+    took = [length for each in rows.rebalances() if (length := lasted_ms(each)) is not None]
     moved = [row["partitions_moved"] for row in generations if row["partitions_moved"] is not None]
     refused = rows.in_all("refused_requests")
     shown = len(generations) < rows.in_all("generations")
-    part = " of the newest generations" if shown else ""
+    part = f" of the newest {rows.step(is_many=True)}" if shown else ""
     return (
-        (number(rows.in_all("generations")), "generations"),
+        (number(rows.in_all("generations")), rows.step(is_many=True)),
         (duration(sum(took)) if took else "not known", f"in rebalances{part}"),
         (number(sum(moved)) if moved else "not known", f"partitions moved{part}"),
         (number(refused) if rows.of("audit_counts") else "not known", "requests refused"),
@@ -98,7 +103,7 @@ def _figures(rows: GroupRows) -> tuple[tuple[str, str], ...]:
 
 def _generations(rows: GroupRows) -> Table:
     columns = (
-        "generation",
+        rows.step(),
         "began",
         "trigger",
         "client",
@@ -111,7 +116,9 @@ def _generations(rows: GroupRows) -> Table:
     )
     newest_first = list(reversed(rows.generations()))
     found = [_generation(row) for row in newest_first]
-    return table("Generations, the newest first", columns, found, rows.in_all("generations"))
+    return table(
+        f"{rows.step(is_many=True).capitalize()}, the newest first", columns, found, rows.in_all("generations")
+    )
 
 
 def _generation(row: Row) -> TableRow:

@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from schemas.kafka_errors import ERROR_CODES
+from schemas.rows import GenerationRow
+from transforms.findings.rebalances import whole_rebalances
 
 Row = Mapping[str, Any]
 
@@ -48,6 +52,22 @@ class GroupRows:
     def generations(self) -> list[Row]:
         """Return the generations in order."""
         return sorted(self.of("generations"), key=lambda row: (row["life"], row["generation"]))
+
+    def rebalances(self) -> list[GenerationRow]:
+        """Return the rebalances, as `whole_rebalances` has them."""
+        known = ({name: value for name, value in row.items() if value is not None} for row in self.generations())
+        return whole_rebalances([msgspec.convert({"cluster": self.cluster, **row}, GenerationRow) for row in known])
+
+    def step(self, is_many: bool = False) -> str:
+        """Return what a rebalance leads to, in the words of the protocols that the group spoke."""
+        found = dict.fromkeys(step_word(row, is_many) for row in self.generations())
+        return " or ".join(found) or ("generations" if is_many else "generation")
+
+
+def step_word(row: Row, is_many: bool = False) -> str:
+    """Return what the number of a row about a group is: of a generation, or of an epoch."""
+    word = "generation" if row.get("group_type") in (None, "classic") else "epoch"
+    return f"{word}s" if is_many else word
 
 
 def rebalanced_at(generation: Row) -> float | None:

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from transforms.report.charts import Band, Bar, Chart, Mark, Panel, bar, owner_colour, panel
+from transforms.report.epochs import nobodys, ways
 from transforms.report.names import generation_anchor
-from transforms.report.rows import GroupRows, Row, owner_names, rebalanced_at
+from transforms.report.rows import GroupRows, Row, owner_names, rebalanced_at, step_word
 from transforms.report.words import client, count, duration, moment, span, words
 
 MOST_LANES = 120
 """Lanes of one panel that can still be told apart by scrolling."""
 
 
+_STANDING_BY = ("standby", "warmup")
+"""Roles in which a task is kept up to date and not worked on: it is drawn as an outline."""
+
+
 def timeline(rows: GroupRows) -> Chart | None:
     """Return the chart of a group; None where no moment of its life is known."""
     colours = _owner_colours(rows)
-    panels = [_states(rows), _triggers(rows), _members(rows, colours), _ownership(rows, colours)]
+    panels = [
+        _states(rows),
+        _triggers(rows),
+        _members(rows, colours),
+        ways(rows, _left_out(rows, "reconciliations", "stretches of time")),
+        _ownership(rows, colours),
+    ]
     panels = [each for each in panels if each["bars"] or each["marks"]]
     moments = [each["begin"] for one in panels for each in one["bars"]]
     moments += [each["at"] for one in panels for each in one["marks"]]
@@ -47,9 +58,9 @@ def _states(rows: GroupRows) -> Panel:
         end = None if end is None else max(end, row["at"])
         took = [] if end is None else [f"for {duration(end - row['at'])}"]
         how = f"{words(row['event'])}, {'inferred' if row['is_inferred'] else 'seen in ' + words(row['source'])}"
-        tip = [row["to_state"], f"since {moment(row['at'])}", *took, how, f"generation {row['generation']}"]
+        tip = [row["to_state"], f"since {moment(row['at'])}", *took, how, f"{step_word(row)} {row['generation']}"]
         bars.append(bar(1, row["at"], end, f"state-{row['to_state']}", row["to_state"], tip))
-    return panel("states", ["generation", "state"], bars, note=_left_out(rows, "transitions", "state changes"))
+    return panel("states", [rows.step(), "state"], bars, note=_left_out(rows, "transitions", "state changes"))
 
 
 def _generation_bars(rows: GroupRows) -> list[Bar]:
@@ -68,7 +79,7 @@ def _generation_bars(rows: GroupRows) -> list[Bar]:
 
 def generation_tip(row: Row) -> list[str]:
     """Return what there is to say of a generation, a line each."""
-    tip = [f"generation {row['generation']}: {words(row['trigger'])}", moment(rebalanced_at(row))]
+    tip = [f"{step_word(row)} {row['generation']}: {words(row['trigger'])}", moment(rebalanced_at(row))]
     if row["trigger_client_id"]:
         tip.append(f"by {client(row['trigger_client_id'], row['trigger_client_host'])}")
     if row["reason"]:
@@ -98,12 +109,17 @@ def _triggers(rows: GroupRows) -> Panel:
         if (at := rebalanced_at(row)) is not None
     ]
     names = [f"{words(name)} ×{counted[name]}" for name in lanes]
-    return panel("rebalances, by what set them off", names, marks=marks, note=_left_out(rows, "generations"))
+    return panel(
+        "rebalances, by what set them off",
+        names,
+        marks=marks,
+        note=_left_out(rows, "generations", rows.step(is_many=True)),
+    )
 
 
 def _members(rows: GroupRows, colours: dict[str, str]) -> Panel:
     """Return a lane for each member under the name that it comes back with, a bar for each of its stays."""
-    known = sorted((row for row in rows.of("member_sessions") if row["joined_at"]), key=lambda row: row["joined_at"])
+    known = sorted(_dated(rows), key=lambda row: row["joined_at"])
     names = owner_names(known)
     lanes = list(dict.fromkeys(names))
     bars = []
@@ -116,34 +132,48 @@ def _members(rows: GroupRows, colours: dict[str, str]) -> Panel:
     return _cut("members, and how they went", lanes, bars, _left_out(rows, "member_sessions", "memberships"))
 
 
+def _dated(rows: GroupRows) -> Iterator[Row]:
+    """Yield the stays that are dated; those that a conversion took along began with the life that it began."""
+    begins: dict[int, float] = {}
+    for row in rows.of("transitions"):
+        if row["life"] > 1 and row["at"] is not None:
+            begins[row["life"]] = min(row["at"], begins.get(row["life"], row["at"]))
+    for row in rows.of("member_sessions"):
+        at = row["joined_at"] or begins.get(row["life"])
+        if at is not None:
+            yield {**row, "joined_at": at}
+
+
 def _generations_of(row: Row) -> str:
     if row["first_generation"] is None:
-        return "in no generation"
+        return f"in no {step_word(row)}"
     if row["first_generation"] == row["last_generation"]:
-        return f"in generation {row['first_generation']}"
-    return f"generations {row['first_generation']} to {row['last_generation']}"
+        return f"in {step_word(row)} {row['first_generation']}"
+    return f"{step_word(row, is_many=True)} {row['first_generation']} to {row['last_generation']}"
 
 
 def _ownership(rows: GroupRows, colours: dict[str, str]) -> Panel:
     known = [row for row in rows.of("assignments") if row["valid_from"] is not None]
-    lanes = sorted({(row["topic"], row["partition"]) for row in known})
+    lanes = sorted({(row["topic"], row["partition"]) for row in (*known, *rows.of("orphaned_partitions"))})
     places = {lane: place for place, lane in enumerate(lanes)}
-    bars = []
+    bars = nobodys(rows, places)
     for row, name in zip(known, owner_names(known), strict=True):
         place = places[row["topic"], row["partition"]]
         tip = [
             f"{row['topic']}-{row['partition']}: {name}",
             span(row["valid_from"], row["valid_to"]) if row["valid_to"] else f"since {moment(row['valid_from'])}",
-            f"generation {row['generation']}",
+            f"{step_word(row)} {row['generation']}",
             client(row["client_id"], row["client_host"]),
         ]
-        colour = colours.get(name, "owner-0-0")
+        colour, label = colours.get(name, "owner-0-0"), name
         if row.get("hold") == "revoking":
             tip.append("being revoked, and not yet given back")
             colour = "revoking"
         if row.get("role"):
             tip.append(f"as {row['role']} task")
-        bars.append(bar(place, row["valid_from"], row["valid_to"], colour, name, tip))
+        if row.get("role") in _STANDING_BY:
+            colour, label = f"{colour}-standby", ""
+        bars.append(bar(place, row["valid_from"], row["valid_to"], colour, label, tip))
     names = [f"{topic}-{partition}" for topic, partition in lanes]
     return _cut("who owned which partition", names, bars, _left_out(rows, "assignments"))
 

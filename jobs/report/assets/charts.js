@@ -9,6 +9,7 @@ const Look = (() => {
     { symbol: "circle", dashArrayX: [[6, 6], [0, 6, 6, 0]], dashArrayY: [6, 0], symbolSize: 0.5 },
     { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: Math.PI / 4 },
   ];
+  const HATCHED = ["abandoned", "revoking", "unreleased"];
   const pen = document.createElement("canvas").getContext("2d");
 
   function now() {
@@ -16,9 +17,11 @@ const Look = (() => {
     const get = (name) => style.getPropertyValue(`--${name}`).trim() || "#888888";
     const decal = (hatch) => ({ ...hatch, color: get("hatch"), maxTileWidth: 64, maxTileHeight: 64 });
     const fill = (name) => {
-      const owner = /^owner-(\d)-(\d)$/.exec(name);
+      const owner = /^owner-(\d)-(\d)(-standby)?$/.exec(name);
+      if (owner && owner[3]) return { fill: "transparent", stroke: get(`owner-${owner[1]}`), lineWidth: 1.5 };
       if (owner) return { fill: get(`owner-${owner[1]}`), ...(owner[2] > 0 ? { decal: decal(HATCHES[owner[2]]) } : {}) };
-      return name === "abandoned" || name === "revoking" ? { fill: get(name), decal: decal(HATCHES[1]) } : { fill: get(name) };
+      if (name === "nobody") return { fill: get(name), stroke: get("rebalance"), lineWidth: 1, decal: decal(HATCHES[2]) };
+      return HATCHED.includes(name) ? { fill: get(name), decal: decal(HATCHES[1]) } : { fill: get(name) };
     };
     return { get, fill };
   }
@@ -141,7 +144,7 @@ class Chart {
       const item = document.createElement("li");
       const style = look.fill(colour);
       const hatch = style.decal ? '<path d="M0 9L11 0M4 13L15 4" stroke="#0007" stroke-width="2"/>' : "";
-      item.innerHTML = `<svg viewBox="0 0 11 9" aria-hidden="true"><rect width="11" height="9" fill="${style.fill}"/>${hatch}</svg>`;
+      item.innerHTML = `<svg viewBox="0 0 11 9" aria-hidden="true"><rect width="11" height="9" fill="${style.fill}" stroke="${style.stroke || "none"}" stroke-width="2"/>${hatch}</svg>`;
       item.append(name);
       list.append(item);
     }

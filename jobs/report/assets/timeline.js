@@ -5,6 +5,10 @@ const Timeline = (() => {
   const LANE = 24;
   const GAP = 34;
   const AXIS = 74;
+  const WAYS = [
+    ["to give something up", "unrevoked"], ["waits for others", "unreleased"], ["to be given back", "revoking"],
+    ["standby or warm-up task", "standby"], ["nobody, though Stable", "nobody"],
+  ];
 
   /* The panels from top to bottom, with their places. */
   function places(panels) {
@@ -133,7 +137,9 @@ const Timeline = (() => {
     const storm = data.bands.some((band) => band.colour === "storm") ? [["storm", "storm"]] : [];
     const burst = data.bands.some((band) => band.colour === "burst") ? [["burst of fencing errors", "burst"]] : [];
     const states = data.states.map((state) => [state, `state-${state}`]);
-    return [...states, ["a rebalance", "rebalance"], ...storm, ...burst, ...data.owners];
+    const drawn = new Set(data.panels.flatMap((panel) => panel.bars.map((bar) => bar.colour.replace(/^owner-\d-\d-/, ""))));
+    const ways = WAYS.filter(([, colour]) => drawn.has(colour)).map(([name, colour]) => [name, colour === "standby" ? "owner-0-0-standby" : colour]);
+    return [...states, ["a rebalance", "rebalance"], ...storm, ...burst, ...ways, ...data.owners];
   }
 
   return { option, height, legend };

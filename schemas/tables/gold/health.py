@@ -22,6 +22,8 @@ GROUP_HEALTH = TableSpec(
         "entered_at",
         "generation",
         "member_count",
+        "orphaned_partition_count",
+        "orphaned_since",
         "hour_rebalance_count",
         "day_rebalance_count",
         "week_rebalance_count",

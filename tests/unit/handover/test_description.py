@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.findings.golden import complete
 from transforms.findings.description.document import document
 from transforms.findings.description.lines import lines
-from transforms.findings.description.standing import AWAY, Epochs, Member, Part, Standing, Wait
+from transforms.findings.description.standing import AWAY, Epochs, Member, Orphan, Part, Standing, Wait
 from transforms.findings.offsets.keeping import OffsetUse
 
 FOREIGN = st.text(st.characters(), min_size=1, max_size=12)
@@ -143,11 +143,11 @@ def stood(epoch: int | None, owned: tuple[Part, ...] = (), **more: Any) -> Membe
     return Member(epoch=epoch, owned=owned, **{**nothing, **more})
 
 
-def of_epochs(members: dict[str, Member], epochs: Epochs, **more: Any) -> dict[str, Any]:
-    there = [member(name) for name in members]
-    return document(
-        "demo", "shop", 5000.0, {**EPOCHS_STATE, **more}, there, rebalance(), [], [], Standing(epochs, members)
-    )
+def of_epochs(
+    members: dict[str, Member], epochs: Epochs, orphans: tuple[Orphan, ...] = (), **more: Any
+) -> dict[str, Any]:
+    there, standing = [member(name) for name in members], Standing(epochs, members, orphans)
+    return document("demo", "shop", 5000.0, {**EPOCHS_STATE, **more}, there, rebalance(), [], [], standing)
 
 
 def test_a_group_of_epochs_is_told_with_who_gives_up_what_and_who_waits_for_whom() -> None:
@@ -210,6 +210,24 @@ def test_tasks_of_a_streams_group_are_told_by_their_roles() -> None:
     assert "epoch: 3 of life 2, targets computed\n" in text
 
 
+def test_what_nobody_has_in_a_stable_group_is_told_with_whose_it_is_to_be_and_since_when() -> None:
+    members = {"m-1": stood(6, parts("a", 0)), "m-2": stood(6)}
+    orphans = tuple(Orphan(2000.0, "m-2", part) for part in parts("a", 1, 2)) + (Orphan(3000.0, "m-1", *parts("b", 0)),)
+    told = of_epochs(members, Epochs(6, 6), orphans=orphans)
+    assert told["orphaned"] == [
+        {"since": "1970-01-01T00:00:02.000Z", "member_id": "m-2", "partitions": [{"topic": "a", "partitions": [1, 2]}]},
+        {"since": "1970-01-01T00:00:03.000Z", "member_id": "m-1", "partitions": [{"topic": "b", "partitions": [0]}]},
+    ]
+    text = text_of(told).splitlines()
+    begin = text.index("orphaned: nobody has a 1-2, since 1970-01-01 00:00:02.000")
+    assert text[begin + 1 : begin + 4] == [
+        ":   which m-2 is to have",
+        ": nobody has b 0, since 1970-01-01 00:00:03.000",
+        ":   which m-1 is to have",
+    ]
+    assert "orphaned" not in text_of(of_epochs(members, Epochs(6, 6)))
+
+
 def test_a_consumer_group_without_members_has_no_assignor_that_anybody_wished_for() -> None:
     assert of_epochs({}, Epochs(3, 3, assignor="range"))["assignor"] is None
     assert of_epochs({}, Epochs(3, 3, assignor="simple"), group_type="share")["assignor"] == "simple"
@@ -218,7 +236,7 @@ def test_a_consumer_group_without_members_has_no_assignor_that_anybody_wished_fo
 
 def test_a_classic_group_has_the_keys_of_groups_of_epochs_and_nothing_under_them() -> None:
     told = document("demo", "shop", 61_000.0, STATE, [member("m-1", "a-0")], None, [], [])
-    assert {told[name] for name in ("group_epoch", "assignment_epoch", "assignor", "offsets")} == {None}
+    assert {told[name] for name in ("group_epoch", "assignment_epoch", "assignor", "orphaned", "offsets")} == {None}
     (there,) = told["members"]
     assert there["member_epoch"] is there["assignment"] is there["target"] is there["reconciliation"] is None
     assert "type" not in dict(lines(told))
@@ -231,7 +249,8 @@ def test_what_others_call_topics_members_and_clients_the_terminal_shows_in_group
     waits = Wait("UNRELEASED_PARTITIONS", None, parts(topic, 1), {name: parts(topic, 1)})
     held = stood(2, parts(topic, 0), target_count=2, target=parts(topic, 0, 1), wait=waits)
     use = OffsetUse(has_assignments=True, has_commits=True, free_refused=1, free_client_ids=(name,))
-    standing = Standing(Epochs(2, 2, assignor=topic), {name: held})
+    orphans = (Orphan(0.0, name, Part(topic, 2)),)
+    standing = Standing(Epochs(2, 2, assignor=topic), {name: held}, orphans)
     told = document("demo", topic, 0.0, EPOCHS_STATE, [member(name)], None, [], [], standing, use)
     assert all(text.isprintable() for _, text in lines(told))
     assert json.loads(json.dumps(told))["members"][0]["target"] == [{"topic": topic, "partitions": [0, 1]}]

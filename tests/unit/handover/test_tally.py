@@ -78,6 +78,19 @@ def test_the_worst_groups_are_named_and_the_others_counted() -> None:
     assert sum(found[m.STORMS_OPEN].values()) == 51
 
 
+def test_what_nobody_has_is_counted_by_type_and_named_after_the_storms() -> None:
+    tally = Tally(2)
+    for number in range(3):
+        row = {"group_type": "consumer", "orphaned_partition_count": number + 1, "orphaned_since": 1000.0 * number}
+        tally.add_orphans({"cluster": "c", "group_id": f"g-{number}", **row})
+    tally.add(STORM, storm("shop"), is_new=False)
+    found = tally.families()
+    assert found[m.ORPHANED] == {("consumer",): 6, ("share",): 0, ("streams",): 0}
+    assert found[m.GROUP_ORPHANED] == {("g-2",): 3}
+    assert found[m.GROUP_ORPHANED_SINCE] == {("g-2",): 2.0}
+    assert found[m.GROUPS_NOT_NAMED] == {(): 2}
+
+
 def test_the_health_of_groups_is_summed_up_in_seconds() -> None:
     def row(kind: str | None, state: str | None, groups: int, rebalances: int, ms: int) -> dict[str, Any]:
         windows = {f"{w}_rebalance_count": rebalances for w in ("hour", "day", "week")}

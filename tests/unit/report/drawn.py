@@ -9,7 +9,9 @@ from schemas.tables.gold import (
     GENERATIONS,
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
+    ORPHANED_PARTITIONS,
     REBALANCE_STORMS,
+    RECONCILIATIONS,
     TRANSITIONS,
 )
 from transforms.report.rows import GroupRows
@@ -39,6 +41,17 @@ def stay(member_id: str, begin: float, end: float | None = None, **more: Any) ->
 def owned(partition: int, member_id: str, begin: float, end: float | None = None, **more: Any) -> dict[str, Any]:
     known = {"topic": "t", "partition": partition, "member_id": member_id, "valid_from": begin, "valid_to": end}
     return dict.fromkeys(ASSIGNMENTS.columns) | GROUP | {"generation": 1} | known | more
+
+
+def wait(member_id: str, state: str, begin: float, end: float | None = None, **more: Any) -> dict[str, Any]:
+    known = {"member_id": member_id, "state": state, "from_at": begin, "to_at": end, "from_epoch": 3}
+    told = {"partitions": ["t-0", "t-1"], "waits_for_member_ids": []}
+    return dict.fromkeys(RECONCILIATIONS.columns) | GROUP | known | told | more
+
+
+def orphan(partition: int, member_id: str, begin: float, end: float | None = None, **more: Any) -> dict[str, Any]:
+    known = {"topic": "t", "partition": partition, "member_id": member_id, "from_at": begin, "to_at": end}
+    return dict.fromkeys(ORPHANED_PARTITIONS.columns) | GROUP | {"generation": 3} | known | more
 
 
 def storm(begin: float, end: float, **more: Any) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.report.drawn import burst, generation, group, step, storm
+from tests.unit.report.drawn import burst, generation, group, orphan, stay, step, storm, wait
+from transforms.findings.rebalances import lasted_ms
 from transforms.report.findings import findings_of
 from transforms.report.fleet import bin_width_ms, fleet
 from transforms.report.group_page import group_page, headline
@@ -90,3 +91,46 @@ def test_without_a_request_log_nothing_is_claimed() -> None:
     page = quality_page([], [], [], totals | {"homes_count": 0, "homes_differ_count": 0}, [])
     assert page.figures[0][0] == "not known"
     assert "no request log" in page.verdict
+
+
+def test_a_page_says_what_nobody_has_now_and_who_waited_for_whom() -> None:
+    page = group_page(
+        group(
+            generations=[generation(3, 100, group_type="consumer")],
+            member_sessions=[stay("m-1", 0, client_id="a"), stay("m-2", 0, client_id="b")],
+            reconciliations=[wait("m-2", "UNRELEASED_PARTITIONS", 100, 1600, waits_for_member_ids=["m-1"])],
+            orphaned_partitions=[orphan(0, "m-1", 100, 200), orphan(1, "m-1", 300), orphan(2, "m-1", 400)],
+        )
+    )
+    facts = dict(page.facts)
+    assert facts["nobody has"] == "2 partitions, the first since 1970-01-01 00:00:00.300"
+    assert facts["epoch"] == "3 of life 1"
+    rows = {each.caption.partition(",")[0]: [row.cells for row in each.rows] for each in page.tables}
+    assert "Epochs" in rows
+    assert [cells[:4] for cells in rows["Partitions that nobody had"]] == [
+        ("t-2", "1970-01-01 00:00:00.400", "still so", "a"),
+        ("t-1", "1970-01-01 00:00:00.300", "still so", "a"),
+        ("t-0", "1970-01-01 00:00:00.100", "100 ms", "a"),
+    ]
+    (waited,) = rows["Members that were to give something up"]
+    assert (waited[0], waited[3], waited[5], waited[6]) == ("b", "1.5 s", "t-0, t-1", "a")
+
+
+def test_a_classic_page_has_generations_and_no_tables_of_epochs() -> None:
+    page = group_page(group(generations=[generation(3, 100)]))
+    assert [each.caption for each in page.tables] == ["Generations, the newest first"]
+    assert "generation" in dict(page.facts) and "nobody has" not in dict(page.facts)
+
+
+def test_a_rebalance_of_several_bumps_lasts_from_the_first_one_until_the_group_is_settled() -> None:
+    epochs = [
+        generation(4, 1000, bump_count=3, life=1),
+        generation(5, 2000, "member_left", bump_count=0, stable_at=None),
+        generation(6, 3000, "member_left", bump_count=0, stable_at=9000, rebalance_ms=6000),
+        generation(7, 20000, bump_count=1, stable_at=20500, rebalance_ms=500),
+        generation(8, 30000, "converted", bump_count=0, stable_at=30000, rebalance_ms=0),
+        generation(9, 40000, bump_count=1),
+    ]
+    told = [(row.generation, lasted_ms(row)) for row in group(generations=epochs).rebalances()]
+    assert told == [(4, 8000), (7, 500), (9, None)]
+    assert group_page(group(generations=epochs)).figures[1][0] == "8.5 s"

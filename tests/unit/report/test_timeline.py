@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.report.drawn import generation, group, owned, stay, step, storm
+from tests.unit.report.drawn import generation, group, orphan, owned, stay, step, storm, wait
 from transforms.report.timeline import MOST_LANES, timeline
 
 
@@ -91,3 +91,64 @@ def test_a_chart_ends_with_the_data_unless_all_in_it_is_over() -> None:
     assert over is not None and still_open is not None
     assert (over["since"], over["last"], over["is_over"]) == (100, 300, True)
     assert (still_open["last"], still_open["is_over"]) == (300, False)
+
+
+def test_members_on_their_way_say_what_they_give_up_and_whom_they_wait_for() -> None:
+    rows = group(
+        member_sessions=[stay("m-1", 0, client_id="a"), stay("m-2", 50, client_id="b")],
+        reconciliations=[
+            wait("m-1", "UNREVOKED_PARTITIONS", 100, 300, client_id="a"),
+            wait("m-2", "UNRELEASED_PARTITIONS", 100, client_id="b", waits_for_member_ids=["m-1", "m-9"]),
+        ],
+    )
+    ways = panel(timeline(rows), "members on their way")
+    assert ways["lanes"] == ["a", "b"]
+    assert [(bar["lane"], bar["colour"], bar["begin"], bar["end"]) for bar in ways["bars"]] == [
+        (0, "unrevoked", 100, 300),
+        (1, "unreleased", 100, None),
+    ]
+    assert ways["bars"][0]["tip"][0] == "a: to give up t-0, t-1"
+    assert ways["bars"][1]["tip"][0] == "b: waiting for t-0, t-1"
+    assert ways["bars"][1]["tip"][-2:] == ["waits for a", "waits for m-9"]
+
+
+def test_what_nobody_had_in_a_stable_group_lies_in_the_lane_of_its_partition() -> None:
+    rows = group(
+        member_sessions=[stay("m-1", 0, client_id="a")],
+        assignments=[owned(0, "m-1", 100, client_id="a")],
+        orphaned_partitions=[orphan(1, "m-1", 200)],
+    )
+    lanes = panel(timeline(rows), "who owned")
+    assert lanes["lanes"] == ["t-0", "t-1"]
+    (bar,) = (bar for bar in lanes["bars"] if bar["colour"] == "nobody")
+    assert (bar["lane"], bar["begin"], bar["end"]) == (1, 200, None)
+    assert bar["tip"][-1] == "which a was to have, by epoch 3"
+
+
+def test_a_standby_task_is_an_outline_in_the_colour_of_its_member() -> None:
+    rows = [
+        owned(0, "m-1", 100, client_id="a", role="active"),
+        owned(0, "m-2", 100, client_id="b", role="standby"),
+        owned(1, "m-1", 100, client_id="a", role="warmup"),
+    ]
+    bars = panel(timeline(group(assignments=rows)), "who owned")["bars"]
+    assert [bar["colour"] for bar in bars] == ["owner-0-0", "owner-1-0-standby", "owner-0-0-standby"]
+
+
+def test_members_that_a_conversion_took_along_are_drawn_from_the_begin_of_its_life() -> None:
+    rows = group(
+        transitions=[step(1, 10, "Stable"), step(1, 400, "Stable", life=2)],
+        member_sessions=[stay("m-1", 100, 400, client_id="a"), stay("m-1", 0, None, client_id="a", life=2)],
+    )
+    rows.of("member_sessions")[1]["joined_at"] = None
+    members = panel(timeline(rows), "members, and")
+    assert [(bar["lane"], bar["begin"]) for bar in members["bars"]] == [(0, 100), (0, 400)]
+
+
+def test_epochs_are_called_epochs_and_a_converted_group_has_both() -> None:
+    epoch = generation(1, 100, group_type="consumer")
+    assert panel(timeline(group(generations=[epoch])), "states")["lanes"][0] == "epoch"
+    both = [epoch, generation(2, 300, life=2, group_type="classic")]
+    states = panel(timeline(group(generations=both)), "states")
+    assert states["lanes"][0] == "epoch or generation"
+    assert [bar["tip"][0].split(":")[0] for bar in states["bars"]] == ["epoch 1", "generation 2"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from transforms.findings.description.standing import Member, Part, Standing, Wait
+from transforms.findings.description.standing import Member, Orphan, Part, Standing, Wait
 from transforms.findings.handover.json_lines import columns, moment
 from transforms.findings.handover.kinds import BURST, STORM
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told
@@ -82,6 +82,7 @@ def document(
         "since": moment(state.get("since")),
         "in_state_ms": _length(state.get("since"), at),
         "members": [{**_member(member, leader), **_of_epochs(stood.get(member["member_id"]))} for member in members],
+        "orphaned": None if standing is None else _orphaned(standing.orphans),
         "last_rebalance": None if rebalance is None else _rebalance(rebalance, at),
         "offsets": None if offsets is None else {"kept_by": keeping_of(offsets), "told": keeping_told(offsets)},
         "findings": [
@@ -90,6 +91,17 @@ def document(
             for row in rows
         ],
     }
+
+
+def _orphaned(orphans: Sequence[Orphan]) -> list[dict[str, Any]]:
+    """What nobody had, by whose it was to be and since when, the longest first."""
+    found: dict[tuple[float, str], list[Part]] = {}
+    for orphan in orphans:
+        found.setdefault((orphan.since, orphan.member_id), []).append(orphan.part)
+    return [
+        {"since": moment(since), "member_id": member_id, "partitions": _places(parts)}
+        for (since, member_id), parts in found.items()
+    ]
 
 
 def _member(member: Row, leader: str | None) -> dict[str, Any]:

@@ -39,6 +39,7 @@ def lines(told: Told) -> Iterator[Line]:
     yield "members", str(len(told["members"]) or "none")
     for member in told["members"]:
         yield from _of_member(member) if is_classic else _of_epoch_member(member, told)
+    yield from _orphaned(told)
     yield from [("offsets", offsets)] if offsets else []
     yield "findings", str(len(told["findings"]) or "none open")
     for finding in told["findings"]:
@@ -106,6 +107,15 @@ def _of_epoch_member(member: Told, told: Told) -> Iterator[Line]:
         yield from _reconciliation(member["reconciliation"], colon)
     elif epoch is not None and 0 <= epoch < newest:
         yield "", f"  has not heard of the targets of epoch {newest} yet"
+
+
+def _orphaned(told: Told) -> Iterator[Line]:
+    """What nobody has although the group is Stable; nothing if there is none."""
+    colon, label = ": " if _has_tasks(told) else " ", "orphaned"
+    for each in told["orphaned"] or ():
+        yield label, f"nobody has {_places(each['partitions'], colon)}, since {_time(each['since'])}"
+        yield "", f"  which {_shown(each['member_id'])} is to have"
+        label = ""
 
 
 def _has_tasks(told: Told) -> bool:

@@ -87,8 +87,23 @@ class Member(Struct, frozen=True):
     wait: Wait | None
 
 
+class Orphan(Struct, frozen=True, order=True):
+    """A partition, or a task, that nobody had although the group was Stable.
+
+    Attributes:
+        since: since when (epoch ms).
+        member_id: who was to have it; in a share group the first by id of several.
+        part: which.
+    """
+
+    since: float
+    member_id: str
+    part: Part
+
+
 class Standing(Struct, frozen=True):
-    """Where a group of epochs stood: its epochs, and its members by their ids."""
+    """Where a group of epochs stood: its epochs, its members by their ids, and what nobody had."""
 
     epochs: Epochs
     members: Mapping[str, Member]
+    orphans: tuple[Orphan, ...] = ()

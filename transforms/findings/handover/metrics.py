@@ -54,8 +54,23 @@ GROUP_BURST_OPEN = Metric(
     "1 for a group with a burst of fencing errors that is not over",
 )
 GROUP_BURST_ERRORS = Metric("rebalance_group_burst_errors", ("group", "error"), "Errors in the open burst of a group")
+ORPHANED = Metric(
+    "rebalance_orphaned_partitions",
+    ("type",),
+    "Partitions that targets of Stable groups give to members and nobody has",
+)
+GROUP_ORPHANED = Metric(
+    "rebalance_group_orphaned_partitions", ("group",), "Partitions of a Stable group that nobody has"
+)
+GROUP_ORPHANED_SINCE = Metric(
+    "rebalance_group_orphaned_since_timestamp_seconds",
+    ("group",),
+    "Since when nobody has the one of a group's partitions that nobody has had longest",
+)
 GROUPS_NOT_NAMED = Metric(
-    "rebalance_groups_not_named", (), "Groups with an open storm or burst beyond findings.named_groups"
+    "rebalance_groups_not_named",
+    (),
+    "Groups with an open storm or burst, or partitions that nobody has, beyond findings.named_groups",
 )
 GROUPS = Metric("rebalance_groups", ("type", "state"), "Groups by type and state")
 REBALANCES = Metric(
@@ -91,6 +106,9 @@ METRICS = (
     GROUP_STORM_UNSTABLE,
     GROUP_BURST_OPEN,
     GROUP_BURST_ERRORS,
+    ORPHANED,
+    GROUP_ORPHANED,
+    GROUP_ORPHANED_SINCE,
     GROUPS_NOT_NAMED,
     GROUPS,
     REBALANCES,

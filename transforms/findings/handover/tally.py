@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from schemas.words import FINDING_KINDS, SEVERITIES
+from schemas.words import FINDING_KINDS, GROUP_TYPES, SEVERITIES
 from transforms.findings.handover import metrics as m
 from transforms.findings.handover.kinds import BURST, STORM, Kind
 from transforms.findings.handover.metrics import Metric
@@ -16,6 +16,9 @@ Row = Mapping[str, Any]
 
 WINDOWS = {"1h": "hour", "1d": "day", "7d": "week"}
 """The windows of `gold.group_health`, as a label has them."""
+
+_WITH_TARGETS = tuple(name for name in GROUP_TYPES if name != "classic")
+"""Types of groups that have targets, which members take step by step."""
 
 _LASTING = (STORM, BURST)
 """Kinds of which a finding can be open."""
@@ -35,6 +38,7 @@ class Tally:
         self._open: Counter[str] = Counter()
         self._storms: dict[str, Row] = {}
         self._bursts: dict[tuple[str, str], Row] = {}
+        self._orphans: dict[str, Row] = {}
         self._storms_open: Counter[tuple[str, ...]] = Counter()
         self._bursts_open: Counter[tuple[str, ...]] = Counter()
 
@@ -51,6 +55,10 @@ class Tally:
         elif kind is BURST:
             self._bursts_open[row["error"], row["suspected_cause"]] += 1
             _keep_last(self._bursts, (row["group_id"], row["error"]), row)
+
+    def add_orphans(self, row: Row) -> None:
+        """Take down what nobody has in a group, a row of `transforms.gold.orphaned_partitions`; moments as epoch ms."""
+        self._orphans[row["group_id"]] = row
 
     @property
     def new_count(self) -> int:
@@ -69,6 +77,7 @@ class Tally:
             m.BURSTS_OPEN: dict(self._bursts_open),
             **self._of_storms(named),
             **self._of_bursts(named),
+            **self._of_orphans(named),
             m.GROUPS_NOT_NAMED: {(): len(groups) - len(named)},
         }
 
@@ -79,6 +88,8 @@ class Tally:
             worst[group] = max(worst[group], (SEVERITIES.index("warning"), row["started_at"]))
         for group, row in self._storms.items():
             worst[group] = max(worst[group], (SEVERITIES.index(row["severity"]), row["started_at"]))
+        for group, row in self._orphans.items():
+            worst[group] = max(worst[group], (SEVERITIES.index("info"), row["orphaned_since"]))
         return sorted(worst, key=lambda group: (worst[group], group), reverse=True)
 
     def _of_storms(self, named: set[str]) -> dict[Metric, dict[tuple[str, ...], float]]:
@@ -99,6 +110,17 @@ class Tally:
         return {
             m.GROUP_BURST_OPEN: {(*key, row["suspected_cause"]): 1 for key, row in bursts.items()},
             m.GROUP_BURST_ERRORS: {key: row["error_count"] for key, row in bursts.items()},
+        }
+
+    def _of_orphans(self, named: set[str]) -> dict[Metric, dict[tuple[str, ...], float]]:
+        counts = dict.fromkeys(_WITH_TARGETS, 0)
+        for row in self._orphans.values():
+            counts[row["group_type"]] += row["orphaned_partition_count"]
+        orphans = {group: row for group, row in self._orphans.items() if group in named}
+        return {
+            m.ORPHANED: {(name,): count for name, count in counts.items()},
+            m.GROUP_ORPHANED: {(group,): row["orphaned_partition_count"] for group, row in orphans.items()},
+            m.GROUP_ORPHANED_SINCE: {(group,): row["orphaned_since"] / 1000 for group, row in orphans.items()},
         }
 
 

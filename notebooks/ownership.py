@@ -1,0 +1,125 @@
+"""Who owned which partition when, as a drawing: rows of gold in, a matplotlib figure out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from notebooks.canvas import FONT_POINTS, INK, PALE_INK, count, days, days_for_text, extents, framed, set_lanes
+from notebooks.canvas import shortened as short
+from notebooks.lanes import beside_each_other, owner_styles, owners
+from notebooks.timeline import GroupTimeline
+
+NOBODY, NOBODY_INK = "nobody, though Stable", "#D55E00"
+
+LOOKS: dict[str, tuple[str, str, float]] = {
+    "held": ("held", "-", 1.0),
+    "revoking": ("to be given back", "--", 0.35),
+    "standby": ("standby task", "-", 0.0),
+    "warmup": ("warm-up task", ":", 0.0),
+}
+"""Ways of having a partition: its words, the line around it, and how full its colour is.
+
+Only what is held, as an active task where there are tasks, has its full colour: that is what is read.
+"""
+
+_LANE_INCHES, _LINE_INCHES, _MOST_INCHES = 0.3, 0.1, 14.0
+
+
+def draw_ownership(timeline: GroupTimeline) -> Figure:
+    """Draw who owned which partition when: one lane for each partition, one bar for each assignment.
+
+    An owner is a group.instance.id, else a client.id (with its host where one client.id is on several). Where a lane is
+    empty nobody owned the partition; where several did at the same time, as share groups let them, they share the
+    height of the lane. A lane of a streams group is a task: its subtopology and partition.
+    """
+    rows = timeline.assignments.assign(owner=owners(timeline.assignments), look=_looks(timeline.assignments))
+    rows = _named(rows).assign(starts_at=rows["valid_from"], ends_at=rows["valid_to"].fillna(timeline.until))
+    nobody = _named(timeline.orphans).assign(
+        starts_at=timeline.orphans["from_at"], ends_at=timeline.orphans["to_at"].fillna(timeline.until)
+    )
+    places = pd.concat([each[["topic", "partition", "lane"]] for each in (rows, nobody)])
+    names = list(places.sort_values(["topic", "partition"])["lane"].drop_duplicates())
+    in_order = rows.sort_values(["valid_from", "owner"])
+    styles = owner_styles(list(in_order["owner"].drop_duplicates()))
+    bars = beside_each_other(in_order, "lane", names)
+    lane = max(_LANE_INCHES, _LINE_INCHES / bars["height"].min()) if len(bars) else _LANE_INCHES
+    heights = [min(max(lane * len(names), 2 * _LANE_INCHES), _MOST_INCHES)]
+    what = "task" if timeline.group_types == ["streams"] else "partition"
+    size = f"{count(len(names), what)}, {count(len(styles), 'owner')}"
+    legend = list(_legend(styles, set(rows["look"]), len(nobody) > 0))
+    figure, (panel,) = framed(timeline, f"who owned which {what}", size, heights, legend)
+    _draw_bars(panel, bars, styles, timeline)
+    _draw_nobody(panel, nobody, names)
+    set_lanes(panel, names)
+    if not names:
+        panel.text(0.5, 0.5, "no assignment is known", transform=panel.transAxes, ha="center", color=PALE_INK)
+    return figure
+
+
+def _named(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(lane=rows["topic"] + "-" + rows["partition"].astype(str))
+
+
+def _looks(rows: pd.DataFrame) -> pd.Series:
+    """In which way each row's member has its partition, a word of LOOKS."""
+    held = rows["hold"].where(rows["hold"] == "revoking", "held")
+    return rows["role"].where(rows["role"].isin(list(LOOKS)), held)
+
+
+def _legend(styles: Mapping[str, tuple[str, str]], looks: set[str], has_nobody: bool) -> Iterator[Patch]:
+    """Ways of having a partition come first: the list of owners may be cut."""
+    for look, (words, line, fullness) in LOOKS.items():
+        if look in looks and look != "held":
+            face = (0.5, 0.5, 0.5, fullness)
+            yield Patch(facecolor=face, edgecolor=INK, linestyle=line, linewidth=1, label=words)
+    if has_nobody:
+        yield Patch(facecolor="white", edgecolor=NOBODY_INK, hatch="xxxx", label=NOBODY)
+    for owner, (colour, hatch) in styles.items():
+        yield Patch(facecolor=colour, hatch=hatch, edgecolor=PALE_INK, linewidth=0.3, label=short(owner, 30))
+
+
+def _draw_bars(panel: Axes, bars: pd.DataFrame, styles: Mapping[str, tuple[str, str]], timeline: GroupTimeline) -> None:
+    """Draw the assignments, and write the owner into those that have room for it."""
+    for (owner, look, y, height), of_owner in bars.groupby(["owner", "look", "y", "height"]):
+        colour, hatch = styles[owner]
+        _, line, fullness = LOOKS[look]
+        is_held = look == "held"
+        panel.broken_barh(
+            extents(of_owner["starts_at"], of_owner["ends_at"]),
+            (y, height),
+            facecolor=(colour, fullness),
+            hatch=hatch,
+            # The outline keeps an assignment of a millisecond visible as a hairline.
+            edgecolor=PALE_INK if is_held and hatch else colour,
+            linewidth=0.5 if is_held else 1.2,
+            linestyle=line,
+            label=owner if is_held else f"{owner}: {look}",
+            zorder=2,
+        )
+    for bar in bars[(bars["height"] > 0.3) & (bars["look"] == "held")].itertuples():
+        start, end = days(bar.starts_at), days(bar.ends_at)
+        if end - start > days_for_text(bar.owner, timeline):
+            place = ((start + end) / 2, bar.y + bar.height / 2)
+            field = {"facecolor": styles[bar.owner][0], "edgecolor": "none", "pad": 0.6}
+            style = {"fontsize": FONT_POINTS - 1, "color": INK, "clip_on": True, "zorder": 4, "bbox": field}
+            panel.text(*place, bar.owner, ha="center", va="center", **style)
+
+
+def _draw_nobody(panel: Axes, rows: pd.DataFrame, names: list[str]) -> None:
+    """Draw what a target gave to a member and nobody had, although the group was Stable."""
+    for lane, of_lane in rows.groupby("lane"):
+        panel.broken_barh(
+            extents(of_lane["starts_at"], of_lane["ends_at"]),
+            (names.index(str(lane)) - 0.4, 0.8),
+            facecolor="none",
+            edgecolor=NOBODY_INK,
+            hatch="xxxx",
+            linewidth=0.8,
+            label=NOBODY,
+            zorder=3,
+        )
