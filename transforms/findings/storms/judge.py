@@ -24,6 +24,9 @@ T = TypeVar("T")
 _NOT_TOLD = "unknown/unknown"
 """What the broker prints for a client whose ApiVersions request is older than version 3 (ClientInformation)."""
 
+_WHOLE_STORY = 2 / 3
+"""Share of a storm's rebalances from which on a pattern explains what it cost."""
+
 
 def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
     """Judge one storm.
@@ -81,8 +84,9 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
 
 
 def _severity(pattern: Pattern, by_limits: str) -> str:
-    """What is harmless is for information; what fell together by chance is so unless it cost most of the time."""
-    if pattern.is_harmless and (pattern.name in HARMLESS or by_limits != SEVERITIES[-1]):
+    """What is harmless is for information, unless it cost most of the time and is not the whole story."""
+    is_all = pattern.name in HARMLESS and (pattern.share or 0) >= _WHOLE_STORY
+    if pattern.is_harmless and (is_all or by_limits != SEVERITIES[-1]):
         return SEVERITIES[0]
     return by_limits
 
