@@ -16,6 +16,7 @@ from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.consumer import machine as consumer
 from transforms.coordinator.epochs.state import EpochState
 from transforms.coordinator.epochs.told import Told
+from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sequence import Connections
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.evidence.waiting import Waiting
@@ -24,7 +25,7 @@ from transforms.coordinator.share import machine as share
 from transforms.coordinator.shared import Shared
 from transforms.coordinator.streams import machine as streams
 
-VERSION = 6
+VERSION = 7
 """Version of the state's layout; one more with every change of the structs below or in them."""
 
 
@@ -32,10 +33,17 @@ Speaker = TypeVar("Speaker", bound=ModernMachine[Any, Any])
 
 
 class Spoken(Struct, Generic[Speaker], array_like=True):
-    """A group as one of a newer protocol: its machine, and what is known of it beside."""
+    """A group as one of a newer protocol.
+
+    Attributes:
+        machine: its machine.
+        known: what is known of it beside.
+        behind: its machine before the records of `Modern.past`; None = it was not there, or there are none.
+    """
 
     machine: Speaker
     known: EpochState = field(default_factory=EpochState)
+    behind: Speaker | None = None
 
 
 class Modern(Struct, array_like=True):
@@ -44,10 +52,12 @@ class Modern(Struct, array_like=True):
     Attributes:
         told: what lines tell of it.
         claimed: by member, the moment and place of the records that its requests wrote last.
+        past: records that were taken a moment ago.
     """
 
     told: Told = field(default_factory=Told)
     claimed: dict[str, tuple[float, int]] = field(default_factory=dict)
+    past: list[Item] = field(default_factory=list)
     consumer: Spoken[consumer.Machine] | None = None
     share: Spoken[share.Machine] | None = None
     streams: Spoken[streams.Machine] | None = None

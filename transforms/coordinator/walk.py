@@ -7,8 +7,9 @@ whose the group is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from math import ceil, inf
 from typing import Any
 
@@ -17,13 +18,22 @@ from msgspec import Struct
 from schemas.rows import GroupRequestRow, ModernGroupRecordRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.consumer.taking import protocol as consumer
-from transforms.coordinator.epochs.audit import Asked, Operation, audit_row, judge
+from transforms.coordinator.epochs.audit import Asked, audit_row, judge
 from transforms.coordinator.epochs.course import Course
+from transforms.coordinator.epochs.nearby import Operation, Surroundings
 from transforms.coordinator.epochs.operations import read_operations
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Item, Kind
-from transforms.coordinator.evidence.tolerances import HOLD_MS, LOOK_AHEAD_MS, RECORD_DELAY_MS, SAME_MOMENT_MS
+from transforms.coordinator.evidence.tolerances import (
+    HOLD_MS,
+    LOOK_AHEAD_MS,
+    PAST_MS,
+    RACE_WINDOW_MS,
+    RECORD_DELAY_MS,
+    SAME_MOMENT_MS,
+    SLOW_APPEND_MS,
+)
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
@@ -55,6 +65,9 @@ _HOLDS_OF_A_CONVERSION = ceil(RECORD_DELAY_MS / HOLD_MS) + 1
 """A conversion's line and what follows stand before its records, which come late as all records do."""
 
 
+_HOLDS_OF_AN_APPEND = ceil(SLOW_APPEND_MS / HOLD_MS)
+
+
 class Ahead(Struct, frozen=True, gc=False):
     """Records that were seen and not taken yet: when they were written, and their operations by type of the group."""
 
@@ -76,6 +89,7 @@ class GroupWalk:
                 self._course(group_type)
         waiting = state.waiting.items[state.waiting.position :]
         self._ahead = deque(_read(item, item.modern) for item in waiting if item.modern)
+        self._past = deque(_read(item, item.modern) for item in state.modern.past if item.modern)
         self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
 
@@ -100,8 +114,8 @@ class GroupWalk:
         if self._is_of_classic_group_to_come(item):
             return item.holds < _HOLDS_OF_A_CONVERSION
         if item.request is not None and item.kind is Kind.REQUEST and item.request.api in _TYPE_OF_HEARTBEAT:
-            is_all_seen = item.at + LOOK_AHEAD_MS > item.request.answered_at
-            return not is_all_seen and self._lacks_records(item.request)
+            is_all_seen = item.at + LOOK_AHEAD_MS > item.request.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
+            return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
 
     def take(self, item: Item) -> None:
@@ -120,6 +134,7 @@ class GroupWalk:
             for course in self._courses.values():
                 course.tell_open()
         self._state.modern.forget(now)
+        self._forget_past(now)
         self._classic.settle(now)
 
     # --- records -----------------------------------------------------------------------------------------------
@@ -138,6 +153,7 @@ class GroupWalk:
 
     def _take_records(self, item: Item) -> None:
         ahead = self._ahead.popleft()
+        self._remember(item, ahead)
         if ahead.is_conversion:
             self._classic.take(item)
         for group_type, operations in ahead.operations.items():
@@ -152,8 +168,34 @@ class GroupWalk:
     def _give_way(self, at: float, group_type: str | None = None) -> None:
         """Let go of the group as one of any type but one, which a record shows."""
         for name, course in self._courses.items():
-            if name != group_type:
+            if name != group_type and course.is_there:
+                self._forget_past(inf)
                 course.give_way(at)
+
+    def _remember(self, item: Item, ahead: Ahead) -> None:
+        """Keep records that are about to be taken for requests whose lines are late."""
+        self._forget_past(item.at)
+        if not self._past:
+            for group_type in self._courses:
+                spoken: Any = getattr(self._state.modern, group_type)
+                group = PROTOCOLS[group_type].group_after(spoken.machine.present, ())
+                spoken.behind = None if group is None else type(spoken.machine)(group)
+        self._state.modern.past.append(item)
+        self._past.append(ahead)
+
+    def _forget_past(self, now: float) -> None:
+        """Let go of what no request can have met that is still to be looked at."""
+        past = self._past
+        while past and past[0].at < now - PAST_MS:
+            for group_type, operations in past.popleft().operations.items():
+                spoken: Any = getattr(self._state.modern, group_type)
+                spoken.behind = spoken.behind or type(spoken.machine)()
+                for operation in operations:
+                    spoken.behind.take(operation)
+        del self._state.modern.past[: len(self._state.modern.past) - len(past)]
+        if not past:
+            for group_type in self._courses:
+                getattr(self._state.modern, group_type).behind = None
 
     def _course(self, group_type: str) -> Course:
         course = self._courses.get(group_type)
@@ -177,19 +219,19 @@ class GroupWalk:
         protocol = PROTOCOLS.get(group_type or "")
         if protocol is None or group_type is None or self._lacks_records(row):
             return False
-        exchange, course = exchange_of(item), self._courses.get(group_type)
+        exchange = exchange_of(item)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
-        ahead = list(self._near(group_type, item.handled_at, row.answered_at))
         classic = self._state.classic.machine.present
         settings = _settings(self._state.shared.brokers.of(row.broker))
         asked = Asked(
             exchange,
             protocol.request_of(row),
-            None if course is None else course.present,
-            ahead,
+            self._around(group_type, item.handled_at, row.answered_at),
             World(settings=settings, now=item.handled_at),
+            (min(_estimate(item, row), item.followed_at), min(row.answered_at, item.followed_at)),
             self._state.modern.claimed,
+            self._state.modern.told.left,
             self._elsewhere(group_type),
             classic is not None and classic.protocol is not None,
             self._state.modern.told.failures,
@@ -218,13 +260,15 @@ class GroupWalk:
             there = next((name for each in near for name in each.operations), None)
         return there
 
-    def _near(self, group_type: str, handled_at: float, answered_at: float) -> Iterator[Operation]:
+    def _around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
         until = max(handled_at, answered_at) + SAME_MOMENT_MS
-        for each in self._ahead:
-            if each.at > until:
-                return
-            for place, operation in enumerate(each.operations.get(group_type, ())):
-                yield Operation(each.at, place, operation)
+        course = self._courses.get(group_type)
+        past = list(_operations(self._past, group_type))
+        ahead = takewhile(lambda each: each.at <= until, self._ahead)
+        spoken: Any = getattr(self._state.modern, group_type)
+        behind = None if spoken is None or spoken.behind is None else spoken.behind.present
+        present = None if course is None else course.present
+        return Surroundings(behind, present, len(past), [*past, *_operations(ahead, group_type)])
 
     def _elsewhere(self, group_type: str) -> GroupType | None:
         """Return what the group id is, if it is no group of a type; None = not known."""
@@ -234,6 +278,17 @@ class GroupWalk:
         if self._state.classic.machine.present is not None:
             return GroupType.CLASSIC
         return GroupType.ABSENT if self._courses else None
+
+
+def _estimate(item: Item, row: GroupRequestRow) -> float:
+    """Return when a request was taken up, wherever an earlier line of its connection put it."""
+    return item.handled_at if row.handled_at is None else min(item.handled_at, row.handled_at)
+
+
+def _operations(taken: Iterable[Ahead], group_type: str) -> Iterator[Operation]:
+    for each in taken:
+        for place, operation in enumerate(each.operations.get(group_type, ())):
+            yield Operation(each.at, place, operation)
 
 
 def _read(item: Item, rows: Sequence[ModernGroupRecordRow]) -> Ahead:

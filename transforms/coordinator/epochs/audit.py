@@ -3,22 +3,33 @@
 A request that changes something writes its records at once, all in one place of the log: what it met is the group
 as the records before made it, to the last one, and what it was answered is the group after its own. A request that
 writes nothing met the group as it was when it was handled, which the log tells to a few milliseconds: where a state
-that lay within those explains the answer and the likeliest one does not, the row is a race.
+that lay within those explains the answer and the likeliest one does not, the row is a race. A line may be late, which
+`nearby` tells by what the member wrote; where nothing but the answer tells it, the row says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 from msgspec import Struct
 
 from schemas.rows import ReplayAuditRow
+from transforms.coordinator.epochs.nearby import (
+    Claim,
+    Moment,
+    Speaker,
+    Surroundings,
+    first_of_later_request,
+    is_before,
+    own_operations,
+    speaker_of,
+)
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.epochs.requests import caller_of
 from transforms.coordinator.evidence.exchanges import Exchange
-from transforms.coordinator.evidence.tolerances import RACE_WINDOW_MS, SAME_MOMENT_MS
+from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.modern.elsewhere import GroupType
@@ -28,6 +39,7 @@ from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
+    WHY_LATE,
     WHY_LATER_RELEASE,
     WHY_NOT_COORDINATOR,
     WHY_RACE,
@@ -43,26 +55,15 @@ _BY_COORDINATOR_CHANGE = frozenset(
 )
 
 
-class Operation(Struct, frozen=True, gc=False):
-    """What one request or timer wrote, and when.
-
-    Attributes:
-        place: its place among those of that moment.
-    """
-
-    at: float
-    place: int
-    records: Sequence[Record[Struct]]
-
-
 class Asked(Struct, frozen=True, gc=False):
     """A request and what surrounds it.
 
     Attributes:
         request: as the machine takes it.
-        present: the group as it is by the records that were taken; it is not changed. None = it is not there.
-        ahead: what was written since, in order.
+        near: what was written around it.
+        times: when it was handled and answered at the latest, by the order of its connection.
         claimed: by member, the moment and place of what its requests before wrote last.
+        left: members that left by themselves of late, as lines tell.
         elsewhere: what the group id is, where it is no group of the protocol; None = not known.
         is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
         failures: when targets could not be computed, and of which epoch, as lines tell.
@@ -71,14 +72,26 @@ class Asked(Struct, frozen=True, gc=False):
 
     exchange: Exchange
     request: Any
-    present: Any
-    ahead: Sequence[Operation]
+    near: Surroundings
     world: World
-    claimed: dict[str, tuple[float, int]]
+    times: tuple[float, float]
+    claimed: dict[str, Claim]
+    left: frozenset[str] = frozenset()
     elsewhere: GroupType | None = GroupType.ABSENT
     is_elected: bool = False
     failures: Sequence[tuple[float, int]] = ()
     is_release_told: bool = True
+
+    @property
+    def speaker(self) -> Speaker:
+        """Who sent it."""
+        return speaker_of(self.exchange.row)
+
+    @property
+    def moment(self) -> Moment:
+        """When, and what was written before it by those who sent it."""
+        claims = [self.claimed[each] for each in self.speaker.ids if each in self.claimed]
+        return Moment(*self.times, max(claims, default=(-inf, 0)))
 
 
 class Predicted(Struct, frozen=True, gc=False):
@@ -104,11 +117,15 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
     rules = asked.world.settings.rules
     if exchange.row.api == "ShareGroupHeartbeat" and not rules.keeps_share_targets:
         return None, WHY_UNTOLD
-    by_records, claim = _of_own_records(protocol, asked)
+    by_records = _of_own_records(protocol, asked)
     if by_records is not None and not observed:
-        asked.claimed.update(claim)
-        return by_records, None
-    by_state, why = _of_states(protocol, asked)
+        if by_records.is_late and not _agrees(protocol, exchange, by_records.predicted):
+            unwritten = _of_state(protocol, asked, by_records.begin)
+            if unwritten is not None and _agrees(protocol, exchange, unwritten):
+                return unwritten, WHY_LATE
+        asked.claimed.update(by_records.claims)
+        return by_records.predicted, None
+    by_state, why = _of_states(protocol, asked, may_be_late=by_records is None)
     may_be_early = not asked.is_release_told and not rules.hashes_topics
     may_fail = may_be_early or not rules.balances_by_level
     untold = protocol.untold | {Error.UNKNOWN_SERVER_ERROR} if may_fail else protocol.untold
@@ -116,50 +133,99 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
         return None, WHY_UNTOLD
     if by_records is None or (by_state is not None and _explains(by_state, exchange)):
         return by_state, why
-    return by_records, None
+    return by_records.predicted, None
 
 
-def _of_own_records(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, dict[str, tuple[float, int]]]:
-    """Return the answer of a request that wrote records, and whose the last of them are; None if it wrote nothing."""
-    own = _own_operations(protocol, asked)
+class _Written(Struct, frozen=True, gc=False):
+    """What a request is answered that wrote records.
+
+    Attributes:
+        begin: the place of the first operation that is its own.
+        is_late: its line is, if they are its own.
+        claims: whose the last of them are.
+    """
+
+    predicted: Predicted
+    begin: int
+    is_late: bool
+    claims: dict[str, Claim]
+
+
+def _of_own_records(protocol: AuditedProtocol, asked: Asked) -> _Written | None:
+    """Return the answer of a request that wrote records; None if it wrote nothing."""
+    near, speaker, moment = asked.near, asked.speaker, asked.moment
+    own = own_operations(protocol.types, near, moment, speaker)
     if own is None:
-        return None, {}
+        return None
     begin, end = own
-    before = _group_after(protocol, asked, asked.ahead[:begin])
-    records = [record for each in asked.ahead[begin:end] for record in each.records]
-    found = _answer(protocol, asked, before, records)
+    records = [record for each in near.operations[begin:end] for record in each.records]
+    found = _answer(protocol, asked, near.group_at(protocol, begin), records)
     if found is None or found.error:
-        return None, {}
-    row, last = asked.exchange.row, asked.ahead[end - 1]
-    return found, {row.member_id or row.answered_member_id or "": (last.at, last.place)}
+        return None
+    last = near.operations[end - 1]
+    claims = dict.fromkeys(speaker.ids, (last.at, last.place))
+    return _Written(found, begin, is_before(near.operations[begin], moment), claims)
 
 
-def _of_states(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
-    """Return the answer of a request that wrote nothing, by the likeliest state, else by one next to it."""
-    at, observed = asked.exchange.handled_at, asked.exchange.observed_error
-    count = sum(each.at <= at for each in asked.ahead)
-    likeliest = _answer(protocol, asked, _group_after(protocol, asked, asked.ahead[:count]), ())
+def _of_states(protocol: AuditedProtocol, asked: Asked, may_be_late: bool) -> tuple[Predicted | None, str | None]:
+    """Return the answer of a request that wrote nothing, by the likeliest state, else by one next to it.
+
+    Args:
+        protocol: the protocol of the group.
+        asked: the request.
+        may_be_late: its line may be late; it is not known to stand beside what it wrote.
+    """
+    exchange, near, moment = asked.exchange, asked.near, asked.moment
+    at, observed, operations = moment.handled_at, exchange.observed_error, near.operations
+    by_time = sum(each.at <= at for each in operations)
+    of_later = first_of_later_request(protocol.types, near, moment, asked.speaker, asked.left) if may_be_late else None
+    count = by_time if of_later is None else of_later
+    likeliest = _of_state(protocol, asked, count)
     if likeliest is None:
         return None, WHY_UNKNOWN
-    if _explains(likeliest, asked.exchange):
+    if _explains(likeliest, exchange):
         return likeliest, None
-    for end in range(len(asked.ahead) + 1):
-        is_near = end == 0 or asked.ahead[end - 1].at <= asked.exchange.answered_at + SAME_MOMENT_MS
+    for end in range(min(near.taken, count), len(operations) + 1):
+        is_near = end == 0 or operations[end - 1].at <= exchange.answered_at + SAME_MOMENT_MS
         if end == count or not is_near:
             continue
-        other = _answer(protocol, asked, _group_after(protocol, asked, asked.ahead[:end]), ())
+        other = _of_state(protocol, asked, end)
         if other is None:
             return None, WHY_UNKNOWN  # it was another coordinator's by then
-        if _explains(other, asked.exchange):
-            return other, WHY_RACE
+        if _explains(other, exchange):
+            return other, WHY_RACE if of_later is None else WHY_LATE
+    for end in range(count - 1, -1, -1) if may_be_late else ():
+        last = operations[end]
+        if last.at < at - LATE_LINE_MS or (last.at, last.place) <= moment.claimed:
+            break
+        other = _of_state(protocol, asked, end)
+        if other is not None and _explains(other, exchange):
+            return other, WHY_LATE
     said = f"{likeliest.error}" if likeliest.error != observed else f"epoch {likeliest.answer.epoch}"
     return likeliest, f"in {likeliest.state or 'no group'} the state machine answers {said}"
+
+
+def _of_state(protocol: AuditedProtocol, asked: Asked, end: int) -> Predicted | None:
+    """Return the answer of a request that wrote nothing, after the first operations, so many of them."""
+    return _answer(protocol, asked, asked.near.group_at(protocol, end), ())
 
 
 def _explains(predicted: Predicted, exchange: Exchange) -> bool:
     if predicted.error != exchange.observed_error:
         return False
     return exchange.observed_generation is None or predicted.answer.epoch == exchange.observed_generation
+
+
+def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> bool | None:
+    """Whether the member was told the assignment that is foreseen; None where there is none on either side."""
+    told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
+    if told is None and (foreseen is None or exchange.row.api not in MODERN_HEARTBEATS):
+        return None
+    return told == (None if foreseen is None else of_numbers(foreseen))
+
+
+def _agrees(protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> bool:
+    return _explains(predicted, exchange) and _is_assignment_agreed(protocol, exchange, predicted) is not False
 
 
 def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequence[Record[Struct]]) -> Predicted | None:
@@ -204,57 +270,6 @@ def _of_other_group(asked: Asked) -> Predicted | None:
     return Predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
 
 
-def _group_after(protocol: AuditedProtocol, asked: Asked, operations: Sequence[Operation]) -> Any:
-    """Return a copy of the group as it is after some operations."""
-    return protocol.group_after(asked.present, [record for each in operations for record in each.records])
-
-
-# --- whose records they are ----------------------------------------------------------------------------------------
-
-
-def _own_operations(protocol: AuditedProtocol, asked: Asked) -> tuple[int, int] | None:
-    """Return the places of the operations that a request wrote; None if it wrote nothing, as far as can be told."""
-    exchange, row = asked.exchange, asked.exchange.row
-    ids = {row.member_id, row.answered_member_id} - {None, ""}
-    leavers = {each.member_id for each in row.leaving_members or ()} - {None, ""}
-    until = exchange.answered_at + RACE_WINDOW_MS  # a broker answers when the records are written
-    claimed = max((asked.claimed[each] for each in ids if each in asked.claimed), default=(-inf, 0))
-    is_leave = (row.generation is not None and row.generation == -1 and row.api not in _COMMITS) or bool(leavers)
-    if row.api in _COMMITS:
-        return None
-    for begin, operation in _near(asked.ahead, exchange.handled_at - SAME_MOMENT_MS, until):
-        is_claimed = (operation.at, operation.place) <= claimed
-        if is_claimed or not _is_by(protocol, operation, ids | leavers, is_leave):
-            continue
-        end = begin + 1
-        following = asked.ahead[end] if end < len(asked.ahead) else None
-        is_heir = not is_leave and operation.records[0].value is None  # which first takes its forerunner's place
-        if is_heir and following is not None and following.at == operation.at:
-            end += _is_by(protocol, following, ids, False)
-        return begin, end
-    return None
-
-
-def _near(ahead: Sequence[Operation], since: float, until: float) -> Iterator[tuple[int, Operation]]:
-    for place, operation in enumerate(ahead):
-        if since <= operation.at <= until:
-            yield place, operation
-
-
-def _is_by(protocol: AuditedProtocol, operation: Operation, ids: set[str | None], is_leave: bool) -> bool:
-    """Whether an operation is one that somebody leaves by, or that somebody speaks in."""
-    types = protocol.types
-    of_member = [each for each in operation.records if each.type_id in (types.member, types.current)]
-    named = [each for each in of_member if each.name in ids]
-    if is_leave:
-        return any(each.value is None for each in named)
-    return any(each.value is not None for each in named)
-
-
-_COMMITS = frozenset({"OffsetCommit", "TxnOffsetCommit", "SyncGroup", "Heartbeat"})
-"""Requests that write no records of the group."""
-
-
 # --- rows ----------------------------------------------------------------------------------------------------------
 
 
@@ -265,6 +280,7 @@ def audit_row(
     exchange = asked.exchange
     audited = observed_row(cluster, exchange, exchange.row.member_id)
     audited.group_type, audited.why = protocol.group_type, why
+    audited.is_answer_used = why == WHY_LATE
     if predicted is not None:
         _compare(audited, protocol, exchange, predicted)
     if not audited.agrees and asked.world.settings.rules.is_beyond_read:
@@ -274,12 +290,10 @@ def audit_row(
 
 def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> None:
     """Fill in what is predicted, and whether the broker answered so."""
-    told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:
         audited.predicted_generation = predicted.answer.epoch
-    if told is not None or (foreseen is not None and exchange.row.api in MODERN_HEARTBEATS):
-        audited.is_assignment_agreed = told == (None if foreseen is None else of_numbers(foreseen))
+    audited.is_assignment_agreed = _is_assignment_agreed(protocol, exchange, predicted)
     audited.agrees = _explains(predicted, exchange) and audited.is_assignment_agreed is not False
     if not audited.agrees and audited.why is None:
         said = "the assignment" if _explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"

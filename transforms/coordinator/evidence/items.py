@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from hashlib import blake2b
+from math import inf
 
 from msgspec import Struct
 
@@ -40,6 +41,7 @@ class Item(Struct, gc=False, array_like=True):
         second: a request's second answer, which has a line of its own: a broker gives it when it fails in between.
         modern: records of newer protocols that were written at one moment, in the order of the log; beside them, as
             `record`, that of the classic group that is converted there.
+        followed_at: moment by which a later request of its connection had been taken up, so that it was answered.
     """
 
     at: float
@@ -52,6 +54,7 @@ class Item(Struct, gc=False, array_like=True):
     holds: int = 0
     second: GroupRequestRow | None = None
     modern: list[ModernGroupRecordRow] | None = None
+    followed_at: float = inf
 
     @property
     def token(self) -> int:

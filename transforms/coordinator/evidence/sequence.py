@@ -137,7 +137,8 @@ class Sequencer:
         last, _ = self._connections.last.get(connection, (-inf, 0))
         count, reached = 0, last
         item, number = None, None
-        for row in rows:
+        followed = _followed_at(rows)
+        for place, row in enumerate(rows):
             if item is not None and row.correlation_id == number and _is_second_answer(rows[count - 1], row):
                 item.second, count = row, count + 1
                 self._emit_answer(found, row, item.at, before)
@@ -147,7 +148,7 @@ class Sequencer:
             if at >= before:
                 break
             reached, count, number = at, count + 1, row.correlation_id
-            item = Item(at, Kind.REQUEST, (row.source_file, row.line_number, row.seq), row, None, None, at)
+            item = Item(at, Kind.REQUEST, _place(row), row, None, None, at, followed_at=followed[place])
             found.append(item)
             if row.api in WAITING_APIS:
                 self._emit_answer(found, row, at, before)
@@ -221,6 +222,19 @@ def _is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:
     has_failed = Error.UNSUPPORTED_VERSION in (first.error_code, row.error_code)
     is_of_one = first.error_code != row.error_code and first.client_id == row.client_id
     return has_failed and is_of_one and abs(_taken_up_at(row) - _taken_up_at(first)) <= SAME_MOMENT_MS
+
+
+def _followed_at(rows: list[GroupRequestRow]) -> list[float]:
+    """Return when a later one of each connection's requests was taken up, where that looks earlier than its own time.
+
+    What looks later hangs on how far the log has been read.
+    """
+    found, earliest = [inf] * len(rows), inf
+    for place in range(len(rows) - 1, -1, -1):
+        raw = _taken_up_at(rows[place])
+        found[place] = earliest if earliest < raw else inf
+        earliest = min(earliest, raw)
+    return found
 
 
 def _place(row: GroupRequestRow) -> tuple[str, int, int]:

@@ -48,11 +48,17 @@ HOLD_MS = 5.0
 MOST_HOLDS = 10
 """How often it is put off; then it is taken as it is."""
 
+NO_MORE_HOLDS = 1_000_000
+"""More than anything is put off."""
+
 HOLDS_OF_A_JOIN = 2
 """How often a JoinGroup is put off: the estimate of when it was handled is off by no more than 5 ms or so."""
 
 STORE_MS = 5.0
 """An answer that was held back longer waited for something: for the leader, or for the log."""
+
+SLOW_APPEND_MS = 1_000.0
+"""How long a request to a group of epochs is put off, at the most, until what it can have written has been seen."""
 
 # --- one thing that several witnesses tell of -----------------------------------------------------------------------
 
@@ -76,6 +82,13 @@ REORDER_MS = 1_000.0
 
 CONNECTION_MEMORY_MS = 60_000.0
 """A connection that was silent for this long is forgotten: no estimate is off by so much."""
+
+LATE_LINE_MS = 500.0
+"""How late a line of the request log may be: a broker that stalls after it has answered writes it long after. Looked
+for where groups of epochs are asked, whose records have times of their own."""
+
+PAST_MS = REORDER_MS + SLOW_APPEND_MS + LATE_LINE_MS
+"""How far back it is known what a group of epochs was."""
 
 # --- what the fold waits for ----------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from math import inf
 from msgspec import Struct, field
 
 from transforms.coordinator.evidence.items import Item, Kind, Rank
-from transforms.coordinator.evidence.tolerances import HOLD_MS, MOST_HOLDS
+from transforms.coordinator.evidence.tolerances import HOLD_MS, NO_MORE_HOLDS
 
 _COMPACT_AT = 4_096
 
@@ -59,7 +59,7 @@ class Waiting(Struct, array_like=True):
                 # A broker answers one request of a connection before it reads the next: this one cannot wait longer.
                 del self.held[place]
                 heapq.heapify(self.held)
-                held.at, held.holds = item.at, MOST_HOLDS
+                held.at, held.holds = item.at, NO_MORE_HOLDS
                 return held
         self.position += 1
         return item

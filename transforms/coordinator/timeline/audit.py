@@ -27,6 +27,7 @@ WHY_UNPRINTED = "own answer shows whether it brought something new, which the lo
 WHY_SETTING = "own answer shows the broker's setting"
 WHY_NEW_GROUP = "own answer shows that the group was new"
 WHY_EITHER = "answered while the coordinator was loading or giving up: one of two answers that were possible"
+WHY_LATE = "own answer shows that its line, or what was written, is late in the log"
 WHY_UNKNOWN = "state not known yet"
 WHY_NOT_COORDINATOR = "not the coordinator, and no line shows when"
 WHY_OTHER_COPY = "answered by a broker while another coordinates the group already"
