@@ -20,7 +20,7 @@ from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.consumer.taking import protocol as consumer
 from transforms.coordinator.epochs.audit import Asked, audit_row, judge
 from transforms.coordinator.epochs.course import Course
-from transforms.coordinator.epochs.nearby import Operation, Surroundings
+from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings, speaker_of
 from transforms.coordinator.epochs.operations import read_operations
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.evidence.exchanges import exchange_of
@@ -219,7 +219,8 @@ class GroupWalk:
         protocol = PROTOCOLS.get(group_type or "")
         if protocol is None or group_type is None or self._lacks_records(row):
             return False
-        exchange = exchange_of(item)
+        exchange, modern = exchange_of(item), self._state.modern
+        speaker = speaker_of(row, modern.told.has_left)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
         classic = self._state.classic.machine.present
@@ -229,12 +230,12 @@ class GroupWalk:
             protocol.request_of(row),
             self._around(group_type, item.handled_at, row.answered_at),
             World(settings=settings, now=item.handled_at),
-            (min(_estimate(item, row), item.followed_at), min(row.answered_at, item.followed_at)),
-            self._state.modern.claimed,
-            self._state.modern.told.left,
+            speaker,
+            self._moment(item, row, speaker),
+            modern.claimed,
             self._elsewhere(group_type),
             classic is not None and classic.protocol is not None,
-            self._state.modern.told.failures,
+            modern.told.failures,
             self._state.shared.brokers.is_release_told,
         )
         predicted, why = judge(protocol, asked)
@@ -260,6 +261,15 @@ class GroupWalk:
             there = next((name for each in near for name in each.operations), None)
         return there
 
+    def _moment(self, item: Item, row: GroupRequestRow, speaker: Speaker) -> Moment:
+        claimed = self._state.modern.claimed
+        handled_at = item.handled_at if row.handled_at is None else min(item.handled_at, row.handled_at)
+        return Moment(
+            min(handled_at, item.followed_at),
+            min(row.answered_at, item.followed_at),
+            max((claimed[each] for each in speaker.ids if each in claimed), default=(-inf, 0)),
+        )
+
     def _around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
         until = max(handled_at, answered_at) + SAME_MOMENT_MS
         course = self._courses.get(group_type)
@@ -278,11 +288,6 @@ class GroupWalk:
         if self._state.classic.machine.present is not None:
             return GroupType.CLASSIC
         return GroupType.ABSENT if self._courses else None
-
-
-def _estimate(item: Item, row: GroupRequestRow) -> float:
-    """Return when a request was taken up, wherever an earlier line of its connection put it."""
-    return item.handled_at if row.handled_at is None else min(item.handled_at, row.handled_at)
 
 
 def _operations(taken: Iterable[Ahead], group_type: str) -> Iterator[Operation]:

@@ -10,7 +10,6 @@ that lay within those explains the answer and the likeliest one does not, the ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import Any
 
 from msgspec import Struct
@@ -24,7 +23,6 @@ from transforms.coordinator.epochs.nearby import (
     first_of_later_request,
     is_before,
     own_operations,
-    speaker_of,
 )
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.epochs.requests import caller_of
@@ -61,9 +59,9 @@ class Asked(Struct, frozen=True, gc=False):
     Attributes:
         request: as the machine takes it.
         near: what was written around it.
-        times: when it was handled and answered at the latest, by the order of its connection.
+        speaker: who sent it.
+        moment: when, by the order of its connection, and what was written before it by those who sent it.
         claimed: by member, the moment and place of what its requests before wrote last.
-        left: members that left by themselves of late, as lines tell.
         elsewhere: what the group id is, where it is no group of the protocol; None = not known.
         is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
         failures: when targets could not be computed, and of which epoch, as lines tell.
@@ -74,24 +72,13 @@ class Asked(Struct, frozen=True, gc=False):
     request: Any
     near: Surroundings
     world: World
-    times: tuple[float, float]
+    speaker: Speaker
+    moment: Moment
     claimed: dict[str, Claim]
-    left: frozenset[str] = frozenset()
     elsewhere: GroupType | None = GroupType.ABSENT
     is_elected: bool = False
     failures: Sequence[tuple[float, int]] = ()
     is_release_told: bool = True
-
-    @property
-    def speaker(self) -> Speaker:
-        """Who sent it."""
-        return speaker_of(self.exchange.row)
-
-    @property
-    def moment(self) -> Moment:
-        """When, and what was written before it by those who sent it."""
-        claims = [self.claimed[each] for each in self.speaker.ids if each in self.claimed]
-        return Moment(*self.times, max(claims, default=(-inf, 0)))
 
 
 class Predicted(Struct, frozen=True, gc=False):
@@ -125,6 +112,8 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
                 return unwritten, WHY_LATE
         asked.claimed.update(by_records.claims)
         return by_records.predicted, None
+    if by_records is not None and by_records.is_certain:
+        return by_records.predicted, None  # whatever it is said to have been answered
     by_state, why = _of_states(protocol, asked, may_be_late=by_records is None)
     may_be_early = not asked.is_release_told and not rules.hashes_topics
     may_fail = may_be_early or not rules.balances_by_level
@@ -142,12 +131,14 @@ class _Written(Struct, frozen=True, gc=False):
     Attributes:
         begin: the place of the first operation that is its own.
         is_late: its line is, if they are its own.
+        is_certain: nobody else can have written them: its member speaks in them, or left, as a line tells.
         claims: whose the last of them are.
     """
 
     predicted: Predicted
     begin: int
     is_late: bool
+    is_certain: bool
     claims: dict[str, Claim]
 
 
@@ -164,7 +155,9 @@ def _of_own_records(protocol: AuditedProtocol, asked: Asked) -> _Written | None:
         return None
     last = near.operations[end - 1]
     claims = dict.fromkeys(speaker.ids, (last.at, last.place))
-    return _Written(found, begin, is_before(near.operations[begin], moment), claims)
+    is_late = is_before(near.operations[begin], moment)
+    is_certain = not is_late and (bool(speaker.left) or not speaker.is_leave)
+    return _Written(found, begin, is_late, is_certain, claims)
 
 
 def _of_states(protocol: AuditedProtocol, asked: Asked, may_be_late: bool) -> tuple[Predicted | None, str | None]:
@@ -178,7 +171,7 @@ def _of_states(protocol: AuditedProtocol, asked: Asked, may_be_late: bool) -> tu
     exchange, near, moment = asked.exchange, asked.near, asked.moment
     at, observed, operations = moment.handled_at, exchange.observed_error, near.operations
     by_time = sum(each.at <= at for each in operations)
-    of_later = first_of_later_request(protocol.types, near, moment, asked.speaker, asked.left) if may_be_late else None
+    of_later = first_of_later_request(protocol.types, near, moment, asked.speaker) if may_be_late else None
     count = by_time if of_later is None else of_later
     likeliest = _of_state(protocol, asked, count)
     if likeliest is None:

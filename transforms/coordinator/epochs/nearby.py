@@ -8,8 +8,10 @@ or by one that came after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -17,12 +19,14 @@ from msgspec import Struct
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, RACE_WINDOW_MS, SAME_MOMENT_MS
+from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, Types
 
 Claim = tuple[float, int]
 """Moment and place of what was written."""
 
 _LEFT_FOR_GOOD = -1
+_written_at = attrgetter("at")
 _SILENT = frozenset({"OffsetCommit", "TxnOffsetCommit", "SyncGroup", "Heartbeat"})
 """Requests that write no records of the group."""
 
@@ -74,15 +78,28 @@ class Moment(Struct, frozen=True, gc=False):
 
 
 class Speaker(Struct, frozen=True, gc=False):
-    """Who sent a request, by the ids that its records may have, and whether it leaves by it."""
+    """Who sent a request.
+
+    Attributes:
+        ids: of all that it may write records of.
+        is_leave: somebody leaves by it.
+        is_silent: it writes no records of the group.
+        says_who: it says what a member's record has.
+        converts: it may convert a classic group, which writes records of all its members.
+        left: those of `ids` who left by themselves of late, as lines tell.
+    """
 
     ids: frozenset[str]
     is_leave: bool
     is_silent: bool
     says_who: bool
+    converts: bool = False
+    left: frozenset[str] = frozenset()
 
     def may_have_written(self, types: Types, operation: Operation) -> bool:
         """Whether an operation is one by which somebody leaves, or in which somebody speaks."""
+        if operation.records[0].type_id == CLASSIC_GROUP and not self.converts:
+            return False
         of_member = [each for each in operation.records if each.type_id in (types.member, types.current)]
         named = [each for each in of_member if each.name in self.ids]
         if self.is_leave:
@@ -97,15 +114,16 @@ class Speaker(Struct, frozen=True, gc=False):
         return self.says_who or not any(each.type_id == types.member for each in told)
 
 
-def speaker_of(row: GroupRequestRow) -> Speaker:
-    """Return who sent a request."""
+def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
+    """Return who sent a request; `left` = whether a line tells that a member left by itself of late."""
     leavers = {each.member_id for each in row.leaving_members or ()}
     ids = {row.member_id, row.answered_member_id, *leavers} - {None, ""}
     is_leave = bool(leavers - {None, ""}) or (row.generation == _LEFT_FOR_GOOD and row.api not in _SILENT)
     says_who = row.api == "JoinGroup" or row.generation == 0
     says_who |= row.subscribed_topics is not None or row.subscribed_regex is not None
     says_who |= row.server_assignor is not None or row.rack_id is not None or (row.rebalance_timeout_ms or -1) >= 0
-    return Speaker(frozenset(each for each in ids if each), is_leave, row.api in _SILENT, says_who)
+    named = frozenset(each for each in ids if each)
+    return Speaker(named, is_leave, row.api in _SILENT, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named)))
 
 
 def own_operations(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> tuple[int, int] | None:
@@ -132,24 +150,13 @@ def is_before(operation: Operation, moment: Moment) -> bool:
     return operation.at < moment.handled_at - SAME_MOMENT_MS
 
 
-def first_of_later_request(
-    types: Types, near: Surroundings, moment: Moment, speaker: Speaker, left: frozenset[str]
-) -> int | None:
-    """Return the place of the first operation before a request that must be of a later request of its member.
-
-    Args:
-        types: numbers of record types.
-        near: what was written.
-        moment: when the request was handled.
-        speaker: who sent it.
-        left: members that left by themselves of late, as lines tell.
-    """
-    leaving = Speaker(speaker.ids & left, True, False, False)
+def first_of_later_request(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> int | None:
+    """Return the place of the first operation before a request that must be of a later request of its member."""
+    speaking, leaving = Speaker(speaker.ids, False, False, True), Speaker(speaker.left, True, False, False)
     for place, operation in _unclaimed(near, moment):
         if operation.at > moment.handled_at:
             return None
-        is_spoken = Speaker(speaker.ids, False, False, True).may_have_written(types, operation)
-        speaking = Speaker(speaker.ids, False, False, True)
+        is_spoken = speaking.may_have_written(types, operation)
         if is_spoken and speaking.could_have_written_late(types, operation):
             return place
         if leaving.ids and leaving.may_have_written(types, operation):
@@ -160,6 +167,9 @@ def first_of_later_request(
 def _unclaimed(near: Surroundings, moment: Moment) -> Iterator[tuple[int, Operation]]:
     """Operations around a request that none of its member's earlier ones wrote."""
     since, until = moment.handled_at - LATE_LINE_MS, moment.answered_at + RACE_WINDOW_MS
-    for place, operation in enumerate(near.operations):
-        if since <= operation.at <= until and (operation.at, operation.place) > moment.claimed:
+    first = bisect_left(near.operations, since, key=_written_at)
+    for place, operation in enumerate(near.operations[first:], first):
+        if operation.at > until:
+            return
+        if (operation.at, operation.place) > moment.claimed:
             yield place, operation

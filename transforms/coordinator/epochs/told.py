@@ -77,10 +77,9 @@ class Told(Struct, array_like=True):
         near = [each for each in self.departures.get(member_id, ()) if abs(each.at - at) <= REMOVAL_SLACK_MS]
         return min(near, key=lambda each: abs(each.at - at), default=None)
 
-    @property
-    def left(self) -> frozenset[str]:
-        """Members that left by themselves."""
-        return frozenset(name for name, each in self.departures.items() if each[-1].cause == "left")
+    def has_left(self, member_id: str) -> bool:
+        """Whether a member left by itself of late, and was not sent away since."""
+        return member_id in self.departures and self.departures[member_id][-1].cause == "left"
 
     def is_bump_told(self, epoch: int, at: float) -> bool:
         """Whether a line tells of a bump at a moment."""
