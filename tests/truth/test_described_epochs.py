@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import msgspec
 import pytest
 
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
-from tests.support.captures import MODERN, MODERN_CHAOTIC, capture
+from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER
 from tests.support.pure_pipeline import Row, Tables, run_pipeline
 from tests.truth.test_modern_groups import Standing, described, parts_told, timelines, topics_of
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
@@ -26,31 +27,42 @@ _TYPES = {
 }
 
 
+_MEMBERS = (5, 10, 19)
+"""Record types that say who a member is, of consumer, share and streams groups."""
+
+_WishOf = Callable[[Row, Epochs, float], str | None]
+
+
 class Told(NamedTuple):
-    """What a broker described, and what is described of the same moment."""
+    """What a broker described, and what is described of the same moment.
+
+    Attributes:
+        wishes: the assignor that most members wished for, since targets were computed; "" = none; None = none of one.
+    """
 
     line: Row
     at: float
     standing: Standing
     epochs: Epochs
     members: dict[str, Member]
+    wishes: str | None
 
 
-@pytest.fixture(scope="module", params=(*MODERN, *MODERN_CHAOTIC))
-def snapshots(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Told]:
-    folder = capture(request.param, tmp_path_factory.mktemp("captures"))
+@pytest.fixture(scope="module", params=(*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC))
+def snapshots(request: pytest.FixtureRequest, capture_dir: Callable[[str], Path]) -> list[Told]:
+    folder = capture_dir(request.param)
     return list(snapshots_of(folder, run_pipeline(folder)))
 
 
 def snapshots_of(folder: Path, tables: Tables) -> Iterator[Told]:
     topics = topics_of(folder)
-    known, lives = timelines(tables, topics), _lives(tables, topics)
+    known, lives, wishes = timelines(tables, topics), _lives(tables, topics), _wishes(tables)
     for line in described(folder):
         timeline = known[line["group"], line["gtype"]]
         until = line["t1"] * 1000 + _SLACK_MS
         standing = timeline.at(until)
         if standing is not None and timeline.stands_still(line["t0"] * 1000 - _SLACK_MS, until):
-            yield _told(line, standing, lives[line["group"], timeline.life_at(until)], until)
+            yield _told(line, standing, lives[line["group"], timeline.life_at(until)], until, wishes)
 
 
 def _lives(tables: Tables, topics: dict[str, str]) -> dict[tuple[str, int], dict[str, list[Any]]]:
@@ -70,13 +82,14 @@ def _renamed(part: str, topics: dict[str, str]) -> str:
     return f"{topics.get(topic, topic)}-{number}"
 
 
-def _told(line: Row, standing: Standing, rows: dict[str, list[Any]], at: float) -> Told:
+def _told(line: Row, standing: Standing, rows: dict[str, list[Any]], at: float, wishes: _WishOf) -> Told:
     epochs = epochs_at(rows["generations"], at)
     assert epochs is not None
     asked = [row for row in rows["generation_members"] if row.generation in epochs.told_of]
     given = Rows(members=asked, assignments=rows["assignments"], reconciliations=rows["reconciliations"])
     instances = {name: line["members"][name].get("instance") for name in standing.members}
-    return Told(line, at, standing, epochs, members_at(given, epochs, standing.state, instances, at))
+    members = members_at(given, epochs, standing.state, instances, at)
+    return Told(line, at, standing, epochs, members, wishes(line, epochs, at))
 
 
 def _members(snapshots: list[Told]) -> Iterator[tuple[Told, Row, Member]]:
@@ -95,7 +108,7 @@ def _target(line: Row, member: Row) -> set[Part]:
 
 def test_epochs_and_what_members_have_are_as_the_broker_told_them(snapshots: list[Told]):
     assert len(snapshots) >= 450
-    for line, _, _, epochs, members in snapshots:
+    for line, _, _, epochs, members, _ in snapshots:
         assert (epochs.group_epoch, epochs.assignment_epoch) == (line["epoch"], line["assignment_epoch"]), line
         assert {name: set(each.owned) for name, each in members.items()} == {
             name: _parts(member) for name, member in line["members"].items()
@@ -108,7 +121,7 @@ def test_members_are_at_the_epochs_that_the_broker_told_or_it_is_not_known(snaps
     for each, told, member in _members(snapshots):
         assert member.epoch in (told["epoch"], None), each.line
         found[member.epoch is not None] += 1
-    assert found[True] >= 0.98 * found.total(), found
+    assert found[True] >= 0.97 * found.total(), found
 
 
 def test_targets_are_those_that_the_broker_told_or_it_is_not_known_which_but_how_many(snapshots: list[Told]):
@@ -141,10 +154,36 @@ def test_who_waits_waits_for_what_its_target_has_and_others_hold(snapshots: list
 
 
 def test_the_assignor_is_the_one_that_members_wished_for_when_targets_were_computed(snapshots: list[Told]):
-    """A broker tells the wish of the members that it has at the moment, which may have changed since."""
-    agrees = [
-        each.epochs.assignor == each.line["assignor"]
-        for each in snapshots
-        if each.line["gtype"] != "STREAMS" and each.line["members"] and each.epochs.assignment_epoch
-    ]
-    assert sum(agrees) >= 0.97 * len(agrees), (sum(agrees), len(agrees))
+    """A broker tells the wish of the members that it has at the moment; so it is compared where that is the same.
+
+    Where as many wish for one as for another, it goes by the order of a hash map, which is another one when it computes
+    than when it describes.
+    """
+    compared = 0
+    for each in snapshots:
+        if each.line["gtype"] == "STREAMS" or not each.line["members"] or not each.epochs.assignment_epoch:
+            continue
+        if each.wishes is not None:
+            assert each.epochs.assignor == each.line["assignor"], each.line
+            compared += 1
+    assert compared >= 300
+
+
+def _wishes(tables: Tables) -> _WishOf:
+    """By the records of members: what most of them wished for when targets were computed and at a moment, if one."""
+    said: dict[str, list[tuple[float, str, str | None]]] = defaultdict(list)
+    for row in tables["modern_group_records"]:
+        if row["record_type"] in _MEMBERS:
+            wish = None if row["is_tombstone"] else json.loads(row["body"]).get("serverAssignor") or ""
+            said[row["group_id"]].append((row["recorded_at"], row["member_id"], wish))
+
+    def most_wanted(group: str, at: float) -> str | None:
+        present = {name: wish for since, name, wish in said[group] if since <= at}
+        (first, count), (_, other) = [*Counter(filter(None, present.values())).most_common(2), ("", 0), ("", 0)][:2]
+        return first if count > other else None if count else ""
+
+    def of(line: Row, epochs: Epochs, at: float) -> str | None:
+        then, now = most_wanted(line["group"], epochs.computed_at or at), most_wanted(line["group"], at)
+        return now if then == now else None
+
+    return of

@@ -6,7 +6,7 @@ import json
 import random
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from tests.support.pure_pipeline import (
     modern_by_group,
     read_silver,
     replay,
+    run_pipeline,
 )
 from tests.truth.test_captures_cut_anywhere import MOST_BYTES
 from tests.unit.coordinator.test_batch import batches
@@ -343,6 +344,35 @@ def test_a_prediction_can_be_wrong(folder: Path, api: str, told: str):
     rows = [row for row in replay({**silver, "group_requests": requests})["replay_audit"] if row["line_number"] in lied]
     assert rows and len(rows) == len(lied)
     assert not [lied[row["line_number"]] for row in rows if row["agrees"] is not False]
+
+
+_LATE_MS = 500
+_MOST_TURNED, _MOST_USED = 0.002, 0.004
+
+
+@pytest.mark.parametrize("name", ["modern-4.2.0", "modern-4.1.1"])
+def test_late_lines_of_the_request_log_cast_no_doubt_on_what_they_tell(name: str, capture_dir: Callable[[str], Path]):
+    """Every line is late by up to half a second, each by its own; lines and records of the group are not."""
+    silver, dice, tables = read_silver(capture_dir(name)), random.Random(17), run_pipeline(capture_dir(name))
+    lag: dict[tuple[str, int], int] = defaultdict(lambda: dice.randint(0, _LATE_MS))
+    requests = [_later(row, lag[row["source_file"], row["line_number"]]) for row in silver["group_requests"]]
+    honest = {_place(row) for row in _audited(tables) if row["agrees"]}
+    late = {_place(row): row for row in _audited(replay({**silver, "group_requests": requests}))}
+    turned = [place for place in honest if place not in late or not late[place]["agrees"]]
+    used = [row for row in late.values() if row["is_answer_used"]]
+    assert len(turned) <= _MOST_TURNED * len(honest), (len(turned), len(honest))
+    assert len(used) <= _MOST_USED * len(honest), (len(used), len(honest))
+    assert all(row["why"] for row in used)
+
+
+def _later(row: Row, lag: int) -> Row:
+    """Return a request as its line tells of it that was printed late: all its times follow from that of the line."""
+    times = ("received_at", "handled_at", "answered_at")
+    return {**row, **{name: None if row[name] is None else row[name] + lag for name in times}}
+
+
+def _place(row: Row) -> tuple[str, int, int]:
+    return row["source_file"], row["line_number"], row["seq"]
 
 
 # --- what is missing or odd -------------------------------------------------------------------------------------------

@@ -123,7 +123,9 @@ def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
     says_who |= row.subscribed_topics is not None or row.subscribed_regex is not None
     says_who |= row.server_assignor is not None or row.rack_id is not None or (row.rebalance_timeout_ms or -1) >= 0
     named = frozenset(each for each in ids if each)
-    return Speaker(named, is_leave, row.api in _SILENT, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named)))
+    return Speaker(
+        named, is_leave, row.api in _SILENT, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named))
+    )
 
 
 def own_operations(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> tuple[int, int] | None:

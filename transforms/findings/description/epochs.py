@@ -71,11 +71,15 @@ def members_at(
     told = {(row.generation, row.member_id): row for row in rows.members}
     static = [name for name, instance in instances.items() if instance is not None and name not in waits]
     maybe_away = [] if state == "Stable" else [name for name in static if AWAY in _at_ends(told, epochs, name)]
+    # Whoever was away and came back within one epoch leaves no trace but that the group waited for somebody.
+    unsure = {*static} - {*maybe_away} if state != "Stable" and _is_waited_for(epochs) and not waits else set()
     found = {}
     for name in instances:
         mine = [row for row in held if row.member_id == name]
         epoch = _epoch(told, epochs, name, mine, waits.get(name))
-        if name in maybe_away:
+        if name in unsure:
+            epoch = None
+        elif name in maybe_away:
             epoch = _if_away(told, epochs, name, epoch, is_alone=len(maybe_away) == 1)
         row = told.get((epochs.assignment_epoch, name))
         count = None if row is None else row.partitions_assigned
@@ -130,8 +134,12 @@ def _if_away(told: _Told, epochs: Epochs, name: str, epoch: int | None, *, is_al
     if at_begin == AWAY:
         is_back = epoch is not None and epoch >= epochs.group_epoch
         return None if is_back and at_end == AWAY else epoch if is_back else AWAY
-    is_waited_for = epochs.is_reached and epochs.assignment_epoch == epochs.group_epoch
-    return AWAY if is_alone and is_waited_for else None
+    return AWAY if is_alone and _is_waited_for(epochs) else None
+
+
+def _is_waited_for(epochs: Epochs) -> bool:
+    """Whether all had got to their targets, so that a group that is not settled waits for those who are away."""
+    return epochs.is_reached and epochs.assignment_epoch == epochs.group_epoch
 
 
 # --- what members have and wait for ----------------------------------------------------------------------------------
