@@ -169,7 +169,7 @@ class GroupWalk:
         """Let go of the group as one of any type but one, which a record shows."""
         for name, course in self._courses.items():
             if name != group_type and course.is_there:
-                self._forget_past(inf)
+                self._drop_past()
                 course.give_way(at)
 
     def _remember(self, item: Item, ahead: Ahead) -> None:
@@ -194,8 +194,13 @@ class GroupWalk:
                     spoken.behind.take(operation)
         del self._state.modern.past[: len(self._state.modern.past) - len(past)]
         if not past:
-            for group_type in self._courses:
-                getattr(self._state.modern, group_type).behind = None
+            self._drop_past()
+
+    def _drop_past(self) -> None:
+        self._past.clear()
+        self._state.modern.past.clear()
+        for group_type in self._courses:
+            getattr(self._state.modern, group_type).behind = None
 
     def _course(self, group_type: str) -> Course:
         course = self._courses.get(group_type)
