@@ -7,22 +7,17 @@ whose the group is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import takewhile
 from math import ceil, inf
 from typing import Any
 
-from msgspec import Struct
-
-from schemas.rows import GroupRequestRow, ModernGroupRecordRow
+from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
-from transforms.coordinator.consumer.taking import protocol as consumer
 from transforms.coordinator.epochs.audit import Asked, audit_row, judge
 from transforms.coordinator.epochs.course import Course
-from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings, speaker_of
-from transforms.coordinator.epochs.operations import read_operations
-from transforms.coordinator.epochs.protocol import AuditedProtocol
+from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import (
@@ -38,20 +33,12 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.world import ModernSettings, World
+from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of, read_moment
 from transforms.coordinator.rows.tables import Sink
-from transforms.coordinator.share.taking import protocol as share
 from transforms.coordinator.state import ReplayState, Spoken
-from transforms.coordinator.streams.taking import protocol as streams
 from transforms.coordinator.timeline.audit import WHY_SETTING, WHY_UNKNOWN
 
-PROTOCOLS: dict[str, AuditedProtocol] = {
-    each.group_type: each for each in (consumer.PROTOCOL, share.PROTOCOL, streams.PROTOCOL)
-}
-"""By type of the group."""
-
-_TYPE_OF_RECORD = {number: each.group_type for each in PROTOCOLS.values() for number in each.type_ids}
 _TYPE_OF_HEARTBEAT = {
     "ConsumerGroupHeartbeat": "consumer",
     "ShareGroupHeartbeat": "share",
@@ -68,14 +55,6 @@ _HOLDS_OF_A_CONVERSION = ceil(RECORD_DELAY_MS / HOLD_MS) + 1
 _HOLDS_OF_AN_APPEND = ceil(SLOW_APPEND_MS / HOLD_MS)
 
 
-class Ahead(Struct, frozen=True, gc=False):
-    """Records that were seen and not taken yet: when they were written, and their operations by type of the group."""
-
-    at: float
-    is_conversion: bool
-    operations: dict[str, list[list[Record[Struct]]]]
-
-
 class GroupWalk:
     """The replay of a group, as the driver knows it."""
 
@@ -88,15 +67,15 @@ class GroupWalk:
             if getattr(state.modern, group_type) is not None:
                 self._course(group_type)
         waiting = state.waiting.items[state.waiting.position :]
-        self._ahead = deque(_read(item, item.modern) for item in waiting if item.modern)
-        self._past = deque(_read(item, item.modern) for item in state.modern.past if item.modern)
+        self._ahead = deque(read_moment(item, item.modern) for item in waiting if item.modern)
+        self._past = deque(read_moment(item, item.modern) for item in state.modern.past if item.modern)
         self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
         if item.modern:
-            self._ahead.append(_read(item, item.modern))
+            self._ahead.append(read_moment(item, item.modern))
             self._classic.notice_modern(item.modern[0].topic_partition_of_record)
             for row in item.modern:
                 self._state.shared.brokers.notice_modern(row)
@@ -278,12 +257,12 @@ class GroupWalk:
     def _around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
         until = max(handled_at, answered_at) + SAME_MOMENT_MS
         course = self._courses.get(group_type)
-        past = list(_operations(self._past, group_type))
+        past = list(operations_of(self._past, group_type))
         ahead = takewhile(lambda each: each.at <= until, self._ahead)
         spoken: Any = getattr(self._state.modern, group_type)
         behind = None if spoken is None or spoken.behind is None else spoken.behind.present
         present = None if course is None else course.present
-        return Surroundings(behind, present, len(past), [*past, *_operations(ahead, group_type)])
+        return Surroundings(behind, present, len(past), [*past, *operations_of(ahead, group_type)])
 
     def _elsewhere(self, group_type: str) -> GroupType | None:
         """Return what the group id is, if it is no group of a type; None = not known."""
@@ -293,23 +272,6 @@ class GroupWalk:
         if self._state.classic.machine.present is not None:
             return GroupType.CLASSIC
         return GroupType.ABSENT if self._courses else None
-
-
-def _operations(taken: Iterable[Ahead], group_type: str) -> Iterator[Operation]:
-    for each in taken:
-        for place, operation in enumerate(each.operations.get(group_type, ())):
-            yield Operation(each.at, place, operation)
-
-
-def _read(item: Item, rows: Sequence[ModernGroupRecordRow]) -> Ahead:
-    """Read the records of one moment, each group's type for itself."""
-    is_conversion = item.record is not None and item.record.record_offset < rows[0].record_offset
-    by_type: dict[str, list[ModernGroupRecordRow]] = {}
-    for row in rows:
-        if row.record_type in _TYPE_OF_RECORD:
-            by_type.setdefault(_TYPE_OF_RECORD[row.record_type], []).append(row)
-    operations = {name: read_operations(PROTOCOLS[name], own, is_conversion) for name, own in by_type.items()}
-    return Ahead(rows[0].recorded_at or 0.0, is_conversion, operations)
 
 
 @lru_cache(maxsize=64)
