@@ -38,19 +38,16 @@ class Selection:
         self.line_number = number
         if self._keeps_all:
             return True
-        is_newest = logged_at is not None and logged_at > self._newest_at
-        if is_newest and logged_at is not None:
-            self._newest_at = logged_at
         if may_tell(text, logged_at) or (self._is_in_kept and head_length(text) < 0):
             self._is_in_kept = True
-            if is_newest:
-                self._newest = None
+            if logged_at is not None and logged_at >= self._newest_at:
+                self._newest_at, self._newest = logged_at, None
             return True
         self._is_in_kept = False
         if number > self._counted_to:
             self.left_out += 1
-        if is_newest:
-            self._newest = entry
+        if logged_at is not None and logged_at > self._newest_at:
+            self._newest_at, self._newest = logged_at, entry
         return False
 
     def end(self) -> Entry | None:
