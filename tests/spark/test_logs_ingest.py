@@ -17,7 +17,6 @@ from jobs import ingest_logs
 from jobs.lake.lake import Lake
 from jobs.quality.verdicts import Question
 from jobs.sources.logs.progress import logs_read
-from schemas.spark import struct_type
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.quality import RUNS
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
@@ -209,7 +208,7 @@ def test_silver_is_the_same_whatever_is_kept_and_brokers_speak_up_to_the_same_mo
         )
         assert relevant == whole, spec
     bronze = {keep: lake.read(LOG_LINES).drop("loaded_at") for keep, lake in lakes.items()}
-    assert 2 * bronze["relevant"].count() < bronze["all"].count()
+    assert 1.5 * bronze["relevant"].count() < bronze["all"].count()
     assert bronze["relevant"].exceptAll(bronze["all"]).isEmpty()
     newest = "SELECT broker, max(logged_at) FROM {lines} GROUP BY broker"
     assert spark.sql(newest, lines=bronze["relevant"]).collect() == spark.sql(newest, lines=bronze["all"]).collect()
@@ -219,11 +218,12 @@ def test_silver_is_the_same_whatever_is_kept_and_brokers_speak_up_to_the_same_mo
 
 def test_how_much_is_rejected_is_judged_by_all_that_was_read(spark: SparkSession) -> None:
     law = next(law for law in LAWS if law.name == "little_is_rejected")
-    none = {spec.name: spark.createDataFrame([], struct_type(spec)) for spec in (OFFSETS_RECORDS, LOG_LINES)}
+    one = spark.sql("SELECT 'c' AS cluster")
+    taken = {OFFSETS_RECORDS.name: one.limit(0), LOG_LINES.name: one}
     rejected = spark.range(20).selectExpr("'c' AS cluster", "'bad_request_line' AS reason_code")
     now = datetime.now(timezone.utc)
     for left_out, is_broken in ((0, True), (1900, True), (2000, False)):
-        question = Question({**none, "rejected": rejected}, [], [law], Thresholds(now=now, left_out=left_out))
+        question = Question({**taken, "rejected": rejected}, [], [law], Thresholds(now=now, left_out=left_out))
         assert question.verdicts(spark)[0].passed is not is_broken, left_out
 
 
