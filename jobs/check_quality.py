@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
 from jobs.quality.gate import Batch, digest, hold, reads_beside
+from jobs.sources.logs.progress import logs_read
 from jobs.timelines.standing import standing
 from schemas.catalog import TABLES
 from schemas.expectations import checks_of
@@ -60,6 +61,7 @@ def _held(job: Job, specs: Sequence[TableSpec], groups: Iterable[str] | None) ->
         evidence={spec: _rows(job, spec, listed) for spec in specs},
         beside={spec: job.lake.read(spec) for spec in reads_beside(specs)},
         spoken=reached.newest if reached else {},
+        left_out=logs_read(job.lake).left_out,
     )
 
 

@@ -1,16 +1,18 @@
 """Reads the broker's logs into bronze, and what their lines tell into silver.
 
 Files that have not changed since an earlier run are not read again. What cannot be read or parsed goes to
-`silver.rejected`.
+`silver.rejected`. Entries that tell nothing of groups are counted, and are not kept unless the settings want that.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
@@ -19,13 +21,13 @@ from jobs.lake.increments import increment
 from jobs.settings.settings import LogsSettings
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import LogFile, find_log_files
+from jobs.sources.logs.progress import Count, logs_read, note_logs_read
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.silver import logs
 
-READ_STEP, PARSE_STEP = "read_logs", "parse_logs"
+PARSE_STEP = "parse_logs"
 
-_READ = (REJECTED, LOG_LINES)
 _SILVER = (REJECTED, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 
 
@@ -59,34 +61,57 @@ def _load(job: Job, at: datetime) -> None:
     settings = job.settings.logs
     how = (settings.time_zone, settings.layout)
     files = _files(settings)
-    read_before = (job.lake.progress.of(READ_STEP, _READ) or {}).get("files", [])
-    changed = [file for file in files if file.mark(*how) not in read_before]
+    before = logs_read(job.lake)
+    marks = {file: _mark(file, settings, before.files) for file in files}
+    changed = [file for file in files if marks[file] not in before.files]
     if not changed:
         return
     job.report.activity(f"reading {settings.path}")
-    entries = source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES])
+    if settings.keep == source.RELEVANT:
+        changed = [replace(file, counted_to=before.count_of(file.lasting_name).line_number) for file in changed]
+    entries = source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
     job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
     job.report.activity("parsing")
-    _append_facts(job, source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS]), at)
+    facts = source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
+    counted = _append_facts(job, facts, at)
     in_place = {(file.path, file.lasting_name) for file in _files(settings)}
     if any((file.path, file.lasting_name) not in in_place for file in changed):
         job.report.note("files were rotated while they were read; the next run reads the rest")
         return
     job.lake.progress.note(PARSE_STEP, _SILVER, job.lake.contents.newest_load([LOG_LINES]))
-    read_whole = sorted(file.mark(*how) for file in files if file.is_whole)
-    job.lake.progress.note(READ_STEP, _READ, {"files": read_whole})
+    job.report.leave_out(sum(each.left_out for each in counted.values()))
+    if settings.keep == source.RELEVANT:
+        counted = {
+            name: Count(each.line_number, before.count_of(name).left_out + each.left_out)
+            for name, each in counted.items()
+        }
+    read_whole = sorted(mark for file, mark in marks.items() if file.is_whole)
+    note_logs_read(job.lake, before.read(read_whole, counted, {file.lasting_name for file in files}))
 
 
 def _files(settings: LogsSettings) -> list[LogFile]:
     return find_log_files(settings.path, settings.broker, settings.layout)
 
 
-def _append_facts(job: Job, facts: DataFrame, at: datetime) -> None:
+def _mark(file: LogFile, settings: LogsSettings, read_before: Sequence[str]) -> str:
+    """Return the mark of a file; one that was kept whole need not be read again for a part of it."""
+    whole = file.mark(settings.time_zone, settings.layout)
+    if settings.keep == source.ALL or whole in read_before:
+        return whole
+    return file.mark(settings.time_zone, settings.layout, settings.keep)
+
+
+def _append_facts(job: Job, facts: DataFrame, at: datetime) -> Mapping[str, Count]:
+    """Append what lines tell; return what was counted of each log, by its lasting name."""
+    of_log = F.when(F.col(logs.TABLE) == logs.LEFT_OUT, F.col("source_file"))
     with keeping() as keep:
         facts = keep(facts)
-        told = {row[logs.TABLE] for row in facts.groupBy(logs.TABLE).count().collect()}
+        grouped = facts.groupBy(logs.TABLE, of_log.alias("log"))
+        told = grouped.agg(F.max("line_number").alias("last"), F.max("left_out_count").alias("left_out")).collect()
+        tables = {row[logs.TABLE] for row in told}
         parsed = logs.split(facts)
-        job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in told], at)
+        job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in tables], at)
+    return {row["log"]: Count(row["last"], row["left_out"]) for row in told if row["log"] is not None}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -360,7 +360,11 @@ COLUMNS: dict[str, Entry] = {
                 rows_rejected=BIGINT,
             )
         ),
-        "steps of the run in their order, with how long they took and the rows they read, wrote and rejected",
+        "steps of the run in their order, with how long they took and the rows they read (those left out among them), "
+        "wrote and rejected",
+    ),
+    "left_out_count": Entry(
+        BIGINT, "entries of logs that were read and that no table has, as they tell nothing of groups (`logs.keep`)"
     ),
     "horizon_at": Entry(TIMESTAMP, "moment before which the evidence was taken to be complete; null = not known"),
     "note": Entry(STRING, "what was said about it: why it failed, and what was odd"),

@@ -29,11 +29,13 @@ class Step:
         name: its title.
         seconds: how long it took.
         written: rows that it wrote, by table.
+        left_out: entries that it read and that no table has.
     """
 
     name: str
     seconds: float
     written: Counter[str]
+    left_out: int = 0
 
 
 class Report:
@@ -44,6 +46,7 @@ class Report:
         written: rows written by table, over all steps so far.
         steps: the steps that are through, or failed.
         said: warnings so far.
+        left_out: entries that were read and that no table has, so far.
     """
 
     def __init__(self, console: Console | None = None, on_stderr: bool = False) -> None:
@@ -51,6 +54,7 @@ class Report:
         self.written: Counter[str] = Counter()
         self.steps: list[Step] = []
         self.said: list[str] = []
+        self.left_out = 0
         self._status = self.console.status("")
         self._title = ""
         self._of_step: list[str] = []
@@ -58,7 +62,7 @@ class Report:
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
         """Show that a step is under way, and when it is through how long it took and what it wrote."""
-        started, before = time.monotonic(), self.written.copy()
+        started, before, left_out = time.monotonic(), self.written.copy(), self.left_out
         self._title, self._of_step = title, []
         if self.console.is_terminal:
             self._status = self.console.status(escape(title))
@@ -72,7 +76,8 @@ class Report:
             self.console.print(f"✗ {title}")
             raise
         finally:
-            self.steps.append(Step(title, time.monotonic() - started, self.written - before))
+            seconds, written = time.monotonic() - started, self.written - before
+            self.steps.append(Step(title, seconds, written, self.left_out - left_out))
         self._status.stop()
         details = ", ".join(self._of_step)
         self.console.print(f"✓ {title:<18} {self.steps[-1].seconds:5.1f} s  {escape(details)}".rstrip())
@@ -95,6 +100,12 @@ class Report:
         if rows:
             self.written[spec.full_name] += rows
             self._of_step.append(f"{spec.name} +{rows:,}")
+
+    def leave_out(self, entries: int) -> None:
+        """Count entries that were read and that no table gets."""
+        if entries:
+            self.left_out += entries
+            self._of_step.append(f"{entries:,} entries that tell nothing of groups left out")
 
     def say(self, text: str = "") -> None:
         """Print a line as it is."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.sources.logs.progress import logs_read
 from schemas.table import TableSpec
 from schemas.tables import bronze, silver
 
@@ -38,8 +39,14 @@ def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
     return rows
 
 
+def new_left_out(job: Job) -> int:
+    """Return the number of entries of logs that were read since the last audit, and that no table has."""
+    before: int = (job.lake.notes.get(NAME) or {}).get("left_out", 0)
+    return max(logs_read(job.lake).left_out - before, 0)
+
+
 def note_audited(job: Job) -> None:
     """Note that all evidence that there is has been audited."""
     newest = [at for at in job.lake.contents.newest_load(_LOADED).values() if at is not None]
     if newest:
-        job.lake.notes.put(NAME, {"until": max(newest)})
+        job.lake.notes.put(NAME, {"until": max(newest), "left_out": logs_read(job.lake).left_out})

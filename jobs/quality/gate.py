@@ -65,12 +65,14 @@ class Batch:
         evidence: likewise, but rows that tables have, and that are read from there as often as needed.
         beside: further tables that laws may look at; their own rows are not in question.
         spoken: by source of evidence, the newest moment (epoch ms) that it has spoken of.
+        left_out: entries of logs that were read along with the evidence, and that no table has.
     """
 
     rows: Rows
     evidence: Rows = field(default_factory=dict)
     beside: Rows = field(default_factory=dict)
     spoken: Mapping[str, float] = field(default_factory=dict)
+    left_out: int = 0
 
     @property
     def subjects(self) -> list[TableSpec]:
@@ -165,11 +167,11 @@ def _question(job: Job, batch: Batch) -> Question:
     if _count(list(all_rows.values())) <= FEW_ROWS:
         all_rows = {name: frame.coalesce(1) for name, frame in all_rows.items()}
     all_rows[SOURCES] = _sources(job, batch.spoken)
-    return Question(all_rows, batch.subjects, batch.laws, thresholds(job))
+    return Question(all_rows, batch.subjects, batch.laws, thresholds(job, batch.left_out))
 
 
-def thresholds(job: Job) -> Thresholds:
-    """Return what laws compare with, as the settings have it."""
+def thresholds(job: Job, left_out: int = 0) -> Thresholds:
+    """Return what laws compare with, as the settings have it, and the number of entries that no table has."""
     settings = job.settings
     return Thresholds(
         now=datetime.now(timezone.utc),
@@ -178,6 +180,7 @@ def thresholds(job: Job) -> Thresholds:
         min_agreement=settings.quality.min_agreement,
         max_rejected_share=settings.quality.max_rejected_share,
         max_unrecognised_share=settings.quality.max_unrecognised_share,
+        left_out=left_out,
     )
 
 

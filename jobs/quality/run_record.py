@@ -135,9 +135,11 @@ class RunRecord:
     def _run(self, lake: Lake, report: Report, exit_code: ExitCode, failure: str) -> tuple[Any, ...]:
         horizon = None if self.horizon_at is None else datetime.fromtimestamp(self.horizon_at / 1000, timezone.utc)
         steps = [_step(step) for step in report.steps]
+        left_out = sum(step.left_out for step in report.steps)
         note = "; ".join([*([failure] if failure else []), *report.said]) or None
         ended = datetime.now(timezone.utc)
-        return (lake.cluster, self.run_id, self.started_at, ended, int(exit_code), steps, horizon, _version(), note)
+        outcome = (int(exit_code), steps, left_out, horizon, _version(), note)
+        return (lake.cluster, self.run_id, self.started_at, ended, *outcome)
 
 
 def _version() -> str:
@@ -154,11 +156,12 @@ def _count(verdict: Verdict, at: datetime) -> Count:
 
 
 def _step(step: Step) -> tuple[str, float, int | None, int, int]:
-    """Return a step as `quality.runs` has it; what it read is known where all of that is kept as it was read."""
+    """Return a step as `quality.runs` has it; what it read is known where all of that is kept, or counted."""
     rejected = step.written[REJECTED.full_name]
     raw = sum(step.written[spec.full_name] for spec in BRONZE)
     is_ingest = step.name.startswith("ingest_")
-    return step.name, round(step.seconds, 3), raw + rejected if is_ingest else None, step.written.total(), rejected
+    read = raw + rejected + step.left_out if is_ingest else None
+    return step.name, round(step.seconds, 3), read, step.written.total(), rejected
 
 
 def _frame(lake: Lake, spec: TableSpec, rows: list[tuple[Any, ...]]) -> DataFrame:

@@ -75,6 +75,10 @@ class LogsSettings(Section):
     time_zone: str = Field("UTC", description="time zone that the broker's log is written in")
     broker: str = Field("{dir}", description="name of the broker; {dir} = name of the folder of the log file")
     layout: str = Field("auto", description="log4j's pattern of the lines; auto = Kafka's own, JSON and wrapped lines")
+    keep: Literal["relevant", "all"] = Field(
+        "relevant",
+        description="entries that are kept in bronze.log_lines: relevant = those that may tell of groups; all = all",
+    )
 
     @field_validator("layout")
     @classmethod

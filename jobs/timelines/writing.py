@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.quality.evidence import new_evidence, note_audited
+from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, audited
 from schemas.table import TableSpec
 from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
@@ -49,7 +49,8 @@ def write(job: Job, replayed: DataFrame, run: Run, going_back: Sequence[str] | N
         where[spec] = replacing.condition(conditions.get(spec, going_back))
         rows = _rows(job, spec, replayed, starting, where[spec])
         frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
-    with audited(job, Batch(_as_published(job, replayed, run, superseded), new_evidence(job), spoken=spoken)):
+    published = _as_published(job, replayed, run, superseded)
+    with audited(job, Batch(published, new_evidence(job), spoken=spoken, left_out=new_left_out(job))):
         job.replace(frames, where)
     note_audited(job)
     changes = snapshots.changes(part_of(replayed, REPLAY_SNAPSHOTS.name), job.lake.read(REPLAY_SNAPSHOTS), starting)

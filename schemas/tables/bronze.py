@@ -29,7 +29,7 @@ OFFSETS_RECORDS = TableSpec(
 LOG_LINES = TableSpec(
     Layer.BRONZE,
     "log_lines",
-    grain="one entry of a log: a line and the lines that belong to it",
+    grain="one entry of a log, of those that `logs.keep` wants: a line and the lines that belong to it",
     key=("cluster", "source_file", "line_number"),
     columns=("cluster", "broker", "source_file", "line_number", "logged_at", "text", "loaded_at"),
     required=("broker", "text", "loaded_at"),

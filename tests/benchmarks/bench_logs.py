@@ -1,11 +1,14 @@
 """How fast logs are read, on the logs of a real broker: server.log and request log, many copies of each.
 
-    python -m tests.benchmarks.bench_logs [capture] [copies]
+    python -m tests.benchmarks.bench_logs [capture] [copies] [logs | calm]
 
 Prints medians of lines per second. In one process, on one core: entries out of lines, facts out of entries, and all
 that the reader does for one task; with 0 copies that is all, so that it can be repeated quickly. In Spark, on two
 cores, with the ratio of each to merely reading the lines of the same files: the entries of all files, and entries and
 facts, into a sink that keeps nothing; and the whole of `ingest_logs` into a lake, bronze and silver.
+
+`calm`: a request log of which one line in a hundred tells of groups, the others of Fetch, Produce and their like; how
+fast a task and the job are where everything is kept, and where only that is (`logs.keep`), one after the other.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -26,7 +30,7 @@ from jobs.sources.logs.files import find_log_files
 from tests.benchmarks.rates import median_rate
 from tests.support.captures import capture
 from transforms.loglines.entries.entries import entries
-from transforms.loglines.parse import parse_entry
+from transforms.loglines.parse import may_tell, parse_entry
 from transforms.silver.logs import Wanted
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -97,12 +101,59 @@ def in_spark(root: Path, count: int, scratch: Path) -> Rates:
     return rates
 
 
-def main(name: str = "kafka-4.2.0", number: str = str(COPIES)) -> None:
+def calm(folder: Path, into: Path, number: int) -> tuple[Path, int]:
+    """Write request logs that nearly say nothing of groups; return their folder and the number of lines in all."""
+    with (folder / "kafka-request.log").open(encoding="utf-8", newline="\n") as opened:
+        found = [(f"{entry.text}\n", may_tell(entry.text, entry.logged_at)) for entry in entries(opened)]
+    others = [text for text, is_telling in found if not is_telling]
+    telling = [text for text, is_telling in found if is_telling][: len(others) // 99]
+    for copy in range(number):
+        log = into / f"broker-{copy}" / "kafka-request.log"
+        log.parent.mkdir(parents=True)
+        log.write_text("".join((*telling, *others)), encoding="utf-8", newline="\n")
+        os.utime(log, (copy, copy))
+    return into, number * (len(telling) + len(others))
+
+
+def by_what_is_kept(root: Path, count: int, scratch: Path) -> Rates:
+    files = find_log_files(str(root), "{dir}")
+    wanted = ([Wanted.ENTRIES], [Wanted.FACTS])
+
+    def task(keep: str) -> None:
+        for each in wanted:
+            for _ in source.arrow_batches(source.Share(tuple(files)), "UTC", "auto", each, keep):
+                pass
+
+    def job(keep: str) -> None:
+        lake = tempfile.mkdtemp(dir=scratch)
+        given = ["--cluster=bench", f"--lake.root={lake}", f"--logs.path={root}", f"--logs.keep={keep}"]
+        assert ingest_logs.main(given) == 0
+        shutil.rmtree(lake)
+
+    spark = spark_session(
+        SparkSettings(properties=str(CONF / "spark-defaults-laptop.conf"), log4j2=str(CONF / "log4j2.properties"))
+    )
+    cores = spark.sparkContext.defaultParallelism
+    rates = {
+        f"{what}, keep {keep}": median_rate(count, partial(step, keep), RUNS)
+        for what, step in (("one core, both readings", task), (f"Spark, {cores} cores, ingest_logs", job))
+        for keep in (source.ALL, source.RELEVANT)
+    }
+    spark.stop()
+    return rates
+
+
+def main(name: str = "kafka-4.2.0", number: str = str(COPIES), kind: str = "logs") -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = capture(name, Path(scratch)) / "broker_logs"
-        root, count = copies(folder, Path(scratch) / "copies", int(number) or 1)
+        prepare = calm if kind == "calm" else copies
+        root, count = prepare(folder, Path(scratch) / "copies", int(number) or 1)
         size = sum(file.stat().st_size for file in root.rglob("*.log"))
         sys.stdout.write(f"{count:,} lines, {size / 1e6:,.0f} MB; load {os.getloadavg()[0]:.1f}\n")
+        if kind == "calm":
+            for step, rate in by_what_is_kept(root, count, Path(scratch)).items():
+                sys.stdout.write(f"{step:50} {rate:12,.0f} lines/s\n")
+            return
         for step, rate in in_one_process(folder).items():
             sys.stdout.write(f"{step:40} {rate:12,.0f} lines/s\n")
         rates = in_spark(root, count, Path(scratch)) if int(number) else {}

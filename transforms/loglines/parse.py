@@ -30,6 +30,24 @@ _MARKERS = (
 )
 """An entry that holds none of these and is no request tells nothing, whatever else it holds."""
 
+_NO_REQUEST = -1
+"""In the place of the key of an API: an entry of another log."""
+
+
+def may_tell(text: str, logged_at: int | None) -> bool:
+    """Tell, cheaply, whether some reader may make something of an entry.
+
+    Of any other entry `parse_entry` returns nothing, by the very same look at it: not even that it cannot be read.
+
+    Args:
+        text: the entry.
+        logged_at: its time in epoch milliseconds.
+    """
+    if logged_at is None:
+        return bool(text.strip())
+    known = _first_look(text, begin_of_request(text))
+    return known is not None and not (known == _NO_REQUEST and _is_commit_detail(text, head_length(text)))
+
 
 def parse_entry(text: str, logged_at: int | None) -> Sequence[Fact]:
     """Read one entry of a log.
@@ -44,22 +62,34 @@ def parse_entry(text: str, logged_at: int | None) -> Sequence[Fact]:
     if logged_at is None:
         return [_rejected(NoTimestamp("text before the first time stamp of the file"), text)] if text.strip() else []
     begin = begin_of_request(text)
-    key = api_of_request(text, begin) if begin >= 0 else None
-    if begin >= 0 and key is None:
-        return []
-    if begin < 0 and not any(map(text.__contains__, _MARKERS)):
+    key = _first_look(text, begin)
+    if key is None:
         return []
     head = head_length(text)
     if head < 0:  # an overlong entry goes on in further ones, which have no head
         return []
-    if key is not None:
+    if key != _NO_REQUEST:
         try:
             return read_request_line(text, begin, key, logged_at)
         except LineError as problem:
             return [_rejected(problem, text)]
-    if text.startswith("DEBUG", head) and any(map(text.__contains__, COMMIT_DETAILS)):
-        return []
-    return _events(text, head, logged_at)
+    return [] if _is_commit_detail(text, head) else _events(text, head, logged_at)
+
+
+def _first_look(text: str, begin: int) -> int | None:
+    """Return the key of the API of a request, `_NO_REQUEST` for another entry that may tell something, None for none.
+
+    Args:
+        text: the entry.
+        begin: where the message of a request begins; negative = it is no request.
+    """
+    if begin >= 0:
+        return api_of_request(text, begin)
+    return _NO_REQUEST if any(map(text.__contains__, _MARKERS)) else None
+
+
+def _is_commit_detail(text: str, head: int) -> bool:
+    return head >= 0 and text.startswith("DEBUG", head) and any(map(text.__contains__, COMMIT_DETAILS))
 
 
 def _events(text: str, head: int, logged_at: int) -> Sequence[Fact]:

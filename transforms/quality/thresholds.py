@@ -21,6 +21,7 @@ class Thresholds:
         few_requests: disagreements that are too few to judge a share by.
         max_rejected_share: share of what was read that may be rejected.
         few_rejected: rejected things that are too few to judge a share by.
+        left_out: entries of logs that were read as well, and that no table has.
         max_unrecognised_share: share of a coordinator's lines that may be of an unknown kind.
         few_lines: unknown lines that are too few to judge a share by.
     """
@@ -32,6 +33,7 @@ class Thresholds:
     few_requests: int = 20
     max_rejected_share: float = 0.01
     few_rejected: int = 10
+    left_out: int = 0
     max_unrecognised_share: float = 0.05
     few_lines: int = 10
 

@@ -33,6 +33,14 @@ PLACE = ("broker", "source_file", "line_number")
 TABLE = "table"
 """Column of a wide row that names its table."""
 
+LEFT_OUT = "left_out"
+"""Name of the table of a wide row that no table gets: it says of a file how many entries nothing keeps.
+
+`line_number` is the first line of the last entry that was read of the file, `left_out_count` that number.
+"""
+
+_LEFT_OUT_COUNT = T.StructField("left_out_count", T.LongType())
+
 _ENTRIES_PER_BATCH = 4096
 
 Columns = Mapping[str, pa.Array]
@@ -56,7 +64,7 @@ _DERIVED = {
 def _wide_type() -> T.StructType:
     names = {f.name: f.dataType for table in (LOG_LINES.name, *TABLES) for f in silver_type(table)}
     own = [T.StructField(name, kind) for name, kind in names.items() if name not in {"cluster", *_DERIVED}]
-    return T.StructType([T.StructField(TABLE, T.StringType()), *own])
+    return T.StructType([T.StructField(TABLE, T.StringType()), *own, _LEFT_OUT_COUNT])
 
 
 WIDE_TYPE = _wide_type()

@@ -51,6 +51,7 @@ class LogFile:
         size: its bytes.
         modified_ns: when it changed, in nanoseconds of the epoch.
         is_whole: nobody writes it any more, as far as one can tell, so nothing of it is held back.
+        counted_to: line up to which an earlier run has counted the entries that are left out.
     """
 
     path: str
@@ -60,6 +61,7 @@ class LogFile:
     size: int
     modified_ns: int
     is_whole: bool
+    counted_to: int = 0
 
     def mark(self, *how: str) -> str:
         """Return what changes with the file and with how it is read."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass
+from itertools import groupby
+from operator import attrgetter
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -19,9 +21,11 @@ from pyspark.sql.types import StructType
 from jobs.sources.logs.files import LogFile, Problem, read_log_file
 from transforms.loglines.entries.entries import Entry
 from transforms.loglines.entries.log4j_pattern import AUTO
-from transforms.silver.logs import WIDE_TYPE, Wanted, wide_batch, wide_batches
+from transforms.loglines.relevant import Selection
+from transforms.silver.logs import LEFT_OUT, WIDE_TYPE, Wanted, wide_batch, wide_batches
 
 FORMAT = "broker_logs"
+ALL, RELEVANT = "all", "relevant"
 LEAST_SHARE_BYTES, MOST_SHARE_BYTES = 16 << 20, 128 << 20
 """Bytes of log files that one task reads, about; a file is not cut. Each task costs as much as reading some 10 MB."""
 
@@ -42,6 +46,7 @@ def read(
     time_zone: str,
     layout: str = AUTO,
     wanted: Collection[Wanted] = tuple(Wanted),
+    keep: str = ALL,
 ) -> DataFrame:
     """Read the entries of log files, and the facts that they tell.
 
@@ -52,16 +57,19 @@ def read(
         layout: log4j's pattern of the lines, or `auto`.
         wanted: entries, facts, or both. It is no filter that Spark pushes down: two queries over one DataFrame share
             its reader, and each would get what the other one has asked for.
+        keep: `relevant`: entries that tell nothing are left out here, before they reach Spark, see `Selection`; `all`.
 
     Returns:
         `transforms.silver.logs.WIDE_TYPE`. Grain: one entry, or one fact that an entry tells, or one file of which
-        (the rest of) could not be read. An entry that lies in several files is read once.
+        (the rest of) could not be read; with the facts, one log of which so many entries were left out. An entry that
+        lies in several files is read once.
     """
     spark.dataSource.register(LogSource)
     how = {
         "log_time_zone": time_zone,
         "layout": layout,
         "wanted": json.dumps([each.name for each in wanted]),
+        "keep": keep,
         "share_bytes": str(_share_bytes(files, spark.sparkContext.defaultParallelism)),
         "files": json.dumps([astuple(file) for file in files]),
     }
@@ -106,17 +114,21 @@ class LogSource(DataSource):
         files = [LogFile(*each) for each in json.loads(self.options["files"])]
         wanted = [Wanted[name] for name in json.loads(self.options["wanted"])]
         shares = plan(files, int(self.options["share_bytes"]))
-        return LogReader(shares, self.options["log_time_zone"], self.options["layout"], wanted)
+        how = (self.options["log_time_zone"], self.options["layout"])
+        return LogReader(shares, *how, wanted, self.options["keep"])
 
 
 class LogReader(DataSourceReader):
     """Reads shares of log files as Arrow batches."""
 
-    def __init__(self, shares: Sequence[Share], time_zone: str, layout: str, wanted: Collection[Wanted]) -> None:
+    def __init__(
+        self, shares: Sequence[Share], time_zone: str, layout: str, wanted: Collection[Wanted], keep: str
+    ) -> None:
         self._shares = shares
         self._time_zone = time_zone
         self._layout = layout
         self._wanted = wanted
+        self._keep = keep
 
     def partitions(self) -> Sequence[InputPartition]:
         """Plan one input partition for each share."""
@@ -125,42 +137,61 @@ class LogReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one share."""
         assert isinstance(partition, Share)
-        return arrow_batches(partition, self._time_zone, self._layout, self._wanted)
+        return arrow_batches(partition, self._time_zone, self._layout, self._wanted, self._keep)
 
 
-def arrow_batches(share: Share, time_zone: str, layout: str, wanted: Collection[Wanted]) -> Iterator[pa.RecordBatch]:
-    """Gather the entries of each file into Arrow batches that are bounded in entries and in characters."""
-    name, last, failed = "", 0, 0
-    for file in share.files:
-        if file.lasting_name != name:
-            name, last, failed = file.lasting_name, 0, 0
-        held: list[Entry] = []
-        size = 0
-        for item in read_log_file(file, time_zone, layout):
-            if item.line_number <= last:  # read from another file, which holds the same
-                continue
-            if isinstance(item, Problem):
-                if item.line_number != failed and Wanted.FACTS in wanted:
-                    yield _batch_of_problem(file, item)
-                failed = item.line_number
-                continue
-            last = item.line_number
+def arrow_batches(
+    share: Share, time_zone: str, layout: str, wanted: Collection[Wanted], keep: str = ALL
+) -> Iterator[pa.RecordBatch]:
+    """Gather the entries of each log into Arrow batches that are bounded in entries and in characters."""
+    for _, files in groupby(share.files, attrgetter("lasting_name")):
+        yield from _of_log(list(files), time_zone, layout, wanted, keep)
+
+
+def _of_log(
+    files: Sequence[LogFile], time_zone: str, layout: str, wanted: Collection[Wanted], keep: str
+) -> Iterator[pa.RecordBatch]:
+    """Gather the entries of one log, of which there may be several files."""
+    log = files[0]
+    selection = Selection(log.counted_to, keeps_all=keep == ALL)
+    held: list[Entry] = []
+    size = 0
+    for item in _items(files, time_zone, layout):
+        if isinstance(item, Problem):
+            if Wanted.FACTS in wanted:
+                yield _one_row("rejected", log, item.line_number, reason_code=item.reason_code, detail=item.detail)
+        elif selection.takes(item):
             held.append(item)
             size += len(item.text)
             if len(held) >= _ENTRIES_PER_BATCH or size >= _CHARACTERS_PER_BATCH:
-                yield from wide_batches(file.broker, name, held, wanted)
+                yield from wide_batches(log.broker, log.lasting_name, held, wanted)
                 held, size = [], 0
-        if held:
-            yield from wide_batches(file.broker, name, held, wanted)
+    newest = selection.end()
+    if newest is not None:
+        held.append(newest)
+    if held:
+        yield from wide_batches(log.broker, log.lasting_name, held, wanted)
+    if selection.line_number and Wanted.FACTS in wanted:
+        yield _one_row(LEFT_OUT, log, selection.line_number, left_out_count=selection.left_out)
 
 
-def _batch_of_problem(file: LogFile, problem: Problem) -> pa.RecordBatch:
-    """Return the wide row for what could not be read."""
-    row = {
-        "broker": file.broker,
-        "source_file": file.lasting_name,
-        "line_number": problem.line_number,
-        "reason_code": problem.reason_code,
-        "detail": problem.detail,
-    }
-    return wide_batch("rejected", {name: pa.array([value]) for name, value in row.items()})
+def _items(files: Sequence[LogFile], time_zone: str, layout: str) -> Iterator[Entry | Problem]:
+    """Yield what several files of one log hold, each entry once."""
+    last = failed = 0
+    for file in files:
+        for item in read_log_file(file, time_zone, layout):
+            if item.line_number <= last:  # read from another file, which holds the same
+                continue
+            if isinstance(item, Entry):
+                last = item.line_number
+            elif item.line_number == failed:
+                continue
+            else:
+                failed = item.line_number
+            yield item
+
+
+def _one_row(table: str, log: LogFile, line_number: int, **more: str | int) -> pa.RecordBatch:
+    """Return one wide row about a log."""
+    row = {"broker": log.broker, "source_file": log.lasting_name, "line_number": line_number, **more}
+    return wide_batch(table, {name: pa.array([value]) for name, value in row.items()})

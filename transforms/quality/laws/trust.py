@@ -69,7 +69,7 @@ LAWS = (
         "little_is_rejected",
         "rejected",
         "nearly everything could be read",
-        """SELECT cluster, rejected, rejected + taken AS read, reasons FROM (
+        """SELECT cluster, rejected, rejected + taken + :left_out AS read, reasons FROM (
                 SELECT cluster, count(*) AS rejected, slice(array_sort(collect_set(reason_code)), 1, 5) AS reasons
                 FROM {rejected} GROUP BY cluster
             ) JOIN (
@@ -77,7 +77,7 @@ LAWS = (
                     SELECT cluster FROM {offsets_records} UNION ALL SELECT cluster FROM {log_lines}
                 ) GROUP BY cluster
             ) USING (cluster)
-            WHERE rejected >= :few_rejected AND rejected > :max_rejected_share * (rejected + taken)""",
+            WHERE rejected >= :few_rejected AND rejected > :max_rejected_share * (rejected + taken + :left_out)""",
         is_critical=False,
     ),
     Law(

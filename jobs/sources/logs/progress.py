@@ -1,0 +1,71 @@
+"""What the ingest of logs notes: the files that it has read, and how many of their entries no table has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+from jobs.lake.lake import Lake
+from schemas.tables.bronze import LOG_LINES
+from schemas.tables.silver import REJECTED
+
+_STEP, _WRITTEN = "read_logs", (REJECTED, LOG_LINES)
+
+
+class Count(msgspec.Struct, frozen=True):
+    """What was counted of one log.
+
+    Attributes:
+        line_number: first line of the last entry that was read.
+        left_out: entries up to there that no table has.
+    """
+
+    line_number: int = 0
+    left_out: int = 0
+
+
+class LogsRead(msgspec.Struct, frozen=True):
+    """How far the logs were read.
+
+    Attributes:
+        files: marks of the files that are read whole.
+        counts: by the lasting name of a log, what was counted of it.
+        left_out_of_gone: entries of logs that are not there any more, and that no table has.
+    """
+
+    files: list[str] = []
+    counts: dict[str, Count] = {}
+    left_out_of_gone: int = 0
+
+    @property
+    def left_out(self) -> int:
+        """Entries that were read and that no table has."""
+        return self.left_out_of_gone + sum(each.left_out for each in self.counts.values())
+
+    def count_of(self, lasting_name: str) -> Count:
+        """Return what was counted of a log."""
+        return self.counts.get(lasting_name, Count())
+
+    def read(self, files: list[str], counted: Mapping[str, Count], there: Collection[str]) -> LogsRead:
+        """Return how far they are read after a run.
+
+        Args:
+            files: marks of the files that are read whole by now.
+            counted: what the run counted anew of logs.
+            there: lasting names of the logs that are there.
+        """
+        counts = {**self.counts, **counted}
+        gone = sum(each.left_out for name, each in counts.items() if name not in there)
+        here = {name: each for name, each in sorted(counts.items()) if name in there}
+        return LogsRead(files, here, self.left_out_of_gone + gone)
+
+
+def logs_read(lake: Lake) -> LogsRead:
+    """Return how far the logs are read, as long as the tables have what was read of them."""
+    return msgspec.convert(lake.progress.of(_STEP, _WRITTEN) or {}, LogsRead)
+
+
+def note_logs_read(lake: Lake, read: LogsRead) -> None:
+    """Note how far the logs are read."""
+    lake.progress.note(_STEP, _WRITTEN, msgspec.to_builtins(read))
