@@ -98,7 +98,7 @@ class Book:
         return self.timeline.storms_in_words()
 
     def order_of_events(self) -> pd.DataFrame:
-        """Its rebalances, one after the other."""
+        """Its generations, or the bumps of its epoch, one after the other."""
         rows = (
             self._of_group("generations")
             .withColumn("began_at", F.expr(AT["generations"]))

@@ -69,7 +69,7 @@ def whole_rebalances(generations: DataFrame) -> DataFrame:
         "partitions_moved",
     )
     is_of_one = F.coalesce("bump_count", F.lit(1)) == 1
-    is_taken_over = (F.col("trigger") == "coordinator_failover") & F.col("preparing_at").isNull()
+    is_taken_over = F.col("trigger").eqNullSafe("coordinator_failover") & F.col("preparing_at").isNull()
     from_to_ms = F.unix_millis(F.coalesce("stable_at", "emptied_at")) - F.unix_millis(begun_at())
     lasted_ms = F.when(is_of_one, F.col("rebalance_ms")).when(
         ~is_taken_over, F.when(from_to_ms < 0, F.lit(0)).otherwise(from_to_ms)
