@@ -31,7 +31,7 @@ _SILENT = ("session_expired", "removed")
 
 _OF_MEMBERS = ("ILLEGAL_GENERATION", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH")
 """Errors that only members of a group are told: its coordinator looks for the member before it compares generations
-(ClassicGroup.validateOffsetCommit and its like). Only commits to a group that is gone altogether get the first as well."""
+(ClassicGroup.validateOffsetCommit and its like). Commits to a group that is gone altogether get the first as well."""
 
 _OF_EPOCHS = ("STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH")
 """Errors that say nothing but that an epoch is over: its own heartbeat moves a member on, so that it cannot be behind
