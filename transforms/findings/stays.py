@@ -269,7 +269,7 @@ def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
     """Tell who left each time after max.poll.interval.ms, of clients that do not say why they leave.
 
     A client that has not polled for so long leaves by itself; it is the rebalance timeout that it joined with. Of stays
-    that ended as the storm began no member row is at hand: there its other stays tell, by the longest of their timeouts.
+    that ended as the storm began no member row is at hand: there its other stays tell, the longest timeout of them.
     """
     allowed = {row.member_id: row.rebalance_timeout_ms for row in evidence.members}
     spoke = {row.trigger_member_id for row in evidence.generations if row.client_reason}
