@@ -23,10 +23,15 @@ from schemas.tables.gold import ASSIGNMENTS, GENERATION_MEMBERS, GENERATIONS, ME
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
 from transforms.errors import SettingsError
+from transforms.gold.rebalances import begun_at
 from transforms.whatif.change import Change, change_of
+from transforms.whatif.epochs import not_to_be_asked
 from transforms.whatif.evidence import APIS, Asked, Evidence, evidence
 from transforms.whatif.figures import Window
 from transforms.whatif.outcome import answer
+
+IS_CLASSIC = "coalesce(group_type, 'classic') = 'classic'"
+"""Tells of a row of `gold.generations` that it is a generation, and no epoch."""
 
 MOST_ROWS = 1_000_000
 """Rows of one table that the driver takes in: about a day of heartbeats of forty members."""
@@ -36,7 +41,8 @@ def run(job: Job) -> None:
     """Print what would have been.
 
     Raises:
-        SettingsError: nothing is known of the group in that time, or too much, or the broker would refuse the change.
+        SettingsError: nothing is known of the group in that time, or too much, or only epochs, which cannot be
+            foretold; or the broker would refuse the change.
     """
     arguments = job.arguments
     change = change_of(arguments.set, arguments.static)
@@ -44,9 +50,8 @@ def run(job: Job) -> None:
         raise SettingsError("--from must lie before --to")
     known = _evidence(job, arguments.group, arguments.begin, arguments.end)
     if not known.generations:
-        raise SettingsError(
-            f"nothing is known of group {arguments.group} in cluster {job.settings.cluster} at that time"
-        )
+        epochs = _epochs(job, arguments.group, arguments.begin, arguments.end)
+        raise not_to_be_asked(arguments.group, job.settings.cluster, change, epochs)
     found = answer(known, change, _window(known, arguments.begin, arguments.end))
     if arguments.json:
         sys.stdout.write(json.dumps({"cluster": job.settings.cluster, "group_id": arguments.group, **found}) + "\n")
@@ -70,9 +75,7 @@ def _evidence(job: Job, group_id: str, begin: datetime | None, end: datetime | N
         return job.lake.read(spec).where(F.col("group_id") == group_id)
 
     since, until = F.lit(begin), F.lit(end)
-    began_at = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
-    classic = of_group(GENERATIONS).where("coalesce(group_type, 'classic') = 'classic'")
-    generations = classic.where(_overlaps(began_at, F.col("ended_at"), since, until))
+    generations = _generations(job, group_id, begin, end).where(IS_CLASSIC)
     of_these = generations.select("life", "generation")
     requests = of_group(GROUP_REQUESTS).where(F.col("api").isin(*sorted(APIS)))
     events = job.lake.read(COORDINATOR_EVENTS)
@@ -88,6 +91,18 @@ def _evidence(job: Job, group_id: str, begin: datetime | None, end: datetime | N
         _rows(requests.where(_overlaps(F.col("answered_at"), F.col("answered_at"), since, until)), Asked),
         _rows(events, CoordinatorEventRow),
     )
+
+
+def _generations(job: Job, group_id: str, begin: datetime | None, end: datetime | None) -> DataFrame:
+    """Generations and epochs of the group in the time asked about."""
+    rows = job.lake.read(GENERATIONS).where(F.col("group_id") == group_id)
+    return rows.where(_overlaps(begun_at(), F.col("ended_at"), F.lit(begin), F.lit(end)))
+
+
+def _epochs(job: Job, group_id: str, begin: datetime | None, end: datetime | None) -> dict[str, int]:
+    """Count the group's epochs in the time asked about, by its type."""
+    counted = _generations(job, group_id, begin, end).where(f"NOT {IS_CLASSIC}").groupBy("group_type").count()
+    return {row["group_type"]: row["count"] for row in counted.collect()}
 
 
 def _overlaps(begins: Column, ends: Column, since: Column, until: Column) -> Column:

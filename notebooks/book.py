@@ -27,6 +27,7 @@ from notebooks.timeline import GroupTimeline
 from schemas.kafka_errors import ERROR_NAMES
 from schemas.rows import GenerationRow
 from transforms.findings.rebalances import lasted_ms, whole_rebalances
+from transforms.gold import rebalances as gold_rebalances
 from transforms.gold.rebalances import IS_REBALANCE
 from transforms.gold.report import refused_requests
 from transforms.report.fleet import bin_width_ms
@@ -97,7 +98,7 @@ class Book:
         return self.timeline.storms_in_words()
 
     def order_of_events(self) -> pd.DataFrame:
-        """Its rebalances, one after the other."""
+        """Its generations, or the bumps of its epoch, one after the other."""
         rows = (
             self._of_group("generations")
             .withColumn("began_at", F.expr(AT["generations"]))
@@ -178,10 +179,10 @@ class Book:
 
     def busiest(self) -> pd.DataFrame:
         """The groups with most rebalances, with their storms and bursts."""
-        per_group = self._of("generations").groupBy("group_id")
+        per_group = gold_rebalances.whole_rebalances(self._of("generations")).groupBy("group_id")
         rows = per_group.agg(
-            F.count_if(F.expr(IS_REBALANCE)).alias("rebalances"),
-            F.sum("rebalance_ms").alias("unstable_ms"),
+            F.count("*").alias("rebalances"),
+            F.sum("lasted_ms").alias("unstable_ms"),
             F.sum("partitions_moved").alias("partitions_moved"),
             F.count_if(F.col("outcome") == "abandoned").alias("abandoned"),
         )

@@ -48,7 +48,7 @@ def draw_states(timeline: GroupTimeline) -> Figure:
     Every rebalance is a mark in the lane of its trigger; how often each was, and which client it mostly was, stands
     at the end of its lane. Storms are shaded.
     """
-    triggers = timeline.generations["trigger"].value_counts()
+    triggers = timeline.rebalances["trigger"].value_counts()
     shown = set(timeline.state_bands()["state"])
     legend = [Patch(color=colour, label=state) for state, colour in STATE_COLOURS.items() if state in shown]
     if (timeline.generations["outcome"] == "abandoned").any():
@@ -112,9 +112,10 @@ def _draw_state_band(panel: Axes, timeline: GroupTimeline) -> None:
 
 def _draw_triggers(panel: Axes, timeline: GroupTimeline, triggers: Sequence[str]) -> None:
     """One lane for each trigger; at its end how often it was, and the client that it mostly was."""
-    at = rebalanced_at(timeline.generations)
+    rebalances = timeline.rebalances
+    at = rebalanced_at(rebalances)
     for lane, trigger in enumerate(triggers):
-        rows = timeline.generations[timeline.generations["trigger"] == trigger]
+        rows = rebalances[rebalances["trigger"] == trigger]
         panel.plot(
             mdates.date2num(at[rows.index]),
             [lane] * len(rows),

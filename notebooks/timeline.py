@@ -56,6 +56,11 @@ class GroupTimeline:
         told = [f"{number} {word}{'' if number == 1 else 's'}" for word, number in counts.items() if number]
         return ", ".join(told) or "no generation"
 
+    @property
+    def rebalances(self) -> pd.DataFrame:
+        """The generations that came by a rebalance: of the bumps of an epoch that make up one, the first."""
+        return self.generations[self.generations["bump_count"] != 0]
+
     def life_begins(self, lives: pd.Series) -> pd.Series:
         """When lives of the group began: those that were members then already have no moment of joining."""
         firsts = self.transitions.groupby("life")["at"].min()

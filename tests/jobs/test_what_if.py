@@ -20,6 +20,9 @@ GROUP = "flapping"
 STRANGE = "[bold]not\x1b[31m markup[/bold]"
 """A group name that a terminal must not take at its word."""
 
+EPOCHS = "orders"
+"""A consumer group: of it there are epochs, and no generations."""
+
 CHANGE = ["--set", "session.timeout.ms=30000", "--static"]
 
 
@@ -30,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def root(spark: Any, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake that holds one group, and the same once more under a strange name."""
+    """A lake that holds one group, the same once more under a strange name, and epochs of another one."""
     from jobs.lake.lake import Lake
     from schemas.tables.gold import ASSIGNMENTS, GENERATION_MEMBERS, GENERATIONS, MEMBER_SESSIONS
     from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
@@ -45,7 +48,8 @@ def root(spark: Any, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         loaded = {"loaded_at": 0.0} if "loaded_at" in spec.columns else {}
         rows = [{**row, **loaded, "cluster": CLUSTER} for row in tables[spec.name] if row["group_id"] in (GROUP, None)]
         twins = [{**row, "group_id": STRANGE, "source_file": "2"} for row in rows if row["group_id"] is not None]
-        lake.replace(spec, to_frame(spark, spec, rows + twins))
+        epochs = [{**row, "group_id": EPOCHS, "group_type": "consumer"} for row in twins] if spec is GENERATIONS else []
+        lake.replace(spec, to_frame(spark, spec, rows + twins + epochs))
     return into
 
 
@@ -111,6 +115,9 @@ def test_a_reader_is_told_in_words_and_foreign_text_stays_text(root: Path, capsy
     ("arguments", "message"),
     [
         (["--group", "nobody", "--static"], "nothing is known of group nobody"),
+        (["--group", EPOCHS, "--static"], "group orders in cluster test is a consumer group"),
+        (["--group", EPOCHS, "--set", "group.protocol=consumer"], "speaks group.protocol=consumer already"),
+        (["--group", EPOCHS, "--static", "--to", "2020-01-01"], "nothing is known of group orders"),
         (["--group", GROUP], "nothing to ask about"),
         (["--group", GROUP, "--set", "fetch.min.bytes=1"], "no change that can be asked about"),
         (["--group", GROUP, "--set", "session.timeout.ms=soon"], "must be a number of milliseconds"),

@@ -128,6 +128,19 @@ def test_epochs_are_called_epochs_and_a_converted_group_has_both() -> None:
     assert "1 generation, 2 epochs" in figure.texts[1].get_text()
 
 
+def test_a_rebalance_of_several_bumps_is_one_mark_in_the_lane_of_what_set_it_off() -> None:
+    epochs = [
+        generation(2, 10, bump_count=2, group_type="consumer"),
+        generation(3, 11, trigger="member_left", bump_count=0, group_type="consumer"),
+        generation(4, 30, trigger="member_left", bump_count=1, group_type="consumer"),
+    ]
+    figure = charts.draw_states(timeline(generations=epochs, transitions=[transition(1, 0, "Stable")]))
+    panel = figure.axes[2]
+    drawn = {str(line.get_label()): [round(x, 6) for x in line.get_xdata()] for line in panel.lines}
+    assert drawn == {"member_joined": [round(date2num(at(10)), 6)], "member_left": [round(date2num(at(30)), 6)]}
+    assert "3 epochs" in figure.texts[1].get_text()
+
+
 def test_a_stretch_of_time_cuts_stays_and_waits_as_well() -> None:
     whole = timeline(
         transitions=[transition(1, 0, "Stable")],

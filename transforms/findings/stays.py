@@ -268,7 +268,8 @@ def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
 def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
     """Tell who left each time after max.poll.interval.ms, of clients that do not say why they leave.
 
-    A client that has not polled for so long leaves by itself; it is the rebalance timeout that it joined with.
+    A client that has not polled for so long leaves by itself; it is the rebalance timeout that it joined with. Of stays
+    that ended as the storm began no member row is at hand: there its other stays tell, the longest timeout of them.
     """
     allowed = {row.member_id: row.rebalance_timeout_ms for row in evidence.members}
     spoke = {row.trigger_member_id for row in evidence.generations if row.client_reason}
@@ -278,7 +279,9 @@ def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
             left[_own(stay)].append(stay)
     for of_client in left.values():
         times = [_stayed_ms(stay) for stay in of_client]
-        limits = [allowed.get(stay.member_id) for stay in of_client]
+        known = [allowed.get(stay.member_id) for stay in of_client]
+        longest = max((limit for limit in known if limit is not None), default=None)
+        limits = [first_known(limit, longest) for limit in known]
         is_late = all(
             ms is not None and limit is not None and ms >= limit for ms, limit in zip(times, limits, strict=True)
         )

@@ -8,6 +8,8 @@ from pyspark.sql import functions as F
 IS_REBALANCE = "NOT bump_count <=> 0"
 """Tells of a row of `gold.generations` that it is no bump of a group's epoch on its way to an earlier one."""
 
+_LIFE = ("cluster", "group_id", "life")
+
 
 def begun_at() -> Column:
     """Return the moment that a row of `gold.generations` is dated by; null where no evidence has any."""
@@ -30,6 +32,53 @@ def further_bumps(generations: DataFrame) -> DataFrame:
 
     What a conversion merely took over is part of none. Only modern groups have any.
     """
-    before = Window.partitionBy("cluster", "group_id", "life").orderBy("generation")
-    owner = F.last(F.when(~F.col("bump_count").eqNullSafe(0), F.col("generation")), ignorenulls=True).over(before)
-    return generations.withColumn("of", owner).where("bump_count <=> 0 AND trigger <> 'converted' AND of IS NOT NULL")
+    return _with_rebalance(generations).where("bump_count <=> 0 AND trigger <> 'converted' AND of IS NOT NULL")
+
+
+def whole_rebalances(generations: DataFrame) -> DataFrame:
+    """Return one row for each rebalance: its first bump, with the end and the outcome of its last.
+
+    They are joined and timed as `transforms.findings.rebalances` does it to the rows of one group: a rebalance of one
+    bump lasted as long as its row says; one of several from its first bump until the group was settled, which is not
+    what its rows add up to.
+
+    Args:
+        generations: rows of `gold.generations`.
+
+    Returns:
+        cluster, group_id, life, generation (the first bump's), outcome, lasted_ms BIGINT (null = not known, or not
+        over), partitions_moved BIGINT.
+    """
+    bumps = _with_rebalance(generations).where(f"of IS NOT NULL AND ({IS_REBALANCE} OR trigger <> 'converted')")
+    first = ("bump_count", "rebalance_ms", "preparing_at", "trigger")
+    last = ("stable_at", "emptied_at", "outcome")
+    joined = bumps.groupBy(*_LIFE, "of").agg(
+        F.min_by(F.struct(*first), "generation").alias("first"),
+        F.min_by("completing_at", F.when(F.col("completing_at").isNotNull(), F.col("generation"))).alias(
+            "completing_at"
+        ),
+        F.max_by(F.struct(*last), "generation").alias("last"),
+        F.sum("partitions_moved").alias("partitions_moved"),
+    )
+    whole = joined.select(
+        *_LIFE,
+        F.col("of").alias("generation"),
+        *(F.col(f"first.{name}").alias(name) for name in first),
+        "completing_at",
+        *(F.col(f"last.{name}").alias(name) for name in last),
+        "partitions_moved",
+    )
+    is_of_one = F.coalesce("bump_count", F.lit(1)) == 1
+    is_taken_over = F.col("trigger").eqNullSafe("coordinator_failover") & F.col("preparing_at").isNull()
+    from_to_ms = F.unix_millis(F.coalesce("stable_at", "emptied_at")) - F.unix_millis(begun_at())
+    lasted_ms = F.when(is_of_one, F.col("rebalance_ms")).when(
+        ~is_taken_over, F.when(from_to_ms < 0, F.lit(0)).otherwise(from_to_ms)
+    )
+    return whole.select(*_LIFE, "generation", "outcome", lasted_ms.alias("lasted_ms"), "partitions_moved")
+
+
+def _with_rebalance(generations: DataFrame) -> DataFrame:
+    """Add the generation of the rebalance that each row is, or is part of; null where none is known before it."""
+    before = Window.partitionBy(*_LIFE).orderBy("generation")
+    begins = F.when(~F.col("bump_count").eqNullSafe(0), F.col("generation"))
+    return generations.withColumn("of", F.last(begins, ignorenulls=True).over(before))

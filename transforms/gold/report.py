@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import MapType, TimestampType
 
-from transforms.gold.rebalances import IS_REBALANCE
+from transforms.gold.rebalances import IS_REBALANCE, whole_rebalances
 from transforms.report.rows import BEGINS, ORDINARY_ANSWERS
 
 UNSEEN = ("cluster", "is_settled", "settled_at")
@@ -140,16 +140,17 @@ def lines(generations: DataFrame, transitions: DataFrame, width_ms: int) -> Data
     """Return what the list of all groups, and the heat map of their rebalances, show.
 
     Returns:
-        Answers of kind 'line' (group_id, unstable_ms, member_count, last_at), 'state' (group_id, state) and 'bin'
+        Answers of kind 'line' (group_id, member_count, last_at, unstable_ms), 'state' (group_id, state) and 'bin'
         (group_id, bin: whole widths since the epoch, rebalance_count).
     """
     at = _began_at()
     newest = F.struct("life", "generation")
     of_generations = generations.groupBy("group_id").agg(
-        F.sum("rebalance_ms").alias("unstable_ms"),
         F.max_by("member_count", newest).alias("member_count"),
         F.max(at).alias("last_at"),
     )
+    unstable = whole_rebalances(generations).groupBy("group_id").agg(F.sum("lasted_ms").alias("unstable_ms"))
+    of_generations = of_generations.join(unstable, "group_id", "left")
     of_states = transitions.groupBy("group_id").agg(F.max_by("to_state", F.struct("life", "seq")).alias("state"))
     places = generations.where(IS_REBALANCE).select(
         "group_id", F.floor(F.unix_millis(at) / F.lit(width_ms)).alias("bin")

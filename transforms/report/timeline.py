@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import asdict
+
+from transforms.findings.rebalances import lasted_ms
 from transforms.report.charts import Band, Bar, Chart, Mark, Panel, bar, owner_colour, panel
 from transforms.report.epochs import nobodys, ways
 from transforms.report.names import generation_anchor
@@ -94,8 +97,8 @@ def generation_tip(row: Row) -> list[str]:
 
 
 def _triggers(rows: GroupRows) -> Panel:
-    generations = [row for row in rows.generations() if rebalanced_at(row) is not None]
-    counted = Counter(row["trigger"] for row in generations)
+    rebalances = [row for row in _whole(rows) if rebalanced_at(row) is not None]
+    counted = Counter(row["trigger"] for row in rebalances)
     lanes = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
     marks = [
         Mark(
@@ -105,7 +108,7 @@ def _triggers(rows: GroupRows) -> Panel:
             tip=generation_tip(row),
             link=generation_anchor(row["life"], row["generation"]),
         )
-        for row in generations
+        for row in rebalances
         if (at := rebalanced_at(row)) is not None
     ]
     names = [f"{words(name)} ×{counted[name]}" for name in lanes]
@@ -115,6 +118,12 @@ def _triggers(rows: GroupRows) -> Panel:
         marks=marks,
         note=_left_out(rows, "generations", rows.step(is_many=True)),
     )
+
+
+def _whole(rows: GroupRows) -> list[Row]:
+    """Return a row for each rebalance, in order of the generations: of several bumps, what they come to."""
+    whole = [{**asdict(row), "rebalance_ms": lasted_ms(row)} for row in rows.rebalances()]
+    return sorted(whole, key=lambda row: (row["life"], row["generation"]))
 
 
 def _members(rows: GroupRows, colours: dict[str, str]) -> Panel:

@@ -152,3 +152,18 @@ def test_epochs_are_called_epochs_and_a_converted_group_has_both() -> None:
     states = panel(timeline(group(generations=both)), "states")
     assert states["lanes"][0] == "epoch or generation"
     assert [bar["tip"][0].split(":")[0] for bar in states["bars"]] == ["epoch 1", "generation 2"]
+
+
+def test_a_rebalance_of_several_bumps_is_one_mark_that_says_how_it_ended() -> None:
+    rows = [
+        generation(4, 1000, bump_count=3, outcome="abandoned", group_type="consumer"),
+        generation(5, 2000, "member_left", bump_count=0, outcome="abandoned", group_type="consumer"),
+        generation(6, 3000, "member_left", bump_count=0, stable_at=9000, outcome="stable", group_type="consumer"),
+        generation(7, 20000, "converted", bump_count=0, stable_at=20000, group_type="consumer"),
+    ]
+    drawn = panel(timeline(group(generations=rows)), "rebalances")
+    assert drawn["lanes"] == ["member joined ×1"]
+    (mark,) = drawn["marks"]
+    assert (mark["at"], mark["link"]) == (1000, "g1-4")
+    assert mark["tip"][0] == "epoch 4: member joined"
+    assert "stable after 8 s" in mark["tip"]

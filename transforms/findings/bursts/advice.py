@@ -65,12 +65,20 @@ def advice_for(row: IllegalGenerationBurstRow, evidence: Evidence, senders: list
     return _SENTENCES[row.suspected_cause](_Facts(row, evidence, senders))
 
 
+_OUTLIVED = {
+    "ILLEGAL_GENERATION": "a generation that its member had left",
+    "STALE_MEMBER_EPOCH": "an epoch that its member had left",
+}
+"""What a thread has outlived whose own member is still in the group, by what it is told."""
+
+
 def _zombie(facts: _Facts) -> str:
     row = facts.row
     went_on = f" for {duration(row.zombie_ms)}" if row.zombie_ms is not None else ""
     behind = f", {row.behind_count} generations behind" if (row.behind_count or 0) > 1 else ""
     change = f" by generation {row.fenced_by_generation}" if row.fenced_by_generation is not None else ""
-    outlived = "an epoch that its member had left" if row.error == "STALE_MEMBER_EPOCH" else "its membership"
+    is_gone = any(sender.was_gone for sender in facts.senders)
+    outlived = "its membership" if is_gone else _OUTLIVED.get(row.error, "its membership")
     return (
         f"{facts.names} went on{went_on} after being shut out{change}{behind}, although refused "
         f"{times(row.error_count)}: a thread or process that outlived {outlived}. {facts.price} What it wrote "

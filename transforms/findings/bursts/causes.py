@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from transforms.findings.bursts.course import Course, in_force_at, over_at
 from transforms.findings.bursts.senders import COMMITS, Sender
 from transforms.findings.evidence import Evidence
+from transforms.findings.moves import DEFAULT_SESSION_MS, moves_of
 from transforms.findings.offsets.keeping import is_free
 
 HEARTBEAT_INTERVAL_MS = 3_000
@@ -24,12 +25,13 @@ _GOES_ON = 2
 _RETRIES = 3
 """From so many commits on, refused within one rebalance, a client does nothing else than try again."""
 
-_MOVE_GRACE_MS = 10_000
-_DEFAULT_SESSION_MS = 45_000
-
 _SLOW = ("poll_timeout", "rebalance_timeout", "sync_timeout")
 _REPLACED = ("replaced", "fenced")
 _SILENT = ("session_expired", "removed")
+
+_OF_MEMBERS = ("ILLEGAL_GENERATION", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH")
+"""Errors that only members of a group are told: its coordinator looks for the member before it compares generations
+(ClassicGroup.validateOffsetCommit and its like). Commits to a group that is gone altogether get the first as well."""
 
 _OF_EPOCHS = ("STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH")
 """Errors that say nothing but that an epoch is over: its own heartbeat moves a member on, so that it cannot be behind
@@ -65,9 +67,7 @@ def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
     if error == "FENCED_INSTANCE_ID" or (sender.was_gone and sender.stay and sender.stay.end_cause in _REPLACED):
         return "fencing_war" if _replaced(evidence, sender) > 1 else "zombie"
     cause = None if error == "ILLEGAL_GENERATION" else _of_gone(sender)
-    if error in _OF_EPOCHS:
-        cause = cause or _of_epochs(sender, course)
-    return cause or _by_generation(evidence, sender, course)
+    return cause or (_of_member(sender, course) if error in _OF_MEMBERS else _of_stranger(sender, course))
 
 
 def _of_gone(sender: Sender) -> str | None:
@@ -82,15 +82,30 @@ def _of_gone(sender: Sender) -> str | None:
     return None
 
 
-def _of_epochs(sender: Sender, course: Course) -> str | None:
-    """What is behind a member whose epoch was over.
+def _of_member(sender: Sender, course: Course) -> str:
+    """What is behind a member of the group that sent a generation, or an epoch, which was over.
 
-    Who is fenced joins again, and has another epoch then; so has who commits too late.
+    What crossed the rebalance had been sent before its sender was told. Who is told and sends the same again goes on as
+    if it were not, however soon after the rebalance that is.
     """
+    behind = max(behind_counts([sender], course), default=0)
+    is_one_rebalance = behind <= 1 or sender.refused[0].error in _OF_EPOCHS
     if sender.held_on >= _GOES_ON:
         return "zombie"
-    is_in_flight = all(_is_in_flight(request.answered_at, course) for request in sender.refused)
-    return "rebalance_in_flight" if is_in_flight else None
+    if is_one_rebalance and _is_all_in_flight(sender, course):
+        return "rebalance_in_flight"
+    return "zombie" if behind > 0 else "unknown"
+
+
+def _of_stranger(sender: Sender, course: Course) -> str:
+    """What is behind a client that is no member any more, where nothing tells how it had gone.
+
+    The group went on without it, so that what it sends is not merely late. Soon after a rebalance it cannot know that
+    yet: then only what it does when it is told makes it a zombie.
+    """
+    behind = max(behind_counts([sender], course), default=0)
+    is_behind = behind > 1 if _is_all_in_flight(sender, course) else behind > 0
+    return "zombie" if is_behind or sender.went_on >= _GOES_ON else "unknown"
 
 
 def _of_holder(evidence: Evidence, sender: Sender) -> str:
@@ -109,17 +124,9 @@ def _of_holder(evidence: Evidence, sender: Sender) -> str:
     ]
     if not holders:
         return "unknown"
-    soon = first + _DEFAULT_SESSION_MS
+    soon = first + DEFAULT_SESSION_MS
     is_dead = any(r.end_cause in _SILENT and r.ended_at is not None and r.ended_at <= soon for r in holders)
     return "unreleased_instance" if is_dead else "fencing_war"
-
-
-def _by_generation(evidence: Evidence, sender: Sender, course: Course) -> str:
-    """What the generations sent say of a client of which nothing else is known."""
-    behind = list(behind_counts([sender], course))
-    if all(_is_in_flight(r.answered_at, course) for r in sender.refused) and max(behind, default=0) <= 1:
-        return "rebalance_in_flight"
-    return "zombie" if max(behind, default=0) > 0 else "unknown"
 
 
 def behind_counts(senders: list[Sender], course: Course) -> Iterator[int]:
@@ -129,6 +136,10 @@ def behind_counts(senders: list[Sender], course: Course) -> Iterator[int]:
             now = course.at(request.answered_at)
             if now is not None and (held := request.held_generation) is not None:
                 yield now.generation - held
+
+
+def _is_all_in_flight(sender: Sender, course: Course) -> bool:
+    return all(_is_in_flight(request.answered_at, course) for request in sender.refused)
 
 
 def _is_in_flight(moment: float, course: Course) -> bool:
@@ -156,10 +167,7 @@ def _is_coordinators(evidence: Evidence, course: Course) -> bool:
     is_taken_over = rebalance is not None and rebalance.trigger == "coordinator_failover"
     if is_taken_over and _is_in_flight(first.answered_at, course):
         return True
-    session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or _DEFAULT_SESSION_MS
-    brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    moves = [row.from_at for row in brokers[1:] if row.from_at is not None]
-    return any(move <= first.answered_at <= move + session_ms + _MOVE_GRACE_MS for move in moves)
+    return moves_of(evidence).explain(first.answered_at)
 
 
 def _replaced(evidence: Evidence, sender: Sender) -> int:

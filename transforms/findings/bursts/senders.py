@@ -55,14 +55,16 @@ class Sender:
     def held_on(self) -> int:
         """How many requests it sent, at most, under an epoch under which it had been refused before.
 
-        Commits may be on their way when the first is refused; of heartbeats there is but one at a time.
+        Commits may be on their way when the first is refused; of heartbeats there is but one at a time. Requests of
+        which nothing tells that one member sent them do not count: each may be somebody's first.
         """
-        first: dict[int, float] = {}
-        counts: Counter[int] = Counter()
+        first: dict[tuple[str, int], float] = {}
+        counts: Counter[tuple[str, int]] = Counter()
         for request in self.refused:
-            if (epoch := request.held_generation) is not None:
-                on_their_way_ms = _TOLD_MS if request.api in COMMITS else 0
-                counts[epoch] += request.answered_at > first.setdefault(epoch, request.answered_at) + on_their_way_ms
+            who = request.member_id or request.connection or (self.stay and self.stay.member_id)
+            if who and (epoch := request.held_generation) is not None:
+                key, on_their_way_ms = (who, epoch), _TOLD_MS if request.api in COMMITS else 0
+                counts[key] += request.answered_at > first.setdefault(key, request.answered_at) + on_their_way_ms
         return max(counts.values(), default=0)
 
     @property

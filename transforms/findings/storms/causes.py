@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from schemas.rows import GenerationRow
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, began_at
+from transforms.findings.moves import moves_of
 from transforms.findings.stays import LEAVES, Stay, Stays, client_of
 from transforms.findings.storms.kinds import Kind
 from transforms.findings.storms.revoking import Wait, longest_waits
@@ -45,12 +46,6 @@ _AFTER_A_MOVE = (
 )
 """Triggers that a move of the coordinator brings about: clients find the new one late, join again, or are forgotten."""
 
-_MOVE_GRACE_MS = 10_000
-"""For so long after a move, and a session more, members suffer from it."""
-
-_DEFAULT_SESSION_MS = 45_000
-"""Kafka's default of session.timeout.ms."""
-
 FIRST = 1
 """Number of the first generation of a life: whoever comes in it founds the group."""
 
@@ -80,14 +75,12 @@ class Cause:
 def causes_of(evidence: Evidence, stays: Stays) -> list[list[Cause]]:
     """Return the causes of each rebalance of a storm, the main one first; each has one at least."""
     subscriptions = Subscriptions(evidence)
-    session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or _DEFAULT_SESSION_MS
-    moves = _moves(evidence, session_ms + _MOVE_GRACE_MS)
+    moves = moves_of(evidence)
     waits = longest_waits(evidence)
     found: list[list[Cause]] = []
     for number, row in enumerate(evidence.generations):
         at = began_at(row) or 0.0
-        has_moved = any(move <= at <= move + session_ms + _MOVE_GRACE_MS for move in moves)
-        if row.trigger in _BROKERS_FAULT or (has_moved and row.trigger in _AFTER_A_MOVE):
+        if row.trigger in _BROKERS_FAULT or (row.trigger in _AFTER_A_MOVE and moves.explain(at)):
             found.append([Cause(Kind.COORDINATOR, _of_coordinator(row))])
         elif _follows_up(row, subscriptions.has_grown(number)) and found:
             found.append(found[-1])
@@ -98,24 +91,6 @@ def causes_of(evidence: Evidence, stays: Stays) -> list[list[Cause]]:
         if (wait := waits[number]) is not None and wait.is_most:
             found[-1] = [*found[-1], Cause(Kind.REVOKER, row.trigger, wait.client, wait=wait)]
     return found
-
-
-def _moves(evidence: Evidence, grace_ms: float) -> list[float]:
-    """When the group's coordinator changed: also when the first that is known came to a group that was there before.
-
-    It was, if it rebalanced before, or if somebody lost a session soon afterwards whom nobody saw come.
-    """
-    brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    came = [row.from_at for row in brokers if row.from_at is not None]
-    if not came or brokers[0].from_at is None:
-        return came
-    first = came[0]
-    rebalanced = (at for row in evidence.generations if (at := began_at(row)) is not None)
-    lost = (row.ended_at for row in evidence.sessions if row.joined_at is None and row.end_cause == "session_expired")
-    was_there = min(rebalanced, default=first) < first or any(
-        at is not None and first <= at <= first + grace_ms for at in lost
-    )
-    return [at for at in came if was_there or at != first]
 
 
 def _of_coordinator(row: GenerationRow) -> str:
