@@ -103,7 +103,7 @@ def _burst(row: Any) -> Iterator[str]:
     if row.stale_generation_min is not None and row.current_generation is not None:
         low, high = row.stale_generation_min, row.stale_generation_max
         sent = f"{low}" if low == high else f"{low} to {high}"
-        step = "generation" if row.group_type == "classic" else "epoch"
+        step = "epoch" if row.error.endswith("_MEMBER_EPOCH") else "generation"
         yield f"sent {step} {sent} when it was {row.current_generation}"
 
 
