@@ -9,7 +9,8 @@ from pathlib import Path
 
 _ELSEWHERE = (
     re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE),  # all of them build upon a library from elsewhere
-    re.compile(r"<link\b[^>]*>", re.IGNORECASE),  # looks from elsewhere, and a picture that Great Expectations has not
+    re.compile(r"<link\b[^>]*\bhref=\"https?://[^>]*>", re.IGNORECASE),
+    re.compile(r"<link\b[^>]*\bicon\b[^>]*>", re.IGNORECASE),  # a picture that Great Expectations does not bring
     re.compile(r"<img\b[^>]*\bsrc=\"https?://[^>]*>", re.IGNORECASE),
     re.compile(r"<footer\b.*?</footer>", re.DOTALL | re.IGNORECASE),
     re.compile(r"url\('https?://[^']*'\)", re.IGNORECASE),

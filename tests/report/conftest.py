@@ -44,7 +44,7 @@ def written_at(folder: Path) -> dict[str, int]:
 def published(spark: Any, lake: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Published]:
     """Publish a lake's report, once more without news, and once more after two groups were renamed."""
     root = tmp_path_factory.mktemp("report") / "lake"
-    shutil.copytree(lake("kafka-4.2.0"), root)
+    shutil.copytree(lake("kafka-4.2.0"), root, ignore=shutil.ignore_patterns("report"))
     report = Published(root / "report")
     arguments = [f"--cluster={CLUSTER}", f"--lake.root={root}"]
     assert publish_report.main(arguments) == 0
