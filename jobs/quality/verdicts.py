@@ -83,14 +83,14 @@ class Question:
         names = {(verdict.table.name, verdict.check) for verdict in verdicts}
         queries = {
             (spec.name, check.name): statements.broken(spec, check) for spec in self.specs for check in checks_of(spec)
-        } | {(law.table, law.name): law.query for law in self.laws}
+        } | {(law.table, law.name): law.certain for law in self.laws}
         return self._run(spark, statements.rows_of({key: query for key, query in queries.items() if key in names}))
 
     def _asked(self) -> list[tuple[TableSpec, str, str, bool]]:
         checks = [
             (spec, check.name, check.meaning, check.is_critical) for spec in self.specs for check in checks_of(spec)
         ]
-        return [*checks, *((law.spec, law.name, law.meaning, law.is_critical) for law in self.laws)]
+        return [*checks, *((law.spec, *told) for law in self.laws for told in law.verdicts)]
 
     def _run(self, spark: SparkSession, statement: str) -> DataFrame:
         wanted = {spec.name for spec in self.specs} | {name for law in self.laws for name in law.reads}

@@ -14,7 +14,6 @@ from schemas.catalog import BY_NAME
 from tests.support.captures import ALL, MODERN, MODERN_CHAOTIC, MODERN_POLICIES
 from tests.support.damage import DAMAGES, Damage, Row, Tables
 from transforms.quality.laws.all_laws import LAWS
-from transforms.quality.laws.law import IN_DOUBT
 from transforms.quality.thresholds import Thresholds
 
 pytestmark = pytest.mark.spark
@@ -109,7 +108,7 @@ def test_each_kind_of_damage_is_found_by_what_is_there_for_it(spark: Any, pure_t
 
 def test_every_law_has_its_damage() -> None:
     found = {name for damage in DAMAGES for name in damage.found_by}
-    assert {law.name for law in LAWS if not law.name.endswith(IN_DOUBT)} <= found
+    assert {law.name for law in LAWS} <= found
     assert len({damage.name for damage in DAMAGES}) == len(DAMAGES) >= 25
 
 

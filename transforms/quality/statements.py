@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from schemas.expectations import Check, Rule, checks_of
 from schemas.table import TableSpec
-from transforms.quality.laws.law import Law
+from transforms.quality.laws.law import DOUBTED, IN_DOUBT, Law
 from transforms.sql import literal, quoted
 
 FOUND = "cluster STRING, table STRING, check STRING, failed_row_count BIGINT, sample ARRAY<STRING>"
@@ -18,7 +18,7 @@ FOUND = "cluster STRING, table STRING, check STRING, failed_row_count BIGINT, sa
 MOST_SET_ASIDE = 1000
 """Rows of one check or law that are set aside."""
 
-_SAMPLE = "array_distinct(array(min(row), max(row)))"
+_NO_GROUP = "CAST(NULL AS STRING)"
 
 
 def _not_null(check: Check) -> str:
@@ -48,10 +48,23 @@ BROKEN: dict[Rule, Callable[[Check], str]] = {
 
 
 def found(specs: Sequence[TableSpec], laws: Sequence[Law]) -> str:
-    """Return the statement that tells which checks of tables, and which laws, are broken; see `FOUND`."""
-    parts = [part for spec in specs for part in (_broken_rows(spec), *map(_counted(spec), _keys(spec))) if part]
-    parts += [_count(law.table, law.name, law.query) for law in laws]
-    return "\nUNION ALL\n".join(parts)
+    """Return the statement that tells which checks of tables, and which laws, are broken; see `FOUND`.
+
+    Each is put to the rows once. What breaks a law that needs whole evidence is told under another name where its group
+    is in doubt.
+    """
+    parts = [part for spec in specs for part in (_broken_rows(spec), *map(_broken_by(spec), _keys(spec))) if part]
+    parts += [_breaking(law.table, law.name, law.query, law.needs_whole_evidence) for law in laws]
+    rows = "\nUNION ALL\n".join(parts)
+    counted = "cluster, table, check, count(*) AS failed_row_count, array_distinct(array(min(row), max(row))) AS sample"
+    if not any(law.needs_whole_evidence for law in laws):
+        return f"SELECT {counted} FROM ({rows}) GROUP BY cluster, table, check"
+    return f"""
+        SELECT {counted} FROM (
+            SELECT /*+ BROADCAST(doubted) */ cluster, table,
+                IF(is_in_doubt, concat(check, {literal(IN_DOUBT)}), check) AS check, row
+            FROM ({rows}) LEFT JOIN (SELECT *, true AS is_in_doubt FROM ({DOUBTED})) doubted USING (cluster, group_id)
+        ) GROUP BY cluster, table, check"""
 
 
 def broken(spec: TableSpec, check: Check) -> str:
@@ -83,14 +96,15 @@ def _keys(spec: TableSpec) -> list[Check]:
     return [check for check in checks_of(spec) if check.rule is Rule.UNIQUE]
 
 
-def _counted(spec: TableSpec) -> Callable[[Check], str]:
-    return lambda check: _count(spec.name, check.name, broken(spec, check))
+def _broken_by(spec: TableSpec) -> Callable[[Check], str]:
+    return lambda check: _breaking(spec.name, check.name, broken(spec, check))
 
 
-def _count(table: str, name: str, query: str) -> str:
+def _breaking(table: str, name: str, query: str, can_be_in_doubt: bool = False) -> str:
+    group = "group_id" if can_be_in_doubt else _NO_GROUP
     return (
-        f"SELECT cluster, {literal(table)} AS table, {literal(name)} AS check, count(*) AS failed_row_count, "
-        f"{_SAMPLE} AS sample FROM (SELECT cluster, to_json(struct(*)) AS row FROM ({query})) GROUP BY cluster"
+        f"SELECT cluster, {group} AS group_id, {literal(table)} AS table, {literal(name)} AS check, "
+        f"to_json(struct(*)) AS row FROM ({query})"
     )
 
 
@@ -106,9 +120,8 @@ def _broken_rows(spec: TableSpec) -> str:
     )
     any_broken = " OR ".join(f"({BROKEN[check.rule](check)})" for check in checks)
     return (
-        f"SELECT cluster, {literal(spec.name)} AS table, check, count(*) AS failed_row_count, {_SAMPLE} AS sample "
-        f"FROM (SELECT cluster, inline(array_compact(array({broken_checks}))) FROM {{{spec.name}}} "
-        f"WHERE {any_broken}) GROUP BY cluster, check"
+        f"SELECT cluster, {_NO_GROUP} AS group_id, {literal(spec.name)} AS table, "
+        f"inline(array_compact(array({broken_checks}))) FROM {{{spec.name}}} WHERE {any_broken}"
     )
 
 

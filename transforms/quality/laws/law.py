@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
 
@@ -22,16 +22,14 @@ DEFAULTS: dict[str, str] = {"group_type": "'classic'", "hold": "'owned'", "role"
 """Columns that laws ask for and not every table has, with what holds for all rows of one that lacks them (SQL)."""
 
 IN_DOUBT = "_in_doubt"
-"""Ends the name of a law about groups whose evidence is incomplete, or may be."""
+"""Ends the name under which it is told that groups break a law whose evidence is incomplete, or may be."""
 
-_DOUBTED = """
+DOUBTED = """
     SELECT cluster, group_id FROM {audit_counts} WHERE differ_count > 0 OR unpredicted_count > 0
     UNION SELECT cluster, group_id FROM {generations} WHERE group_type <> 'classic'
 """
 """Groups of which something is missing, or may be: of one that has had epochs no two records tell the same, so that one
 which is lost leaves a hole that nobody else fills."""
-
-_JOINS = ("LEFT ANTI JOIN", "LEFT SEMI JOIN")
 
 _NOT_TABLES = frozenset({"sources"})
 
@@ -49,7 +47,7 @@ class Law:
         is_critical: a batch that breaks it is not published; otherwise it is a warning.
         needs_whole_evidence: it holds where nothing of a group's evidence is missing. The audit shows whether that is
             so: of a group some of whose requests were not answered as predicted, or could not be predicted, what breaks
-            the law is a warning; so it is of a group that has had epochs.
+            the law is a warning, told under a name of its own; so it is of a group that has had epochs.
     """
 
     name: str
@@ -61,8 +59,8 @@ class Law:
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
-        """Names of what the query reads, in its order."""
-        return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(self.query) if name))
+        """Names of what the query reads, in its order, and of what tells whose evidence is whole."""
+        return _read_by(self.query + DOUBTED if self.needs_whole_evidence else self.query)
 
     @property
     def spec(self) -> TableSpec:
@@ -75,15 +73,22 @@ class Law:
             if name not in BY_NAME:
                 raise ValueError(f"{self.name}: no table {name}")
 
-    def by_evidence(self) -> tuple[Law, ...]:
-        """Return the law as it is, or, if it needs whole evidence, for groups that have it and for those in doubt."""
+    @property
+    def certain(self) -> str:
+        """SQL that selects what breaks it for certain: of groups in doubt nothing, if it needs whole evidence."""
         if not self.needs_whole_evidence:
-            return (self,)
-        whole, doubted = (
-            f"SELECT * FROM ({self.query}) {join} ({_DOUBTED}) USING (cluster, group_id)" for join in _JOINS
-        )
-        meaning = (
-            f"{self.meaning}; of groups with epochs, and of those whose evidence is incomplete, as the audit shows"
-        )
-        warning = Law(f"{self.name}{IN_DOUBT}", self.table, meaning, doubted, is_critical=False)
-        return replace(self, query=whole, needs_whole_evidence=False), warning
+            return self.query
+        return f"SELECT * FROM ({self.query}) LEFT ANTI JOIN ({DOUBTED}) USING (cluster, group_id)"
+
+    @property
+    def verdicts(self) -> tuple[tuple[str, str, bool], ...]:
+        """What is told of it: name, meaning, whether it is critical; once more if groups can be in doubt."""
+        told = (self.name, self.meaning, self.is_critical)
+        if not self.needs_whole_evidence:
+            return (told,)
+        of_doubted = "of groups with epochs, and of those whose evidence is incomplete, as the audit shows"
+        return told, (f"{self.name}{IN_DOUBT}", f"{self.meaning}; {of_doubted}", False)
+
+
+def _read_by(query: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(query) if name))
