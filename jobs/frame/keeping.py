@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -45,12 +46,18 @@ def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]]
         rows: the rows.
         most: number up to which they are few.
     """
+    found = fetched(rows, most)
+    if found is None:
+        return staged(rows), None
+    return rows.sparkSession.createDataFrame(found, rows.schema.toNullable()), found.to_pylist()
+
+
+def fetched(rows: DataFrame, most: int) -> pa.Table | None:
+    """Return rows if they are no more than `most`."""
     # `toArrow` refuses a missing struct whose fields are never null: so all are said to be null at times.
     kind = rows.schema.toNullable()
     found = rows.limit(most + 1).select(*(F.col(field.name).cast(field.dataType) for field in kind)).toArrow()
-    if found.num_rows > most:
-        return staged(rows), None
-    return rows.sparkSession.createDataFrame(found, kind), found.to_pylist()
+    return found if found.num_rows <= most else None
 
 
 def with_rows(frames: Mapping[str, DataFrame]) -> set[str]:

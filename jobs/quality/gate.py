@@ -24,15 +24,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import reduce
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from jobs.frame.keeping import staged
+from jobs.frame.keeping import fetched, staged
 from jobs.quality.judge import load_great_expectations
-from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict
+from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, completed
 from schemas.catalog import BY_NAME
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
@@ -49,11 +48,11 @@ Rows = Mapping[TableSpec, DataFrame]
 
 _TABLES_AT_ONCE = 4
 
-_SMALL_TABLE = 50_000
-"""Rows of a table that is read once and kept, with all its columns, while the laws look at it."""
+MOST_AT_HAND = 100_000
+"""So many rows, of all tables together, are looked at by the driver."""
 
-FEW_ROWS = 500_000
-"""So many rows are looked at in one task: shuffling them for each law would take longer than the laws."""
+_SMALL_TABLE = 50_000
+"""Rows of a table that is read once and kept, with all its columns, while Spark puts the laws to it."""
 
 
 @dataclass(frozen=True)
@@ -100,18 +99,9 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
     job.report.activity("auditing")
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
         rows = dict(zip(batch.rows, threads.map(staged, batch.rows.values()), strict=True))
-    evidence, beside = _at_hand(job, batch.evidence), _at_hand(job, batch.beside)
-    hold(job, replace(batch, rows=rows, evidence=evidence, beside=beside), "nothing of this batch was published")
+    hold(job, replace(batch, rows=rows), "nothing of this batch was published")
     yield rows
     note_passed(job, batch.subjects)
-
-
-def _at_hand(job: Job, rows: Rows) -> Rows:
-    """Read small tables once: each law that reads one of Delta's would have its files looked up again."""
-    counts = job.lake.contents.row_counts(list(rows))
-    small = [spec for spec in rows if 0 < counts[spec.full_name] <= _SMALL_TABLE]
-    with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-        return {**rows, **dict(zip(small, threads.map(staged, [rows[spec] for spec in small]), strict=True))}
 
 
 def hold(job: Job, batch: Batch, so: str) -> list[Verdict]:
@@ -161,13 +151,33 @@ def reads_beside(specs: Sequence[TableSpec]) -> list[TableSpec]:
 
 
 def _question(job: Job, batch: Batch) -> Question:
-    all_rows = {
-        spec.name: frame for spec, frame in (*batch.beside.items(), *batch.evidence.items(), *batch.rows.items())
-    }
-    if _count(list(all_rows.values())) <= FEW_ROWS:
-        all_rows = {name: frame.coalesce(1) for name, frame in all_rows.items()}
-    all_rows[SOURCES] = _sources(job, batch.spoken)
-    return Question(all_rows, batch.subjects, batch.laws, thresholds(job, batch.left_out))
+    looked_at = {**batch.beside, **batch.evidence, **batch.rows}
+    counted = job.lake.contents.row_counts([spec for spec in looked_at if spec not in batch.rows])
+    empty = [spec for spec in looked_at if not counted.get(spec.full_name, 1)]
+    looked_at |= {spec: job.lake.none_of(spec) for spec in empty}
+    at_hand = _at_hand(looked_at)
+    if at_hand is None:
+        small = [spec for spec in looked_at if 0 < counted.get(spec.full_name, 0) <= _SMALL_TABLE]
+        with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+            looked_at |= zip(small, threads.map(staged, [looked_at[spec] for spec in small]), strict=True)
+    rows = {spec.name: frame for spec, frame in looked_at.items()} | {SOURCES: _sources(job, batch.spoken)}
+    if at_hand is not None:
+        at_hand[SOURCES] = rows[SOURCES].toArrow()
+    return Question(rows, batch.subjects, batch.laws, thresholds(job, batch.left_out), at_hand)
+
+
+def _at_hand(rows: Rows) -> dict[str, pa.Table] | None:
+    """Return rows if all of them together are few."""
+    found: dict[str, pa.Table] = {}
+    left = MOST_AT_HAND
+    with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+        fetching = threads.map(lambda frame: fetched(completed(frame), MOST_AT_HAND), rows.values())
+        for spec, table in zip(rows, fetching, strict=True):
+            left -= MOST_AT_HAND + 1 if table is None else table.num_rows
+            if left < 0 or table is None:
+                return None
+            found[spec.name] = table
+    return found
 
 
 def thresholds(job: Job, left_out: int = 0) -> Thresholds:
@@ -182,13 +192,6 @@ def thresholds(job: Job, left_out: int = 0) -> Thresholds:
         max_unrecognised_share=settings.quality.max_unrecognised_share,
         left_out=left_out,
     )
-
-
-def _count(frames: Sequence[DataFrame]) -> int:
-    """Count rows."""
-    counts = [frame.agg(F.count("*").alias("n")) for frame in frames]
-    found: int = reduce(DataFrame.unionAll, counts).agg(F.sum("n")).collect()[0][0]
-    return found
 
 
 def _sources(job: Job, spoken: Mapping[str, float]) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Asks Spark which checks and laws rows break: one query for all of them, as each query costs more than its rows."""
+"""Asks which checks and laws rows break: one query for all of them, as each query costs more than its rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, SparkSession
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
+from jobs.quality import in_memory
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
 from transforms.quality import statements
@@ -59,24 +61,30 @@ class Question:
         specs: tables whose rows are held to the checks that their declaration implies.
         laws: laws that they are held to.
         thresholds: what the laws compare with.
+        at_hand: the same rows, where they are few enough to be looked at without Spark.
     """
 
     rows: Mapping[str, DataFrame]
     specs: Sequence[TableSpec]
     laws: Sequence[Law]
     thresholds: Thresholds
+    at_hand: Mapping[str, pa.Table] | None = None
 
     def verdicts(self, spark: SparkSession) -> list[Verdict]:
         """Return what became of each check and law; of rows of several clusters, those of all together."""
-        found = {(row["table"], row["check"]): row for row in self.broken(spark).collect()}
+        found = {(row["table"], row["check"]): row for row in self.broken(spark)}
         return [
             Verdict(spec, name, meaning, is_critical, *_of(found.get((spec.name, name))))
             for spec, name, meaning, is_critical in self._asked()
         ]
 
-    def broken(self, spark: SparkSession) -> DataFrame:
+    def broken(self, spark: SparkSession) -> Sequence[Mapping[str, Any]]:
         """Return which of them are broken, by cluster: the columns of `statements.FOUND`."""
-        return self._run(spark, statements.found(self.specs, self.laws))
+        statement = statements.found(self.specs, self.laws)
+        if self.at_hand is None:
+            return [row.asDict() for row in self._run(spark, statement).collect()]
+        tables = {name: self.at_hand[name] for name in self._read}
+        return in_memory.ask(self.thresholds.put_into(statement), tables)
 
     def offending(self, spark: SparkSession, verdicts: Sequence[Verdict]) -> DataFrame:
         """Return the rows behind verdicts: table, check, and the row as JSON."""
@@ -92,9 +100,12 @@ class Question:
         ]
         return [*checks, *((law.spec, *told) for law in self.laws for told in law.verdicts)]
 
+    @property
+    def _read(self) -> set[str]:
+        return {spec.name for spec in self.specs} | {name for law in self.laws for name in law.reads}
+
     def _run(self, spark: SparkSession, statement: str) -> DataFrame:
-        wanted = {spec.name for spec in self.specs} | {name for law in self.laws for name in law.reads}
-        rows: dict[str, Any] = {name: completed(self.rows[name]) for name in wanted}
+        rows: dict[str, Any] = {name: completed(self.rows[name]) for name in self._read}
         return spark.sql(self.thresholds.put_into(statement), **rows)
 
 
@@ -104,5 +115,5 @@ def completed(rows: DataFrame) -> DataFrame:
     return rows.selectExpr("*", *missing)
 
 
-def _of(row: Row | None) -> tuple[int, tuple[str, ...]]:
+def _of(row: Mapping[str, Any] | None) -> tuple[int, tuple[str, ...]]:
     return (row["failed_row_count"], tuple(row["sample"])) if row else (0, ())

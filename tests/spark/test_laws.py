@@ -47,7 +47,7 @@ def pure_tables(capture_dir: Callable[[str], Path]) -> Callable[[str], Tables]:
 
 def broken(spark: Any, of_clusters: dict[str, Tables], with_checks: bool) -> dict[str, dict[str, list[str]]]:
     """By cluster, the checks and laws that are broken, each with a sample."""
-    from jobs.quality.verdicts import SOURCES_SCHEMA, Question
+    from jobs.quality.verdicts import SOURCES_SCHEMA, Question, completed
     from tests.support.frames import EPOCH, timedelta, to_frame
 
     rows: Tables = {name: [] for name in READ}
@@ -66,8 +66,13 @@ def broken(spark: Any, of_clusters: dict[str, Tables], with_checks: bool) -> dic
     frames["sources"] = spark.createDataFrame(sources, SOURCES_SCHEMA).coalesce(1)
     specs = [BY_NAME[name] for name in READ] if with_checks else []
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for row in Question(frames, specs, LAWS, NOW).broken(spark).collect():
+    for row in Question(frames, specs, LAWS, NOW).broken(spark):
         found[row["cluster"]][row["check"]] = row["sample"]
+    at_hand = {name: completed(frame).toArrow() for name, frame in frames.items()}
+    without_spark = Question(frames, specs, LAWS, NOW, at_hand).broken(spark)
+    assert {(row["cluster"], row["check"]) for row in without_spark} == {
+        (cluster, check) for cluster, checks in found.items() for check in checks
+    }
     return found
 
 

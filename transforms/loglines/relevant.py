@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from transforms.loglines.entries.entries import Entry
+from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.layouts import head_length
+from transforms.loglines.entries.lines import Run
 from transforms.loglines.parse import may_tell
 
 
@@ -13,7 +14,8 @@ class Selection:
     """Chooses entries of one log, offered in their order, once each.
 
     Kept are entries that some reader may make something of, with the pieces that an overlong one was cut into, and
-    beside them the newest entry, whatever it is: it shows up to when the one who logs was there.
+    beside them the newest entry, whatever it is: it shows up to when the one who logs was there. Of lines that were
+    only skimmed the last one of their second stands for all.
 
     Attributes:
         left_out: number of entries that are not kept, of those behind the line that an earlier run has counted up to.
@@ -49,6 +51,12 @@ class Selection:
         if logged_at is not None and logged_at > self._newest_at:
             self._newest_at, self._newest = logged_at, entry
         return False
+
+    def passes(self, run: Run) -> None:
+        """Leave out lines that were skimmed."""
+        self.line_number = run.line_number
+        self._is_in_kept = False
+        self.left_out += run.count_after(self._counted_to)
 
     def end(self) -> Entry | None:
         """Return the newest entry if it was not taken: now it is, and counts as kept."""

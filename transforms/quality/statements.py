@@ -18,6 +18,9 @@ FOUND = "cluster STRING, table STRING, check STRING, failed_row_count BIGINT, sa
 MOST_SET_ASIDE = 1000
 """Rows of one check or law that are set aside."""
 
+WHOLE_ROW = "to_json(struct(offending.*))"
+"""A row of a query named `offending`, as JSON."""
+
 _NO_GROUP = "CAST(NULL AS STRING)"
 
 
@@ -104,7 +107,7 @@ def _breaking(table: str, name: str, query: str, can_be_in_doubt: bool = False) 
     group = "group_id" if can_be_in_doubt else _NO_GROUP
     return (
         f"SELECT cluster, {group} AS group_id, {literal(table)} AS table, {literal(name)} AS check, "
-        f"to_json(struct(*)) AS row FROM ({query})"
+        f"{WHOLE_ROW} AS row FROM ({query}) offending"
     )
 
 
@@ -120,8 +123,8 @@ def _broken_rows(spec: TableSpec) -> str:
     )
     any_broken = " OR ".join(f"({BROKEN[check.rule](check)})" for check in checks)
     return (
-        f"SELECT cluster, {_NO_GROUP} AS group_id, {literal(spec.name)} AS table, "
-        f"inline(array_compact(array({broken_checks}))) FROM {{{spec.name}}} WHERE {any_broken}"
+        f"SELECT cluster, {_NO_GROUP} AS group_id, {literal(spec.name)} AS table, told.check, told.row FROM (SELECT "
+        f"cluster, explode(array_compact(array({broken_checks}))) AS told FROM {{{spec.name}}} WHERE {any_broken})"
     )
 
 

@@ -47,5 +47,5 @@ class Thresholds:
         if isinstance(value, datetime):
             return f"TIMESTAMP '{value.astimezone(timezone.utc):%Y-%m-%d %H:%M:%S.%f}+00:00'"
         if name in ("clock_slack", "silence"):
-            return f"make_dt_interval(0, 0, 0, {value / 1000:f})"
+            return f"INTERVAL '{value / 1000:f}' SECOND"
         return repr(value)

@@ -19,7 +19,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from schemas.tables.bronze import LOG_LINES
-from transforms.loglines.entries.entries import Entry
+from transforms.loglines.entries.entry import Entry
 from transforms.loglines.facts import Fact
 from transforms.loglines.parse import parse_entry
 from transforms.silver.offsets import silver_type

@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from transforms.errors import SourceError
-from transforms.loglines.entries.entries import Entry, entries, first_stamp
+from transforms.loglines.entries.entries import first_stamp, skimmed
+from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.layouts import may_grow
+from transforms.loglines.entries.lines import Lines, Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 
 _HEAD_BYTES = 256 << 10
+_CHUNK_BYTES = 256 << 10
 _GZIP_BITS = 31
 _GLOB = re.compile(r"[*?[]")
 
@@ -150,7 +153,9 @@ def _root(path: str) -> Path:
     return fixed if fixed.is_dir() else fixed.parent
 
 
-def read_log_file(file: LogFile, time_zone: str, layout: str = AUTO) -> Iterator[Entry | Problem]:
+def read_log_file(
+    file: LogFile, time_zone: str, layout: str = AUTO, skimming: re.Pattern[bytes] | None = None
+) -> Iterator[Entry | Run | Problem]:
     """Yield the entries of a file; where reading ends early, a `Problem`.
 
     The last entry of a file that is still written is held back while more of it may come: where its last line has no
@@ -162,8 +167,9 @@ def read_log_file(file: LogFile, time_zone: str, layout: str = AUTO) -> Iterator
         file: what was found.
         time_zone: time zone that its lines are written in, by name.
         layout: log4j's pattern of its lines, or `auto`.
+        skimming: lines that it matches, see `Lines`, are only counted.
     """
-    last: Entry | None = None
+    last: Entry | Run | None = None
     try:
         with Path(file.path).open("rb") as opened:
             head = _head(opened, file.name)
@@ -173,13 +179,13 @@ def read_log_file(file: LogFile, time_zone: str, layout: str = AUTO) -> Iterator
             if not begins and b"\0" in head.strip(b"\0"):
                 yield Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
                 return
-            lines = _Lines(_text(opened, file.name))
-            for entry in entries(lines, time_zone, layout):
+            lines = Lines(_chunks(opened, file.name), skimming)
+            for entry in skimmed(lines, time_zone, layout):
                 if last is not None:
                     yield last
                 last = entry
             status = os.fstat(opened.fileno())
-            if last is not None and (_is_whole(file.name, status) or not lines.may_go_on(last, _age_s(status))):
+            if last is not None and (_is_whole(file.name, status) or not _may_go_on(lines, last, _age_s(status))):
                 yield last
     except FileNotFoundError:
         return
@@ -197,22 +203,11 @@ def lasting_name(name: str, begins: str | None) -> str:
     return f"{base}@{begins[:10]}T{begins[11:19]}.{begins[20:]}" if begins else base
 
 
-class _Lines:
-    """Lines of an open file, which remember how they ended: the file may have grown by the time one asks."""
-
-    def __init__(self, opened: IO[str]) -> None:
-        self._opened = opened
-        self._last = "\n"
-
-    def __iter__(self) -> Iterator[str]:
-        line = self._last
-        for line in self._opened:
-            yield line
-        self._last = line
-
-    def may_go_on(self, last: Entry, age_s: float) -> bool:
-        """Tell whether more of the last entry may come."""
-        return not self._last.endswith("\n") or may_grow(last.text, is_fresh=age_s < _TRACE_S)
+def _may_go_on(lines: Lines, last: Entry | Run, age_s: float) -> bool:
+    """Tell whether more of the last entry may come."""
+    if isinstance(last, Run):
+        return False
+    return not lines.is_closed or may_grow(last.text, is_fresh=age_s < _TRACE_S)
 
 
 def _is_whole(name: str, status: os.stat_result) -> bool:
@@ -225,10 +220,10 @@ def _age_s(status: os.stat_result) -> float:
     return time.time() - status.st_mtime
 
 
-def _text(opened: IO[bytes], name: str) -> IO[str]:
-    """Return a file's text; bytes that are not UTF-8 stay visible as their hexadecimal escapes."""
+def _chunks(opened: IO[bytes], name: str) -> Iterator[bytes]:
+    """Yield the bytes of a file, unpacked; what comes before damage is not lost."""
     plain: Any = gzip.GzipFile(fileobj=opened) if name.endswith(".gz") else opened
-    return io.TextIOWrapper(plain, encoding="utf-8", errors="backslashreplace", newline="\n")
+    return iter(lambda: plain.read1(_CHUNK_BYTES), b"")
 
 
 def _head(opened: IO[bytes], name: str) -> bytes:

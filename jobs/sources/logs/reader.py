@@ -8,6 +8,7 @@ same path by all executors.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from itertools import groupby
@@ -19,9 +20,11 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from jobs.sources.logs.files import LogFile, Problem, read_log_file
-from transforms.loglines.entries.entries import Entry
+from transforms.loglines.entries.entry import Entry
+from transforms.loglines.entries.lines import Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 from transforms.loglines.relevant import Selection
+from transforms.loglines.requests.request_log import OTHER_REQUEST
 from transforms.silver.logs import LEFT_OUT, WIDE_TYPE, Wanted, wide_batch, wide_batches
 
 FORMAT = "broker_logs"
@@ -156,10 +159,12 @@ def _of_log(
     selection = Selection(log.counted_to, keeps_all=keep == ALL)
     held: list[Entry] = []
     size = 0
-    for item in _items(files, time_zone, layout):
+    for item in _items(files, time_zone, layout, None if keep == ALL or layout != AUTO else OTHER_REQUEST):
         if isinstance(item, Problem):
             if Wanted.FACTS in wanted:
                 yield _one_row("rejected", log, item.line_number, reason_code=item.reason_code, detail=item.detail)
+        elif isinstance(item, Run):
+            selection.passes(item)
         elif selection.takes(item):
             held.append(item)
             size += len(item.text)
@@ -175,20 +180,22 @@ def _of_log(
         yield _one_row(LEFT_OUT, log, selection.line_number, left_out_count=selection.left_out)
 
 
-def _items(files: Sequence[LogFile], time_zone: str, layout: str) -> Iterator[Entry | Problem]:
+def _items(
+    files: Sequence[LogFile], time_zone: str, layout: str, skimming: re.Pattern[bytes] | None
+) -> Iterator[Entry | Run | Problem]:
     """Yield what several files of one log hold, each entry once."""
     last = failed = 0
     for file in files:
-        for item in read_log_file(file, time_zone, layout):
+        for item in read_log_file(file, time_zone, layout, skimming):
             if item.line_number <= last:  # read from another file, which holds the same
                 continue
-            if isinstance(item, Entry):
-                last = item.line_number
-            elif item.line_number == failed:
-                continue
-            else:
+            if isinstance(item, Problem):
+                if item.line_number != failed:
+                    yield item
                 failed = item.line_number
-            yield item
+                continue
+            yield item.after(last) if isinstance(item, Run) else item
+            last = item.line_number
 
 
 def _one_row(table: str, log: LogFile, line_number: int, **more: str | int) -> pa.RecordBatch:

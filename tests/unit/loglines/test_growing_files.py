@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs.sources.logs.files import Problem, find_log_files, read_log_file
-from transforms.loglines.entries.entries import Entry
+from transforms.loglines.entries.entry import Entry
 
 INFO = "[2026-11-20 10:00:0{0},00{0}] INFO line {0} (x)\n"
 ERROR = "[2026-11-20 10:00:07,000] ERROR broken (x)\n"

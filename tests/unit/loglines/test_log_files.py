@@ -11,7 +11,7 @@ import pytest
 
 from jobs.sources.logs.files import LogFile, Problem, find_log_files, read_log_file
 from transforms.errors import SourceError
-from transforms.loglines.entries.entries import Entry
+from transforms.loglines.entries.entry import Entry
 
 LINE = "[2024-06-15 12:00:0{},000] INFO line {} (x)\n"
 TEXT = "".join(LINE.format(i, i) for i in range(3))

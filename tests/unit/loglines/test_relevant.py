@@ -21,7 +21,8 @@ from transforms.loglines.clients.client_lines import is_client_line, is_of_old_c
 from transforms.loglines.clients.libraries import LIBRARIES
 from transforms.loglines.clients.library_lines import read_library_line
 from transforms.loglines.clients.tables import TEMPLATES as OF_CLIENTS
-from transforms.loglines.entries.entries import Entry, entries
+from transforms.loglines.entries.entries import entries
+from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.layouts import head_length, take_apart
 from transforms.loglines.facts import Fact
 from transforms.loglines.parse import may_tell, parse_entry

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone, tzinfo
-from typing import NamedTuple
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from transforms.loglines.entries.application_heads import FIRST_CHARACTERS, begin_of, begins_without_time
+from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.json_layouts import may_be_wrapped, unwrap
 from transforms.loglines.entries.layouts import KAFKA, LAYOUTS, Layout, stamp_of
+from transforms.loglines.entries.lines import Numbered, Run
 from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
 
 MAX_LINES = 2000
@@ -17,21 +19,6 @@ MAX_CHARACTERS = 1 << 20
 
 _BACKWARDS = 60_000
 """Entries of different threads may be out of order by milliseconds; a minute back means the clock went back."""
-
-
-class Entry(NamedTuple):
-    """One entry of a log.
-
-    Attributes:
-        line_number: number of its first line in the file, from 1.
-        logged_at: epoch milliseconds of its time stamp; None for text before the first time stamp of the file.
-        text: its lines, joined by newlines. What was JSON, or of a pattern of its own, is here as Kafka's own layout
-            prints it; what a collector wrapped, as it was before, with the collector's time if it had none.
-    """
-
-    line_number: int
-    logged_at: int | None
-    text: str
 
 
 class _Clock:
@@ -178,23 +165,53 @@ def entries(
         zoneinfo.ZoneInfoNotFoundError: there is no such time zone.
         LayoutError: lines cannot be read by such a pattern.
     """
+    found = skimmed(enumerate(lines, start=1), time_zone, layout, max_lines=max_lines, max_characters=max_characters)
+    return cast("Iterator[Entry]", found)
+
+
+def skimmed(
+    lines: Numbered,
+    time_zone: str,
+    layout: str = AUTO,
+    *,
+    max_lines: int = MAX_LINES,
+    max_characters: int = MAX_CHARACTERS,
+) -> Iterator[Entry | Run]:
+    """Yield the entries of one log file like `entries`, and the runs of lines that were skimmed, in their places.
+
+    Args:
+        lines: the file's lines.
+        time_zone: see `entries`.
+        layout: see `entries`.
+        max_lines: see `entries`.
+        max_characters: see `entries`.
+
+    Raises:
+        zoneinfo.ZoneInfoNotFoundError: there is no such time zone.
+        LayoutError: lines cannot be read by such a pattern.
+    """
     clock = _Clock(timezone.utc if time_zone == "UTC" else ZoneInfo(time_zone))
     heads = _Heads(clock, layout)
     found = _entries(lines, clock, heads, max_lines, max_characters)
     pattern = heads.pattern
     if pattern is None:
         return found
-    return (entry._replace(text=pattern.as_kafka_prints(entry.text)) for entry in found)
+    return (each if isinstance(each, Run) else each._replace(text=pattern.as_kafka_prints(each.text)) for each in found)
 
 
 def _entries(
-    lines: Iterable[str], clock: _Clock, heads: _Heads, max_lines: int, max_characters: int
-) -> Iterator[Entry]:
+    lines: Numbered, clock: _Clock, heads: _Heads, max_lines: int, max_characters: int
+) -> Iterator[Entry | Run]:
     begin, logged_at = 1, None
     held: list[str] = []
     size = 0
     is_plain = heads.pattern is None
-    for number, raw in enumerate(lines, start=1):
+    for number, raw in lines:
+        if isinstance(raw, Run):
+            yield from _ended(begin, logged_at, held)
+            yield raw
+            begin, held, size = raw.line_number + 1, [], 0
+            continue
         line = raw.rstrip("\r\n")
         at, stamped = number, None
         first = line[:1]
@@ -208,8 +225,7 @@ def _entries(
                 continue
             at, line, stamped = read
         if stamped is not None or len(held) >= max_lines or size >= max_characters:
-            if held:
-                yield Entry(begin, logged_at, "\n".join(held))
+            yield from _ended(begin, logged_at, held)
             begin, held, size = at, [], 0
             if stamped is not None:
                 logged_at = stamped
@@ -217,8 +233,12 @@ def _entries(
         size += len(line)
     if heads.is_inside:
         held.append(heads.rest()[1])
-    if held:
-        yield Entry(begin, logged_at, "\n".join(held))
+    yield from _ended(begin, logged_at, held)
+
+
+def _ended(begin: int, logged_at: int | None, held: Sequence[str]) -> Sequence[Entry]:
+    """Return the entry of some lines, if there are any."""
+    return (Entry(begin, logged_at, "\n".join(held)),) if held else ()
 
 
 def first_stamp(lines: Iterable[str], layout: str = AUTO) -> str | None:

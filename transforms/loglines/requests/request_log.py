@@ -25,6 +25,14 @@ _KEY = '"requestApiKey":'
 _API_IN_TEXT = re.compile(rf"\(apiKey=({'|'.join(KEYS)}),")  # before 2.8
 _APIS = {str(key): key for key in APIS}
 
+_SECOND = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]) (?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+_OTHER_API = (
+    rf'\{{(?:"isForwarded":(?:true|false),)?"requestHeader":\{{{_KEY}(?!(?:{"|".join(_APIS)}),)[0-9]+,|'
+    rf"RequestHeader\(apiKey=(?!(?:{'|'.join(KEYS)}),)\w+,"
+)
+OTHER_REQUEST = re.compile(rf"\[{_SECOND}(?=,[0-9]{{3}}\] DEBUG {_MARKER}(?:{_OTHER_API}))".encode())
+"""Head of a line, up to its second, as Kafka's own layout prints it: a request that is not for a group coordinator."""
+
 
 def begin_of_request(entry: str) -> int:
     """Return where the message begins in an entry of the request log, -1 in any other; cheap."""

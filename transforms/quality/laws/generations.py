@@ -19,8 +19,8 @@ _MEMBERS = f"""
         g.departed_member_ids, m.everyone, m.founding, m.leaders, array_except(m.everyone, m.replaced) AS final
     FROM {{generations}} g LEFT JOIN (
         SELECT {GENERATION}, array_sort(collect_list(member_id)) AS everyone,
-            array_sort(collect_list(member_id) FILTER (WHERE replaces_member_id IS NULL)) AS founding,
-            collect_set(replaces_member_id) AS replaced,
+            coalesce(array_sort(collect_list(IF(replaces_member_id IS NULL, member_id, NULL))), array()) AS founding,
+            coalesce(collect_set(replaces_member_id), array()) AS replaced,
             collect_list(member_id) FILTER (WHERE is_leader) AS leaders
         FROM {{generation_members}} WHERE group_type = 'classic' GROUP BY {GENERATION}
     ) m USING ({GENERATION})

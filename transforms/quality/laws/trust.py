@@ -32,7 +32,7 @@ LAWS = (
         """SELECT cluster, agreed, differed, agreed / (agreed + differed) AS agreement, groups FROM (
                 SELECT cluster, sum(agree_count - race_count - answer_used_count) AS agreed,
                     sum(differ_count) AS differed,
-                    slice(array_sort(collect_set(group_id) FILTER (WHERE differ_count > 0)), 1, 5) AS groups
+                    slice(array_sort(collect_set(IF(differ_count > 0, group_id, NULL))), 1, 5) AS groups
                 FROM {audit_counts} GROUP BY cluster
             ) WHERE differed >= :few_requests AND agreed < :min_agreement * (agreed + differed)""",
         is_critical=False,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.loglines.entries.entries import Entry, entries
+from transforms.loglines.entries.entries import entries
+from transforms.loglines.entries.entry import Entry
 
 NOON_UTC = 1718452800000
 """2024-06-15 12:00:00."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from transforms.loglines.entries.entries import Entry, entries
+from transforms.loglines.entries.entries import entries
+from transforms.loglines.entries.entry import Entry
 from transforms.loglines.parse import parse_entry
 
 NOON_UTC = 1718452800000
