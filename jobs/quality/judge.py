@@ -1,7 +1,7 @@
-"""Great Expectations as the judge: suites out of checks and laws, results out of what Spark counted, and Data Docs.
+"""Great Expectations as the judge: suites out of checks and laws, results out of what was counted, and Data Docs.
 
 A validation by Great Expectations' own Spark engine takes one to two seconds for each table and a query or two for each
-expectation, which is as long as a small run takes altogether. So Spark counts the rows that break each check and law in
+expectation, which is as long as a small run takes altogether. So the rows that break each check and law are counted in
 one query (`jobs.quality.verdicts`), and the suites hold these counts to zero: a table is an asset with one column for
 each check, an expectation says what holds, how severe it is, and what breaks it.
 """
