@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from transforms.coordinator.consumer.turn import Memory
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import partitions_of, request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.kafka.states import MemberState, ModernState
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
@@ -86,10 +87,15 @@ class ConsumerEpochs:
         return max(wanted, key=lambda name: wanted[name], default=None)
 
     def computed_by(
-        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+        self,
+        group: Group,
+        had: Mapping[str, Partitions],
+        names: Mapping[str, str],
+        elected: str | None,
+        releases: Collection[Release],
     ) -> str | None:
         """Return the assignor whose result the targets equal that were just computed, or "custom"; None = not known."""
-        return assignor_of(group, had, names, elected)
+        return assignor_of(group, had, names, elected, releases)
 
     def is_settled(self, group: Group) -> bool:
         """Whether all members have got to the newest target."""
