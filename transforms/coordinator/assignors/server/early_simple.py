@@ -109,9 +109,13 @@ def _hashed(member_id: str, targets: Sequence[TopicPartition]) -> Iterator[Topic
 
 def _holders(group: GroupSpec) -> Mapping[TopicPartition, Iterable[str]]:
     """Return who has what, in the order of the map that Kafka makes of it."""
+    held = [
+        ((topic, number), member.member_id)
+        for member in group.members
+        for topic, numbers in member.target.items()
+        for number in numbers
+    ]
     holders: dict[TopicPartition, list[str]] = {}
-    for member in group.members:
-        for topic, numbers in member.target.items():
-            for number in numbers:
-                holders.setdefault((topic, number), []).append(member.member_id)
-    return {key: holders[key] for key in computed_order(holders, partition_hash, 16)}
+    for key, member_id in held:
+        holders.setdefault(key, []).append(member_id)
+    return {key: holders[key] for key in computed_order((key for key, _ in held), partition_hash, 16)}
