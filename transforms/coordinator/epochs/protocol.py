@@ -26,7 +26,7 @@ class Glimpse(Struct, frozen=True, gc=False):
 
     Attributes:
         epoch: its epoch; negative = it left, for good or for a while.
-        state: the state on its way to its target; null where that is not WAITING.
+        state: what it is about, as `schemas.words.WAITING_STATES` has it; None = nothing.
         owned: what it may use.
         revoking: what it was told to give up, and has not shown to have given up.
     """

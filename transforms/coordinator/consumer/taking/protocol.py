@@ -9,8 +9,9 @@ from typing import Final
 from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
+from schemas.words import AWAY
 from transforms.coordinator.consumer.causes import cause_of
-from transforms.coordinator.consumer.group import Group
+from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group
 from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
@@ -59,13 +60,14 @@ class ConsumerEpochs:
         if member is None:
             return None
         metadata, standing = member.metadata, member.standing
+        is_away = standing.epoch == LEFT_FOR_A_WHILE
         classic = metadata.classic_member_metadata
         resolved = group.regexes.get(member.regex) if member.regex else None
         topics = {*metadata.subscribed_topic_names, *(resolved.topics if resolved else ())}
         return Glimpse(
             member_id,
             standing.epoch,
-            standing.state.name if standing.state in _WAITING else None,
+            AWAY if is_away else standing.state.name if standing.state in _WAITING else None,
             metadata.instance_id,
             metadata.client_id,
             metadata.client_host,
