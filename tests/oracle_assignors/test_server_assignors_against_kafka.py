@@ -26,7 +26,7 @@ from transforms.coordinator.kafka.rules import release_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not can_run(), reason="no JDK on the path")]
 
-SEED, COUNT = 3_7, 200
+SEED, COUNT = 37, 150
 OFFERS = {
     "3.7.2": ("uniform", "range"),
     "3.8.1": ("uniform", "range"),

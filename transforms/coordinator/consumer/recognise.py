@@ -69,13 +69,13 @@ def assignor_of(
     owners = Counter(part for target in given.values() for part in each(target))
     if _is_taken_over(group, had) or not owners or len(owners) > MOST_PARTITIONS or max(owners.values()) > 1:
         return None
-    counts = _shown_counts(given, had)
-    names = _all_names(names, counts, group)
     if _lists_topics(group):
-        counts = {topic.topic_id: topic.partition_count for topic in group.topics or ()}
-        names = {topic.topic_id: topic.name for topic in group.topics or ()}
+        counts, names = _listed(group)
         if any(number >= counts.get(topic, 0) for topic, number in owners):
             return None  # of other topics than those that are listed
+    else:
+        counts = _shown_counts(given, had)
+        names = _all_names(names, counts, group)
     possible = _releases(group, releases)
     most = max(1, min(MOST_ORDERS, _MOST_GIVEN // len(owners)))
     if not group.is_homogeneous and not all(ModernRules(release).balances_by_level for release in possible):
@@ -142,6 +142,12 @@ def _gives(assign: Assigner, spec: GroupSpec, given: Mapping[str, Partitions]) -
 
 def _is_given(assigned: Assigned, given: Mapping[str, Partitions]) -> bool:
     return all(of_numbers(assigned.get(member_id, {})) == target for member_id, target in given.items())
+
+
+def _listed(group: Group) -> tuple[dict[str, int], dict[str, str]]:
+    """Return the partitions and the names of the topics that a group's record lists."""
+    topics = Topics(group.topics or ())
+    return topics.partition_counts(), {topic_id: topic.name for topic_id, topic in topics.by_id.items()}
 
 
 def _shown_counts(given: Mapping[str, Partitions], had: Mapping[str, Partitions]) -> dict[str, int]:
