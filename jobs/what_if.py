@@ -99,10 +99,14 @@ def _generations(job: Job, group_id: str, begin: datetime | None, end: datetime 
     return rows.where(_overlaps(begun_at(), F.col("ended_at"), F.lit(begin), F.lit(end)))
 
 
-def _epochs(job: Job, group_id: str, begin: datetime | None, end: datetime | None) -> dict[str, int]:
-    """Count the group's epochs in the time asked about, by its type."""
-    counted = _generations(job, group_id, begin, end).where(f"NOT {IS_CLASSIC}").groupBy("group_type").count()
-    return {row["group_type"]: row["count"] for row in counted.collect()}
+def _epochs(job: Job, group_id: str, begin: datetime | None, end: datetime | None) -> dict[str, dict[str, int]]:
+    """Count the group's epochs in the time asked about, by its type and their cause."""
+    epochs = _generations(job, group_id, begin, end).where(f"NOT {IS_CLASSIC}")
+    counted = epochs.groupBy("group_type", F.coalesce("trigger", F.lit("unknown")).alias("trigger")).count()
+    found: dict[str, dict[str, int]] = {}
+    for row in counted.collect():
+        found.setdefault(row["group_type"], {})[row["trigger"]] = row["count"]
+    return found
 
 
 def _overlaps(begins: Column, ends: Column, since: Column, until: Column) -> Column:

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from notebooks.canvas import INK, PALE_INK, count, extents, framed, set_lanes
 from notebooks.lanes import owners
 from notebooks.timeline import GroupTimeline
-from schemas.words import UNREVOKED, WAITING_STATES
+from schemas.words import AWAY, UNREVOKED, WAITING_STATES
 
 MEMBER, STABLE, WAITS = "member", "STABLE", "waits for"
 
@@ -20,6 +20,7 @@ LOOKS = {
     MEMBER: ("#D4D4D4", ""),
     STABLE: ("#56B4E9", ""),
     **{state: ("#D55E00", "") if state in UNREVOKED else ("#F0E442", "////") for state in WAITING_STATES},
+    AWAY: ("#CC79A7", ".."),
 }
 """Colour and hatch of what a member is about; member = it is one, and its protocol has no states for members."""
 
@@ -31,7 +32,8 @@ def draw_members(timeline: GroupTimeline) -> Figure:
     """Draw each member's stays, and in groups of epochs what it was about: one lane for each member.
 
     A member is UNREVOKED while it is to give something up, UNRELEASED while it waits until others have: then a line
-    leads to whom it waits for. In all other time it has what it was told, and is STABLE.
+    leads to whom it waits for. A static member that left for a while is AWAY, and keeps what it has. In all other time
+    a member has what it was told, and is STABLE.
     """
     rows = timeline.sessions
     stays = rows.assign(

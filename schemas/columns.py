@@ -243,7 +243,11 @@ COLUMNS: dict[str, Entry] = {
     "topics": Entry(Array(STRING), "topics the member subscribed to"),
     "partitions_assigned": Entry(INT, "partitions assigned to the member; null = not known"),
     "joined_at": Entry(TIMESTAMP, "when the member was added to the group"),
-    "told_at": Entry(TIMESTAMP, "first SyncGroup answered without error in this generation; null = never told"),
+    "told_at": Entry(
+        TIMESTAMP,
+        "first SyncGroup answered without error in this generation; of an epoch when its coordinator led the member to "
+        "it, as the answer to the heartbeat told; null = never told",
+    ),
     "replaces_member_id": Entry(STRING, "member it replaced inside this generation, without a rebalance"),
     "valid_from": Entry(TIMESTAMP, "assigned from (inclusive)"),
     "valid_to": Entry(TIMESTAMP, "assigned until (exclusive); null while open"),

@@ -301,7 +301,7 @@ class AssignmentRow(Struct, kw_only=True, gc=False):
 class ReconciliationRow(Struct, kw_only=True, gc=False):
     """Row of `gold.reconciliations`.
 
-    One stretch of time in which one member was to give partitions up, or waited for some.
+    One stretch of time in which one member was to give partitions up, waited for some, or was away.
     """
 
     cluster: str

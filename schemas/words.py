@@ -17,8 +17,12 @@ HOLDS = ("owned", "revoking")
 TASK_ROLES = ("active", "standby", "warmup")
 """What a member of a streams group does for a task."""
 
-WAITING_STATES = ("UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNREVOKED_TASKS", "UNRELEASED_TASKS")
-"""States of a member on its way to its target: it is to give something up, or waits until others have."""
+AWAY = "AWAY"
+"""No state of Kafka's: a static member left for a while (epoch -2). What it had stays its own, and the group is not
+Stable until somebody comes back under its instance id, or its session is over."""
+
+WAITING_STATES = ("UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNREVOKED_TASKS", "UNRELEASED_TASKS", AWAY)
+"""What a member is about for which its group waits: it is to give something up, waits until others have, or is away."""
 
 UNREVOKED = ("UNREVOKED_PARTITIONS", "UNREVOKED_TASKS")
 """Those of them in which a member is to give something up."""

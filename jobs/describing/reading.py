@@ -72,8 +72,7 @@ def standing_of(asked: Asked, state: Mapping[str, Any], members: Sequence[Mappin
         assignments=typed(assignments_at(read(ASSIGNMENTS), *whose, newest, asked.at), AssignmentRow),
         reconciliations=typed(reconciliations_at(read(RECONCILIATIONS), *whose, newest, asked.at), ReconciliationRow),
     )
-    instances = {member["member_id"]: member["group_instance_id"] for member in members}
-    told = members_at(rows, epochs, state["state"], instances, asked.at_ms)
+    told = members_at(rows, epochs, [member["member_id"] for member in members], asked.at_ms)
     left = typed(orphans_at(read(ORPHANED_PARTITIONS), *whose, asked.at), OrphanedPartitionRow)
     role = "active" if state["group_type"] == "streams" else ""
     orphans = (Orphan(row.from_at, row.member_id, Part(row.topic, row.partition, role)) for row in left)

@@ -62,6 +62,13 @@ def test_a_line_leads_from_who_waits_to_each_that_it_waits_for() -> None:
     assert list(dots.get_ydata()) == [0, 1]
 
 
+def test_a_static_member_that_is_away_looks_otherwise_than_one_that_waits() -> None:
+    given = timeline(sessions=[session("a", 0, None)], reconciliations=[wait("a", "AWAY", 20, 30)])
+    figure = draw_members(given)
+    assert spans(figure.axes[0], "AWAY") == [(20, 30)]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["STABLE", "AWAY"]
+
+
 def test_members_that_a_conversion_took_along_are_drawn_from_the_begin_of_their_life() -> None:
     given = timeline(
         transitions=[transition(1, 0, "Stable"), transition(1, 40, "PreparingRebalance", life=2)],

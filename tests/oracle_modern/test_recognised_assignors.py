@@ -33,7 +33,7 @@ def _recognised(history: History, step: Step, names: Mapping[str, str], elected:
         group = PROTOCOL.group_after(group, operation)
         if any(record.type_id == TARGET_EPOCH and record.value is not None for record in operation):
             before = Before(True, 0, {}, {}, members, targets)
-            found.append(PROTOCOL.computed_by(group, targets_before(_glimpses(group), before), names, elected))
+            found.append(PROTOCOL.computed_by(group, targets_before(_glimpses(group), before), names, elected, ()))
     return found
 
 

@@ -252,10 +252,7 @@ def test_lines_say_why_members_went_and_contradict_nothing_that_records_say(fold
 
 
 def test_targets_are_known_by_the_assignor_that_the_broker_says_computed_them(folder: Path, tables: Tables):
-    """Whatever epoch the log tells of; and the broker of these captures has no other assignors.
-
-    How 3.9 balanced members that subscribe differently is not worked out, so that most such targets have no name.
-    """
+    """Whatever epoch the log tells of; and the broker of these captures has no other assignors."""
     epochs = {
         (row["group_id"], row["generation"], row["completing_at"]): row
         for row in tables["generations"]
@@ -263,8 +260,7 @@ def test_targets_are_known_by_the_assignor_that_the_broker_says_computed_them(fo
     }
     assert not [key for key, row in epochs.items() if row["assignor"] not in (row["protocol"], None)]
     told = [row for row in epochs.values() if row["protocol"] is not None and row["partitions_total"]]
-    least = 0.9 if folder.name == "modern-3.9.1" else 0.99
-    assert told and sum(row["assignor"] is not None for row in told) >= least * len(told)
+    assert told and sum(row["assignor"] is not None for row in told) >= 0.99 * len(told)
 
 
 def _of_epochs(rows: list[Row]) -> dict[tuple[object, ...], Row]:

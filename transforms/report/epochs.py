@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from schemas.words import UNREVOKED
+from schemas.words import AWAY, UNREVOKED
 from transforms.report.charts import Bar, Panel, bar, panel
 from transforms.report.rows import GroupRows, Row, owner_names
 from transforms.report.tables import Table, TableRow, table
@@ -14,7 +14,7 @@ _MOST_NAMED = 12
 
 
 def ways(rows: GroupRows, note: str) -> Panel:
-    """Return a lane for each member that was to give something up, or waited for others, and a bar for each time."""
+    """Return a lane for each member that gave something up, waited for others, or was away, and a bar for each time."""
     known = [row for row in rows.of("reconciliations") if row["from_at"] is not None]
     names = owner_names(known)
     called = _called(rows)
@@ -22,10 +22,9 @@ def ways(rows: GroupRows, note: str) -> Panel:
     bars = []
     for row, name in zip(known, names, strict=True):
         end = None if row["to_at"] is None else max(row["to_at"], row["from_at"])
-        gives = row["state"] in UNREVOKED
         tip = [f"{name}: {_about(row)}", _when(row["from_at"], end), f"from epoch {row['from_epoch']}"]
         tip += [f"waits for {_name(called, each)}" for each in row["waits_for_member_ids"] or ()]
-        colour = "unrevoked" if gives else "unreleased"
+        colour = "away" if row["state"] == AWAY else "unrevoked" if row["state"] in UNREVOKED else "unreleased"
         bars.append(bar(lanes.index(name), row["from_at"], end, colour, row["state"], tip))
     return panel("members on their way to their targets", lanes, bars, note=note)
 
@@ -45,7 +44,7 @@ def nobodys(rows: GroupRows, places: Mapping[tuple[str, int], int]) -> list[Bar]
 
 
 def ways_table(rows: GroupRows) -> Table:
-    """Return who was to give up what, and who waited for whom."""
+    """Return who was to give up what, who waited for whom, and who was away."""
     called = _called(rows)
     newest_first = sorted(rows.of("reconciliations"), key=lambda row: row["from_at"] or 0, reverse=True)
     found = [
@@ -63,7 +62,7 @@ def ways_table(rows: GroupRows) -> Table:
         for row in newest_first
     ]
     columns = ("member", "state", "from", "took", "epoch #", "partitions", "waited for")
-    title = "Members that were to give something up, or waited for others, the newest first"
+    title = "Members that were to give something up, waited for others, or were away, the newest first"
     return table(title, columns, found, rows.in_all("reconciliations"))
 
 
@@ -106,6 +105,8 @@ def _name(called: Mapping[str, str], member_id: str) -> str:
 
 
 def _about(row: Row) -> str:
+    if row["state"] == AWAY:
+        return f"left for a while, and keeps {_some(row['partitions'] or ()) or 'nothing'}"
     what = "to give up" if row["state"] in UNREVOKED else "waiting for"
     return f"{what} {_some(row['partitions'] or ())}"
 

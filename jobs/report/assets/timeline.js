@@ -6,8 +6,8 @@ const Timeline = (() => {
   const GAP = 34;
   const AXIS = 74;
   const WAYS = [
-    ["to give something up", "unrevoked"], ["waits for others", "unreleased"], ["to be given back", "revoking"],
-    ["standby or warm-up task", "standby"], ["nobody, though Stable", "nobody"],
+    ["to give something up", "unrevoked"], ["waits for others", "unreleased"], ["left for a while", "away"],
+    ["to be given back", "revoking"], ["standby or warm-up task", "standby"], ["nobody, though Stable", "nobody"],
   ];
 
   /* The panels from top to bottom, with their places. */

@@ -11,7 +11,7 @@ from schemas.words import WAITING_STATES
 RECONCILIATIONS = TableSpec(
     Layer.GOLD,
     "reconciliations",
-    grain="one stretch of time in which one member was to give partitions up, or waited for some",
+    grain="one stretch of time in which one member was to give partitions up, waited for some, or was away",
     key=("cluster", "group_id", "life", "member_id", "seq"),
     columns=(
         "cluster",
@@ -34,11 +34,18 @@ RECONCILIATIONS = TableSpec(
     ),
     required=("group_type", "state", "is_settled"),
     notes={
-        "from_at": "when the member was told to give up, or that it has to wait",
-        "to_at": "when it had given up, or had all; null while open",
-        "partitions": "what it was to give up, or waited for, as topic-partition",
+        "from_epoch": "member epoch when it began; -2 of a static member that left for a while",
+        "from_at": "when the member was told to give up, or that it has to wait; when it left for a while",
+        "to_at": "when it had given up, had all, or it or another under its instance id was back; null while open",
+        "partitions": "what it was to give up, waited for, or kept while it was away, as topic-partition",
     },
-    own={"state": Entry(STRING, "what the member was about", WAITING_STATES)},
+    own={
+        "state": Entry(
+            STRING,
+            "what the member was about; AWAY = a static member left for a while, and keeps what it has (epoch -2)",
+            WAITING_STATES,
+        )
+    },
 )
 
 ORPHANED_PARTITIONS = TableSpec(

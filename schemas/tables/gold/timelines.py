@@ -223,7 +223,8 @@ CLIENT_TIMELINE = TableSpec(
         "generation": "generation that the line names; null where it names none",
         "member_id": "member that the line names; null where it names none",
         "reason": "reason as the client logged it",
-        "told_at": "when the broker first answered the member's SyncGroup of the generation, by the broker's clock",
+        "told_at": "when the broker first answered the member's SyncGroup of the generation, or led it to the "
+        "epoch, by the broker's clock",
         "end_cause": "why the coordinator ended the member's stay; null = still in, or not known",
     },
 )

@@ -50,6 +50,51 @@ def test_brokers_that_tell_no_hash_of_the_topics_are_never_said_to_have_an_assig
     assert assignor_of(_group({"a": {ORDERS: (0, 1, 2)}, "b": {ORDERS: (3,)}}, SAME, 0), {}, NAMES) is None
 
 
+def _of_4_0(group: Group, **counts: int) -> Group:
+    """As a broker up to 4.0 writes of it: with its topics, and without their hash."""
+    ids = {name: topic_id for topic_id, name in NAMES.items()}
+    group.metadata_hash = 0
+    group.topics = tuple(Topic(name, ids[name], count) for name, count in counts.items())
+    return group
+
+
+def test_brokers_that_list_the_topics_can_have_an_assignor_of_their_own():
+    had = {"a": {ORDERS: (0, 1, 2, 3)}}
+    lopsided = _of_4_0(_group({"a": {ORDERS: (0, 1, 2)}, "b": {ORDERS: (3,)}}, SAME), orders=4)
+    assert assignor_of(lopsided, had, {}) == "custom"
+    some_left_over = _of_4_0(_group({"a": {ORDERS: (0, 1)}, "b": {ORDERS: (2, 3)}}, SAME), orders=6)
+    assert assignor_of(some_left_over, had, {}) == "custom"
+    of_a_topic_not_listed = _of_4_0(_group({"a": {ORDERS: (0, 1)}, "b": {ORDERS: (2, 3)}}, SAME), payments=6)
+    assert assignor_of(of_a_topic_not_listed, had, {}) is None
+
+
+def test_a_release_is_known_by_how_its_assignors_share_out():
+    had = {"a": {ORDERS: (0, 1, 2, 3, 4, 5)}}
+    sticky = _of_4_0(_group({"b": {ORDERS: (2, 3, 4)}, "a": {ORDERS: (0, 1, 5)}}, SAME), orders=6)
+    had_odd = {"a": {ORDERS: (0, 1, 5)}, "b": {ORDERS: (2, 3, 4)}}
+    assert assignor_of(sticky, had_odd, {}, "range") == "range"
+    assert assignor_of(sticky, had_odd, {}, "range", [(3, 8, 1)]) == "range"
+    assert assignor_of(sticky, had_odd, {}, "range", [(3, 9, 1)]) == "uniform"
+    assert assignor_of(sticky, had, {}, "range", [(3, 9, 1)]) == "custom"
+
+
+def test_a_release_that_cannot_have_written_the_records_is_not_believed():
+    had = {"a": {ORDERS: (0, 1, 5)}, "b": {ORDERS: (2, 3, 4)}}
+    sticky = _of_4_0(_group({"b": {ORDERS: (2, 3, 4)}, "a": {ORDERS: (0, 1, 5)}}, SAME), orders=6)
+    assert assignor_of(sticky, had, {}, "range", [(4, 2, 0)]) == "range"
+
+
+def test_what_hangs_on_racks_is_left_open():
+    metadata = {name: MemberMetadata(rack_id=f"r-{name}", subscribed_topic_names=("orders",)) for name in SAME}
+    group = _group({"a": {ORDERS: (0, 1, 2)}, "b": {ORDERS: (3,)}}, SAME)
+    for name, each in metadata.items():
+        group.put(Member(name, each))
+    group.metadata_hash = 0
+    group.topics = (Topic("orders", ORDERS, 4, (("r-a",), ("r-a",), ("r-a",), ("r-b",))),)
+    assert assignor_of(group, {}, {}, releases=[(3, 7, 2)]) is None
+    assert assignor_of(group, {}, {}, releases=[(3, 8, 1)]) == "custom"
+
+
 def test_where_subscriptions_differ_names_must_be_known():
     targets: dict[str, Partitions] = {
         "a": {ORDERS: (0,), PAYMENTS: (0, 1)},

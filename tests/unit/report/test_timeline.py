@@ -112,6 +112,16 @@ def test_members_on_their_way_say_what_they_give_up_and_whom_they_wait_for() -> 
     assert ways["bars"][1]["tip"][-2:] == ["waits for a", "waits for m-9"]
 
 
+def test_a_static_member_that_left_for_a_while_is_drawn_as_away_with_what_it_keeps() -> None:
+    rows = group(
+        member_sessions=[stay("m-1", 0, client_id="a")],
+        reconciliations=[wait("m-1", "AWAY", 100, 300, client_id="a")],
+    )
+    (bar,) = panel(timeline(rows), "members on their way")["bars"]
+    assert (bar["colour"], bar["begin"], bar["end"]) == ("away", 100, 300)
+    assert bar["tip"][0] == "a: left for a while, and keeps t-0, t-1"
+
+
 def test_what_nobody_had_in_a_stable_group_lies_in_the_lane_of_its_partition() -> None:
     rows = group(
         member_sessions=[stay("m-1", 0, client_id="a")],

@@ -23,11 +23,13 @@ from transforms.coordinator.consumer.records import (
     CurrentAssignment,
     MemberMetadata,
     ResolvedRegex,
+    TopicMetadata,
 )
 from transforms.coordinator.kafka.states import MemberState, ModernState
 from transforms.coordinator.modern.group import LEFT, ModernGroup
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import MemberTarget, partitions_of
+from transforms.coordinator.modern.topics import Topic
 
 LEFT_FOR_A_WHILE = -2
 
@@ -72,7 +74,8 @@ class Group(ModernGroup[Member, Partitions], array_like=True):
         instances: member id by instance id.
         regexes: resolved regular expressions.
         is_homogeneous: all members had one subscription when that was looked at last.
-        has_topic_metadata: there is a record of type 4, as brokers up to 4.0 wrote it.
+        topics: the topics that somebody subscribes to, as brokers up to 4.0 wrote of them (type 4); later ones write a
+            hash of them instead. None = there is no such record.
         has_new_regexes: a regular expression was resolved since `is_homogeneous` was looked at.
     """
 
@@ -81,7 +84,7 @@ class Group(ModernGroup[Member, Partitions], array_like=True):
     instances: dict[str, str] = field(default_factory=dict)
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     is_homogeneous: bool = True
-    has_topic_metadata: bool = False
+    topics: tuple[Topic, ...] | None = None
     has_new_regexes: bool = False
 
     # --- what follows from it --------------------------------------------------------------------------------------
@@ -147,8 +150,8 @@ class Group(ModernGroup[Member, Partitions], array_like=True):
             self.put(replace(self.members.get(name) or Member(name), standing=standing_of(value)))
         elif isinstance(value, ResolvedRegex):
             self.regexes[name], self.has_new_regexes = value, True
-        elif record.type_id == TOPIC_METADATA:
-            self.has_topic_metadata = True
+        elif isinstance(value, TopicMetadata):
+            self.topics = value.described()
         else:
             super().take(record, at)
 
@@ -161,7 +164,7 @@ class Group(ModernGroup[Member, Partitions], array_like=True):
             self.regexes.pop(record.name, None)
             self.has_new_regexes = True
         elif record.type_id == TOPIC_METADATA:
-            self.has_topic_metadata = False
+            self.topics = None
         else:
             super().forget(record)
 

@@ -19,6 +19,7 @@ from transforms.coordinator.modern.records import (
     decoder,
     partitions_of,
 )
+from transforms.coordinator.modern.topics import Topic
 
 EPOCH: Final = 3
 TOPIC_METADATA: Final = 4
@@ -56,6 +57,38 @@ class MemberMetadata(Struct, frozen=True, gc=False, rename="camel"):
     rebalance_timeout_ms: int = -1
     server_assignor: str | None = None
     classic_member_metadata: ClassicMember | None = None
+
+
+class PartitionRacks(Struct, frozen=True, gc=False, rename="camel"):
+    """The racks of one partition's replicas."""
+
+    partition: int = 0
+    racks: tuple[str, ...] = ()
+
+
+class DescribedTopic(Struct, frozen=True, gc=False, rename="camel"):
+    """A topic; the racks are empty where no replica has any."""
+
+    topic_id: str
+    topic_name: str = ""
+    num_partitions: int = 0
+    partition_metadata: tuple[PartitionRacks, ...] = ()
+
+
+class TopicMetadata(Struct, frozen=True, gc=False, rename="camel"):
+    """Type 4: the topics that somebody subscribes to (up to 4.0)."""
+
+    topics: tuple[DescribedTopic, ...] = ()
+
+    def described(self) -> tuple[Topic, ...]:
+        """Return the topics as the machine has them."""
+        return tuple(_topic(topic) for topic in self.topics)
+
+
+def _topic(topic: DescribedTopic) -> Topic:
+    racks = {each.partition: each.racks for each in topic.partition_metadata}
+    of_partitions = tuple(racks.get(number, ()) for number in range(topic.num_partitions)) if racks else ()
+    return Topic(topic.topic_name, topic.topic_id, topic.num_partitions, of_partitions)
 
 
 class CurrentAssignment(Struct, frozen=True, gc=False, rename="camel"):
@@ -109,6 +142,7 @@ ConsumerRecord = Record[Struct]
 _DECODERS = decoder(
     {
         EPOCH: GroupEpoch,
+        TOPIC_METADATA: TopicMetadata,
         MEMBER: MemberMetadata,
         TARGET_EPOCH: TargetEpoch,
         TARGET: MemberTarget,
@@ -121,18 +155,13 @@ _DECODERS = decoder(
 _EARLY = Decoder(EarlyAssignment)
 
 
-class _Nothing(Struct):
-    """The value of a type of which only the being there counts (4)."""
-
-
 def read(type_id: int, name: str, body: str | bytes | None) -> ConsumerRecord:
     """Read a record out of the JSON of its fields; None = a tombstone."""
     if body is None:
         return Record(type_id, name)
     if type_id == CURRENT:
         return Record(type_id, name, _current(body))
-    reader = _DECODERS.get(type_id)
-    return Record(type_id, name, _Nothing() if reader is None else reader.decode(body))
+    return Record(type_id, name, _DECODERS[type_id].decode(body))
 
 
 def _current(body: str | bytes) -> Struct:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from transforms.coordinator.assignors.server.assign import assigner_of
+from transforms.coordinator.assignors.server.assign import assigner_of, attempt
 from transforms.coordinator.assignors.server.specs import GroupSpec, MemberSpec
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.turn import Turn
@@ -29,8 +29,8 @@ from transforms.coordinator.modern.topics import Topics
 def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homogeneous: bool) -> Partitions:
     """Write new targets of all members, and return that of one.
 
-    What an assignor gives that is not Kafka's own, or not as any release that is worked out has it, cannot be foreseen:
-    then the targets stay as they are.
+    What an assignor gives that is not Kafka's own cannot be foreseen: then the targets stay as they are, and so they do
+    where Kafka's own fails.
 
     Args:
         turn: the turn.
@@ -49,13 +49,15 @@ def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homo
         topics.partition_counts(),
         homogeneous,
         uuid_set_order(ids_of(names, topics), len(names)),
+        racks={topic.topic_id: topic.racks for topic in topics.by_id.values()},
     )
     name = preferred_assignor(group, member, updated) or turn.world.settings.assignors[0]
-    assign = assigner_of(name, spec, turn.world.settings.rules)
-    if assign is None:
+    assign = assigner_of(name, turn.world.settings.rules)
+    given = None if assign is None else attempt(assign, spec)
+    if given is None:
         turn.write_target_epoch(epoch)
         return group.targets.get(updated.member_id, {})
-    assigned = {member_id: of_numbers(each) for member_id, each in assign(spec).items()}
+    assigned = {member_id: of_numbers(each) for member_id, each in given.items()}
     for member_id in members:
         if group.targets.get(member_id) != (target := assigned.get(member_id, {})):
             turn.write_target(member_id, target)
@@ -95,7 +97,8 @@ def _spec(group: Group, member: Member, topics: Topics) -> MemberSpec:
     if forerunner is not None and group.members.get(member.member_id) is not member:
         target = group.targets.get(forerunner.member_id, {})
     names = _topic_names(group, member)
-    return MemberSpec(member.member_id, ids_of(names, topics), as_loaded(target), member.instance_id)
+    rack_id = member.metadata.rack_id
+    return MemberSpec(member.member_id, ids_of(names, topics), as_loaded(target), member.instance_id, rack_id)
 
 
 def _topic_names(group: Group, member: Member) -> list[str]:

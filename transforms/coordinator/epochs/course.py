@@ -48,6 +48,7 @@ class Course:
     ) -> None:
         self._told = told
         self._lives = shared.lives
+        self._brokers = shared.brokers
         self._protocol = protocol
         self._state = known
         self._machine = machine
@@ -231,7 +232,8 @@ class Course:
         opened.protocol = told or self._protocol.assignor(group)
         if state.are_targets_known:
             had = targets_before(self._members(group)[0], before)
-            opened.assignor = self._protocol.computed_by(group, had, self._teller.sink.topic_names, opened.protocol)
+            names, releases = self._teller.sink.topic_names, self._brokers.releases
+            opened.assignor = self._protocol.computed_by(group, had, names, opened.protocol, releases)
         elif state.are_targets_known is None:
             state.are_targets_known = True  # a compacted log has the last ones of all members
 

@@ -151,6 +151,7 @@ def tell_members(state: EpochState, teller: Teller, opened: OpenEpoch, members: 
             rebalance_timeout_ms=member.rebalance_timeout_ms,
             partitions_assigned=len(targets.get(member.member_id, ())) if is_known else None,
             joined_at=whole(state.joined_at.get(member.member_id)),
+            told_at=whole(opened.told.get(member.member_id)),
             replaces_member_id=opened.replaced.get(member.member_id),
             member_epoch=member.epoch,
         )

@@ -57,6 +57,8 @@ class Members:
         for name, member_now in now.items():
             if member_now is not None and name not in before.seen:
                 self._say_came(member_now, group.epoch, at)
+            if member_now is not None and state.open is not None and member_now.epoch == state.open.epoch:
+                state.open.told.setdefault(name, at)
             holds.follow(state, self._teller, name, before.seen.get(name), member_now, at)
         for name, member_now in now.items():
             target = () if member_now is None else protocol.target(group, name)

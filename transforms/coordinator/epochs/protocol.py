@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.machine import ModernMachine
 from transforms.coordinator.modern.partitions import Partitions, each
@@ -25,7 +26,7 @@ class Glimpse(Struct, frozen=True, gc=False):
 
     Attributes:
         epoch: its epoch; negative = it left, for good or for a while.
-        state: the state on its way to its target; null where that is not WAITING.
+        state: what it is about, as `schemas.words.WAITING_STATES` has it; None = nothing.
         owned: what it may use.
         revoking: what it was told to give up, and has not shown to have given up.
     """
@@ -90,7 +91,12 @@ class EpochProtocol(Protocol):
         """Return the server's assignor that most members want; None where nobody wants any."""
 
     def computed_by(
-        self, group: Any, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+        self,
+        group: Any,
+        had: Mapping[str, Partitions],
+        names: Mapping[str, str],
+        elected: str | None,
+        releases: Collection[Release],
     ) -> str | None:
         """Return the assignor whose result the targets equal that were just computed, or "custom"; None = not known.
 
@@ -99,6 +105,7 @@ class EpochProtocol(Protocol):
             had: what each member was to have before, or the one whose place it took; who is new is not there.
             names: names of topics by their ids, as far as they are known.
             elected: the assignor that the log or the members' wishes name.
+            releases: those of the brokers, as far as they tell.
         """
 
     def is_settled(self, group: Any) -> bool:

@@ -24,12 +24,12 @@ class Hold(Struct, array_like=True, gc=False):
 
 
 class Wait(Struct, array_like=True, gc=False):
-    """A member that is to give partitions up, or waits for some.
+    """A member that is to give partitions up, waits for some, or is away.
 
     Attributes:
         seq: its number in the life of the group.
         state: as `schemas.words.WAITING_STATES` has it.
-        parts: what it is to give up, or waits for.
+        parts: what it is to give up, waits for, or keeps.
         holders: members that had what it waits for.
     """
 
@@ -63,6 +63,7 @@ class OpenEpoch(Struct, array_like=True):
         bump_count: see `schemas.columns`; None = a rebalance that it began is under way.
         is_logged: a line tells of it.
         replaced: by id of the heir, the member that it replaced inside the epoch, as a row would show that one.
+        told: by member, when it got to the epoch.
     """
 
     epoch: int
@@ -85,6 +86,7 @@ class OpenEpoch(Struct, array_like=True):
     partitions_total: int | None = None
     partitions_moved: int | None = None
     replaced: dict[str, str] = field(default_factory=dict)
+    told: dict[str, float] = field(default_factory=dict)
 
 
 Topics = tuple[str, ...] | None

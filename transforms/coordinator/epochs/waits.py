@@ -1,8 +1,9 @@
-"""Who is to give partitions up, or waits for some, and for whom: rows of `gold.reconciliations`."""
+"""Who is to give partitions up, waits for some, and for whom, or is away: rows of `gold.reconciliations`."""
 
 from __future__ import annotations
 
 from schemas.rows import ReconciliationRow
+from schemas.words import AWAY
 from transforms.coordinator.epochs.holds import holders_of
 from transforms.coordinator.epochs.protocol import Glimpse, Part
 from transforms.coordinator.epochs.state import EpochState, Wait
@@ -42,12 +43,14 @@ def follow(
     if wait is None:
         state.wait_count += 1
         wait = state.waits[member.member_id] = Wait(state.wait_count, now.state, now.epoch, at, parts)
-    if not now.revoking:
+    if not now.revoking and now.state != AWAY:
         wait.holders |= holders_of(state, parts, now.member_id)
 
 
 def _parts(member: Glimpse, target: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Return what a member is to give up, else what it is to have and has not."""
+    """Return what a member is to give up, else what it is to have and has not; of one that is away, what it keeps."""
+    if member.state == AWAY:
+        return member.owned
     if member.revoking:
         return member.revoking
     owned = set(member.owned)

@@ -15,7 +15,7 @@ from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow,
 from transforms.coordinator.evidence.ownership import BROKER_LIFE
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings, dialect_of_version
 from transforms.coordinator.kafka.modern_rules import ModernRules
-from transforms.coordinator.kafka.rules import Release
+from transforms.coordinator.kafka.rules import Release, release_of
 
 BROKER_EVENTS = frozenset({"broker_settings", "broker_version"}) | BROKER_LIFE
 """Events that concern every group of a broker."""
@@ -146,6 +146,12 @@ class Brokers(Struct, array_like=True):
     def is_release_told(self) -> bool:
         """Whether some broker told its version."""
         return any(broker.version is not None for broker in self.by_name.values())
+
+    @property
+    def releases(self) -> list[Release]:
+        """The releases that brokers told, each once."""
+        told = (release_of(broker.version) for broker in self.by_name.values())
+        return list(dict.fromkeys(release for release in told if release is not None))
 
     def notice_request(self, row: GroupRequestRow) -> None:
         """Take what the name of a connection tells: Kafka 4 adds the number of the processor to it."""

@@ -7,14 +7,14 @@ is given what. `java_hashing` has the hash of a text, which all rests on.
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, groupby, islice, permutations, product
 from typing import TypeVar
 
 from transforms.coordinator.kafka.java_hashing import string_hash
 
-Key = TypeVar("Key")
+Key = TypeVar("Key", bound=Hashable)
 
 _MASK = 0xFFFFFFFF
 _MASK_64 = 0xFFFFFFFFFFFFFFFF
@@ -82,12 +82,17 @@ def table_orders(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: i
         yield list(chain.from_iterable(orders))
 
 
-def computed_order(keys: Collection[Key], hash_of: Callable[[Key], int], capacity: int) -> list[Key]:
-    """Return keys in the order of a HashMap into which they came by `computeIfAbsent`, one after the other.
+def computed_order(calls: Iterable[Key], hash_of: Callable[[Key], int], capacity: int) -> list[Key]:
+    """Return keys in the order of a HashMap that was asked for them by `computeIfAbsent`, one after the other.
 
-    Unlike `put`, that sets a new key before the others of its bucket, and makes the table larger one key later.
+    Unlike `put`, that sets a new key before the others of its bucket, and makes the table larger one call later, be
+    that for a key that is there.
     """
-    return table_order(reversed(list(keys)), hash_of, grown_capacity(len(keys) - 1, capacity))
+    found: dict[Key, None] = {}
+    for key in calls:
+        capacity = grown_capacity(len(found), capacity)
+        found[key] = None
+    return table_order(reversed(found), hash_of, capacity)
 
 
 def _spread(value: int) -> int:

@@ -67,9 +67,9 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     hashes_topics = Rule((4, 1))
     """The group's record has a hash of its topics; before, a record of its own lists them (KIP-1101)."""
 
-    passes_extra_on = Rule((4, 1))
+    passes_extra_on = Rule((4, 0, 1))
     """A member that has no use for one partition more than the others passes it on
-    (UniformHomogeneousAssignmentBuilder)."""
+    (UniformHomogeneousAssignmentBuilder; 4.0.0 and 4.0.1 were run)."""
 
     assigns_without_racks = Rule((3, 8))
     """Where all subscribe alike, the uniform assignor looks at counts and at what was had alone

@@ -9,7 +9,7 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from transforms.coordinator.assignors.server.assign import assigner_of
+from transforms.coordinator.assignors.server.assign import assigner_of, attempt
 from transforms.coordinator.assignors.server.specs import GroupSpec, MemberSpec
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_collections import string_set_order
@@ -118,7 +118,7 @@ def _look_at_topics(turn: Turn, member: Member, updated: Member, bumps: bool) ->
 def _update_targets(turn: Turn, epoch: int, updated: Member, homogeneous: bool) -> Partitions:
     """Write new targets of all members, and return that of the member of the request.
 
-    Where the release's assignor is not worked out, the targets stay as they are.
+    Where the assignor fails, the targets stay as they are.
     """
     group, topics = turn.group, turn.world.topics
     members = {**group.members, updated.member_id: updated}
@@ -134,11 +134,11 @@ def _update_targets(turn: Turn, epoch: int, updated: Member, homogeneous: bool) 
     state = group.share_state
     ready = {topic: frozenset(numbers) for topic, numbers in (state.initialized if state else {}).items()}
     spec = GroupSpec(specs, topics.partition_counts(), homogeneous, specs[0].topics, ready)
-    assign = assigner_of("simple", spec, turn.world.settings.rules)
-    if assign is None:
+    assign = assigner_of("simple", turn.world.settings.rules)
+    assigned = None if assign is None else attempt(assign, spec)
+    if assigned is None:
         turn.write_target_epoch(epoch)
         return group.targets.get(updated.member_id, {})
-    assigned = assign(spec)
     targets = {each: {topic: tuple(sorted(of)) for topic, of in assigned.get(each, {}).items()} for each in ids}
     for each, target in targets.items():
         if group.targets.get(each) != target:

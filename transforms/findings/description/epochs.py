@@ -12,6 +12,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
+from schemas.words import AWAY as LEFT
 from transforms.findings.description.standing import AWAY, GIVES_UP, Epochs, Member, Part, Wait
 from transforms.findings.evidence import first_known
 
@@ -54,33 +55,22 @@ def epochs_at(generations: Iterable[GenerationRow], at: float) -> Epochs | None:
     return Epochs(group_epoch, newest.generation, newest.completing_at, newest.protocol, before, is_reached)
 
 
-def members_at(
-    rows: Rows, epochs: Epochs, state: str, instances: Mapping[str, str | None], at: float
-) -> dict[str, Member]:
+def members_at(rows: Rows, epochs: Epochs, names: Iterable[str], at: float) -> dict[str, Member]:
     """Return where each member stood.
 
     Args:
         rows: what is known of the life.
         epochs: as `epochs_at` has them.
-        state: the group's state.
-        instances: ids of the members that were there, with their instance ids.
+        names: ids of the members that were there.
         at: the moment (epoch ms).
     """
     held = [row for row in rows.assignments if _covers(row.valid_from, row.valid_to, at)]
     waits = {row.member_id: row for row in rows.reconciliations if _covers(row.from_at, row.to_at, at)}
     told = {(row.generation, row.member_id): row for row in rows.members}
-    static = [name for name, instance in instances.items() if instance is not None and name not in waits]
-    maybe_away = [] if state == "Stable" else [name for name in static if AWAY in _at_ends(told, epochs, name)]
-    # Whoever was away and came back within one epoch leaves no trace but that the group waited for somebody.
-    unsure = {*static} - {*maybe_away} if state != "Stable" and _is_waited_for(epochs) and not waits else set()
     found = {}
-    for name in instances:
+    for name in names:
         mine = [row for row in held if row.member_id == name]
-        epoch = _epoch(told, epochs, name, mine, waits.get(name))
-        if name in unsure:
-            epoch = None
-        elif name in maybe_away:
-            epoch = _if_away(told, epochs, name, epoch, is_alone=len(maybe_away) == 1)
+        epoch = _epoch(told, epochs, name, (mine, waits.get(name)), at)
         row = told.get((epochs.assignment_epoch, name))
         count = None if row is None else row.partitions_assigned
         found[name] = Member(
@@ -89,7 +79,7 @@ def members_at(
             revoking=_parts(row for row in mine if row.hold == _REVOKING),
             target_count=count,
             target=_target(rows, epochs, name, count, waits.get(name), mine),
-            wait=_wait(waits[name], mine, held) if name in waits else None,
+            wait=_wait(waits[name], mine, held) if name in waits and waits[name].state != LEFT else None,
         )
     return found
 
@@ -100,46 +90,34 @@ _Told = Mapping[tuple[int, str], GenerationMemberRow]
 
 
 def _epoch(
-    told: _Told, epochs: Epochs, name: str, held: Sequence[AssignmentRow], wait: ReconciliationRow | None
+    told: _Told,
+    epochs: Epochs,
+    name: str,
+    about: tuple[Sequence[AssignmentRow], ReconciliationRow | None],
+    at: float,
 ) -> int | None:
-    """Return a member's epoch, as if nobody left for a while.
+    """Return a member's epoch.
 
-    What it has, and what it waits for, is of its epoch. Of a member that has nothing and waits for nothing only the
-    epochs are known in which epochs of the group ended: if these differ, it went on in between, nobody knows when.
+    What it has, and what it is about, is of its epoch. Of a member that has nothing and waits for nothing it is told
+    when it got to an epoch; if it did not get to the newest yet, it is where it was when that began.
     """
+    held, wait = about
+    if wait is not None and (wait.state == LEFT or not held):
+        return wait.from_epoch
     if held:
         return max(row.generation for row in held)
-    if wait is not None:
-        return wait.from_epoch
     if epochs.is_reached:
         return epochs.assignment_epoch
-    at_begin, at_end = _at_ends(told, epochs, name)
-    return at_end if at_begin in (None, at_end) else None
-
-
-def _at_ends(told: _Told, epochs: Epochs, name: str) -> tuple[int | None, int | None]:
-    """Return a member's epoch when the newest epoch of the group began, and when it ended or the data did."""
-    rows = (None if epochs.before is None else told.get((epochs.before, name)), told.get((epochs.group_epoch, name)))
-    begin, end = (None if row is None else row.member_epoch for row in rows)
-    return begin, end
-
-
-def _if_away(told: _Told, epochs: Epochs, name: str, epoch: int | None, *, is_alone: bool) -> int | None:
-    """Return the epoch of a static member that was away when the newest epoch of the group began, or when it ended.
-
-    What it has stays its own while it is away, so that does not tell; if it came back, that is of the newest epoch. A
-    group that is not settled though all had got to their targets waits for those who are away.
-    """
-    at_begin, at_end = _at_ends(told, epochs, name)
-    if at_begin == AWAY:
-        is_back = epoch is not None and epoch >= epochs.group_epoch
-        return None if is_back and at_end == AWAY else epoch if is_back else AWAY
-    return AWAY if is_alone and _is_waited_for(epochs) else None
-
-
-def _is_waited_for(epochs: Epochs) -> bool:
-    """Whether all had got to their targets, so that a group that is not settled waits for those who are away."""
-    return epochs.is_reached and epochs.assignment_epoch == epochs.group_epoch
+    newest = [row for epoch in sorted(epochs.told_of, reverse=True) if (row := told.get((epoch, name))) is not None]
+    for row in newest:
+        if _is_by(row.told_at, at):
+            return row.generation
+        if row.told_at is None and row.member_epoch == row.generation:
+            return None  # it got there, and nobody tells when
+    before = told.get((epochs.before or 0, name))
+    if before is None:  # it joined since; one that never got to the epoch has stayed where it began
+        return newest[0].member_epoch if newest and newest[0].told_at is None else None
+    return None if before.member_epoch == AWAY else before.member_epoch
 
 
 # --- what members have and wait for ----------------------------------------------------------------------------------
@@ -163,7 +141,7 @@ def _target(
     mine = (row for row in rows.assignments if row.member_id == name and row.generation == epochs.assignment_epoch)
     found = {*_owned(mine), *(_owned(held) if _gives_up_by(epochs, wait) else ())}
     for row in rows.reconciliations:
-        is_of_epoch = row.member_id == name and row.from_epoch == epochs.assignment_epoch
+        is_of_epoch = row.member_id == name and row.from_epoch == epochs.assignment_epoch  # who is away is of none
         if is_of_epoch and not row.state.startswith(GIVES_UP) and row.group_type != "streams":  # no roles are told
             found.update(map(_named, row.partitions or ()))
     return tuple(sorted(found)) if len(found) == count else None

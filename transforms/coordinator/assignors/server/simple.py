@@ -37,7 +37,7 @@ def assign_simple(group: GroupSpec) -> Assigned:
         if not topics:
             return {}
         mine = [[key for key in keys if key[0] in topics] for keys in held]
-        run = _Run(mine, everybody, _targets(group, topics), _partition_hash)
+        run = _Run(mine, everybody, partitions_to_share(group, topics), partition_hash)
         return _assigned(group, run.run())
     if not any(member.topics for member in group.members):
         return {}
@@ -53,13 +53,13 @@ def _by_topic(group: GroupSpec, held: Sequence[Iterable[TopicPartition]]) -> lis
     kept = [[key for key in keys if key[0] not in subscribers] for keys in held]
     for topic, members in subscribers.items():
         mine = [[key for key in keys if key[0] == topic] for keys in held]
-        shared = _Run(mine, members, _targets(group, [topic]), _number).run()
+        shared = _Run(mine, members, partitions_to_share(group, [topic]), _number).run()
         for keys, more in zip(kept, shared, strict=True):
             keys += more
     return kept
 
 
-def _targets(group: GroupSpec, topics: Iterable[str]) -> list[TopicPartition]:
+def partitions_to_share(group: GroupSpec, topics: Iterable[str]) -> list[TopicPartition]:
     """Return the partitions of topics that may be assigned, in order."""
     return [
         (topic, number)
@@ -79,7 +79,7 @@ def _assigned(group: GroupSpec, held: Sequence[Iterable[TopicPartition]]) -> Ass
     return assigned
 
 
-def _partition_hash(key: TopicPartition) -> int:
+def partition_hash(key: TopicPartition) -> int:
     """Return the hash of a TopicIdPartition."""
     return (31 * uuid_hash(key[0]) + key[1]) & _MASK
 

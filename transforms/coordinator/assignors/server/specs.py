@@ -24,12 +24,14 @@ class MemberSpec(Struct, frozen=True, gc=False):
         topics: ids of the topics that it subscribes to and that exist, in the order of its subscription.
         target: what it was to have so far.
         instance_id: of a static member.
+        rack_id: where it is; only 3.7 looks at it.
     """
 
     member_id: str
     topics: Sequence[str] = ()
     target: Partitions = {}
     instance_id: str | None = None
+    rack_id: str | None = None
 
 
 class GroupSpec(Struct, frozen=True, gc=False):
@@ -41,6 +43,7 @@ class GroupSpec(Struct, frozen=True, gc=False):
         is_homogeneous: the coordinator takes all members to have one subscription, that of the first.
         topic_order: topics of the first member in the order of the HashSet that an assignor makes of them.
         assignable: where given, the only partitions that may be assigned (share groups).
+        racks: by topic id, the racks of each partition's replicas, as far as they are known; only 3.7 looks at them.
     """
 
     members: Sequence[MemberSpec]
@@ -48,6 +51,7 @@ class GroupSpec(Struct, frozen=True, gc=False):
     is_homogeneous: bool = True
     topic_order: Sequence[str] = ()
     assignable: Mapping[str, frozenset[int]] | None = None
+    racks: Mapping[str, Sequence[Sequence[str]]] = {}
 
     def has_owner(self) -> set[tuple[str, int]]:
         """Return all partitions that are in some member's target."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
+from schemas.words import AWAY
 from transforms.coordinator.consumer.causes import cause_of
-from transforms.coordinator.consumer.group import Group
+from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group
 from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
@@ -19,6 +20,7 @@ from transforms.coordinator.consumer.turn import Memory
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import partitions_of, request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.kafka.states import MemberState, ModernState
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
@@ -58,13 +60,14 @@ class ConsumerEpochs:
         if member is None:
             return None
         metadata, standing = member.metadata, member.standing
+        is_away = standing.epoch == LEFT_FOR_A_WHILE
         classic = metadata.classic_member_metadata
         resolved = group.regexes.get(member.regex) if member.regex else None
         topics = {*metadata.subscribed_topic_names, *(resolved.topics if resolved else ())}
         return Glimpse(
             member_id,
             standing.epoch,
-            standing.state.name if standing.state in _WAITING else None,
+            AWAY if is_away else standing.state.name if standing.state in _WAITING else None,
             metadata.instance_id,
             metadata.client_id,
             metadata.client_host,
@@ -86,10 +89,15 @@ class ConsumerEpochs:
         return max(wanted, key=lambda name: wanted[name], default=None)
 
     def computed_by(
-        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+        self,
+        group: Group,
+        had: Mapping[str, Partitions],
+        names: Mapping[str, str],
+        elected: str | None,
+        releases: Collection[Release],
     ) -> str | None:
         """Return the assignor whose result the targets equal that were just computed, or "custom"; None = not known."""
-        return assignor_of(group, had, names, elected)
+        return assignor_of(group, had, names, elected, releases)
 
     def is_settled(self, group: Group) -> bool:
         """Whether all members have got to the newest target."""

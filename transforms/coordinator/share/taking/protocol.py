@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.partitions import Partitions
@@ -71,7 +72,12 @@ class ShareEpochs:
         return None
 
     def computed_by(
-        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+        self,
+        group: Group,
+        had: Mapping[str, Partitions],
+        names: Mapping[str, str],
+        elected: str | None,
+        releases: Collection[Release],
     ) -> str | None:
         """There is one assignor only."""
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import MsgspecError, Struct
@@ -12,6 +12,7 @@ from schemas.rows import GroupRequestRow, HeldTasks
 from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.kafka.states import ModernState, TaskState
 from transforms.coordinator.modern.causes import Cause
 from transforms.coordinator.modern.group import copied
@@ -80,7 +81,12 @@ class StreamsEpochs:
         return None
 
     def computed_by(
-        self, group: Group, had: Mapping[str, Partitions], names: Mapping[str, str], elected: str | None
+        self,
+        group: Group,
+        had: Mapping[str, Partitions],
+        names: Mapping[str, str],
+        elected: str | None,
+        releases: Collection[Release],
     ) -> str | None:
         """There is one assignor only."""
         return None
