@@ -2,7 +2,7 @@
 
 python -m tests.oracle_assignors.test_server_assignors_against_kafka FILE
 
-keeps some of the groups with what each release gave them, for those who have no JDK.
+keeps some of the groups with what each release gave them, which are held wherever tests run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from transforms.coordinator.assignors.server.specs import Assigned, GroupSpec
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.kafka.rules import release_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not can_run(), reason="no JDK on the path")]
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not can_run(), reason="no JDK on the path")]
 
 SEED, COUNT = 37, 150
 OFFERS = {

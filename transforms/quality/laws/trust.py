@@ -118,8 +118,10 @@ LAWS = (
         "generation_members",
         "a member is told its assignment once the generation is there",
         f"""SELECT {GENERATION}, member_id, told_at, g.completing_at FROM {{generation_members}}
-            JOIN (SELECT {GENERATION}, coalesce(completing_at, stable_at) AS completing_at FROM {{generations}}) g
-                USING ({GENERATION})
+            JOIN (
+                SELECT {GENERATION}, IF(group_type = 'classic', coalesce(completing_at, stable_at), preparing_at)
+                    AS completing_at FROM {{generations}}
+            ) g USING ({GENERATION})
             WHERE told_at < g.completing_at - :clock_slack""",
     ),
 )
