@@ -74,14 +74,24 @@ class GroupWalk:
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
+        if item.request is not None:
+            if item.kind is Kind.REQUEST:
+                self._classic.notice_request(item, item.request)
+        elif item.line is not None:
+            if item.line.group_id is not None:
+                self._state.modern.told.notice(item.line)
+            self._classic.notice_line(item.line)
+        else:
+            self._notice_records(item)
+
+    def _notice_records(self, item: Item) -> None:
         if item.modern:
             self._ahead.append(read_moment(item, item.modern))
             self._classic.notice_modern(item.modern[0].topic_partition_of_record)
             for row in item.modern:
                 self._state.shared.brokers.notice_modern(row)
-        elif item.line is not None and item.line.group_id is not None:
-            self._state.modern.told.notice(item.line)
-        self._classic.notice(item)
+        if item.record is not None:
+            self._classic.notice_record(item.record)
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
@@ -90,21 +100,26 @@ class GroupWalk:
 
     def comes_too_early(self, item: Item) -> bool:
         """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
-        if self._is_of_classic_group_to_come(item):
-            return item.holds < _HOLDS_OF_A_CONVERSION
-        if item.request is not None and item.kind is Kind.REQUEST and item.request.api in _TYPE_OF_HEARTBEAT:
-            is_all_seen = item.at + LOOK_AHEAD_MS > item.request.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
+        row = item.request
+        if row is None:
+            if self._is_of_classic_group_to_come(item):
+                return item.holds < _HOLDS_OF_A_CONVERSION
+        elif row.api in _TYPE_OF_HEARTBEAT:
+            is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
 
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
-        if item.modern:
+        row = item.request
+        if row is not None:
+            if item.kind is not Kind.REQUEST or not self._take_request(item, row):
+                self._classic.take(item)
+        elif item.modern:
             self._take_records(item)
-        elif item.kind is not Kind.REQUEST and self._shows_classic_group(item):
-            self._give_way(item.at)
-            self._classic.take(item)
-        elif item.request is None or item.kind is not Kind.REQUEST or not self._take_request(item, item.request):
+        else:
+            if self._courses and self._shows_classic_group(item):
+                self._give_way(item.at)
             self._classic.take(item)
 
     def settle(self, now: float) -> None:
@@ -200,9 +215,9 @@ class GroupWalk:
         """Audit a request to a group of epochs; return whether that is all that is to be done about it."""
         is_heartbeat = row.api in _TYPE_OF_HEARTBEAT
         group_type = _TYPE_OF_HEARTBEAT[row.api] if is_heartbeat else self._type_at(row, item.handled_at)
-        protocol = PROTOCOLS.get(group_type or "")
-        if protocol is None or group_type is None or self._lacks_records(row):
+        if group_type is None or self._lacks_records(row):
             return False
+        protocol = PROTOCOLS[group_type]
         exchange, modern = exchange_of(item), self._state.modern
         speaker = speaker_of(row, modern.told.has_left)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
@@ -237,7 +252,7 @@ class GroupWalk:
 
     def _type_at(self, row: GroupRequestRow, handled_at: float) -> str | None:
         """Return the type of the group at a moment, if it is one of epochs; that of its next records, if it is new."""
-        if row.api not in _ASKED_OF_ANY:
+        if row.api not in _ASKED_OF_ANY or not (self._courses or self._ahead):
             return None
         there = next((name for name, course in self._courses.items() if course.is_there), None)
         if there is None:
