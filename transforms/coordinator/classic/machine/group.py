@@ -53,7 +53,10 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
 
     def metadata(self, protocol: str | None) -> bytes | None:
         """Return the member's metadata for a protocol, None if it does not offer it."""
-        return next((metadata for name, metadata in self.protocols if name == protocol), None)
+        for name, metadata in self.protocols:
+            if name == protocol:
+                return metadata
+        return None
 
 
 class Timer(Struct, frozen=True, gc=False, array_like=True):
@@ -169,7 +172,11 @@ class Group(Struct, array_like=True):
             return bool(protocol_type) and bool(protocols)
         if self.protocol_type != protocol_type:
             return False
-        return any(all(member.offers(name) for member in self.members.values()) for name, _ in protocols)
+        members = self.members.values()
+        for name, _ in protocols:
+            if all([member.offers(name) for member in members]):
+                return True
+        return False
 
     def vote(self, instead: Member | None = None) -> str | None:
         """Return the protocol that the members elect (ClassicGroup.selectProtocol).
