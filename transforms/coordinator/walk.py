@@ -15,7 +15,7 @@ from typing import Any
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
-from transforms.coordinator.epochs.audit import Asked, audit_row, judge
+from transforms.coordinator.epochs.audit import Asked, Recalled, audit_row, judge
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
 from transforms.coordinator.evidence.exchanges import exchange_of
@@ -33,6 +33,7 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.elsewhere import GroupType
+from transforms.coordinator.modern.topics import NO_TOPICS
 from transforms.coordinator.modern.world import ModernSettings, World
 from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of, read_moment
 from transforms.coordinator.rows.tables import Sink
@@ -68,6 +69,7 @@ class GroupWalk:
                 self._course(group_type)
         waiting = state.waiting.items[state.waiting.position :]
         self._ahead = deque(read_moment(item, item.modern) for item in waiting if item.modern)
+        self._recalled: Recalled = {}
         self._past = deque(read_moment(item, item.modern) for item in state.modern.past if item.modern)
         self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
@@ -146,6 +148,7 @@ class GroupWalk:
         return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
 
     def _take_records(self, item: Item) -> None:
+        self._recalled.clear()
         ahead = self._ahead.popleft()
         self._remember(item, ahead)
         if ahead.is_conversion:
@@ -153,7 +156,7 @@ class GroupWalk:
         for group_type, operations in ahead.operations.items():
             self._classic.give_way(ahead.at)
             self._give_way(ahead.at, group_type)
-            self._course(group_type).take(operations, ahead.at)
+            self._course(group_type).take([each.records for each in operations], ahead.at)
         if item.record is not None and not ahead.is_conversion:
             self._give_way(ahead.at)
             self._classic.take(item)
@@ -161,6 +164,7 @@ class GroupWalk:
 
     def _give_way(self, at: float, group_type: str | None = None) -> None:
         """Let go of the group as one of any type but one, which a record shows."""
+        self._recalled.clear()
         for name, course in self._courses.items():
             if name != group_type and course.is_there:
                 self._drop_past()
@@ -185,7 +189,7 @@ class GroupWalk:
                 spoken: Any = getattr(self._state.modern, group_type)
                 spoken.behind = spoken.behind or type(spoken.machine)()
                 for operation in operations:
-                    spoken.behind.take(operation)
+                    spoken.behind.take(operation.records)
         del self._state.modern.past[: len(self._state.modern.past) - len(past)]
         if not past:
             self._drop_past()
@@ -228,7 +232,7 @@ class GroupWalk:
             exchange,
             protocol.request_of(row),
             self._around(group_type, item.handled_at, row.answered_at),
-            World(settings=settings, now=item.handled_at),
+            World(NO_TOPICS, settings, item.handled_at),
             speaker,
             self._moment(item, row, speaker),
             modern.claimed,
@@ -236,6 +240,7 @@ class GroupWalk:
             classic is not None and classic.protocol is not None,
             modern.told.failures,
             self._state.shared.brokers.is_release_told,
+            self._recalled,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
@@ -272,7 +277,7 @@ class GroupWalk:
     def _around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
         until = max(handled_at, answered_at) + SAME_MOMENT_MS
         course = self._courses.get(group_type)
-        past = list(operations_of(self._past, group_type))
+        past = operations_of(self._past, group_type)
         ahead = takewhile(lambda each: each.at <= until, self._ahead)
         spoken: Any = getattr(self._state.modern, group_type)
         behind = None if spoken is None or spoken.behind is None else spoken.behind.present

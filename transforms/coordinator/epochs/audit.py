@@ -53,6 +53,16 @@ _BY_COORDINATOR_CHANGE = frozenset(
 )
 
 
+Recalled = dict[tuple[str, str, str | None], tuple[tuple[Any, ...], "Predicted | None"]]
+"""By type of the group, API and member: what was asked last of the group as it still is, and what it answered.
+
+The many heartbeats and commits that write nothing are answered by the group, the request and the broker's settings
+alone: time decides about timers, and about what is written.
+"""
+
+_MOST_RECALLED = 10_000
+
+
 class Asked(Struct, frozen=True, gc=False):
     """A request and what surrounds it.
 
@@ -66,6 +76,7 @@ class Asked(Struct, frozen=True, gc=False):
         is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
         failures: when targets could not be computed, and of which epoch, as lines tell.
         is_release_told: the broker told its version; else it may be an earlier one than it is taken for.
+        recalled: answers of the group as it is by the records that were taken; more are added.
     """
 
     exchange: Exchange
@@ -79,6 +90,7 @@ class Asked(Struct, frozen=True, gc=False):
     is_elected: bool = False
     failures: Sequence[tuple[float, int]] = ()
     is_release_told: bool = True
+    recalled: Recalled = {}
 
 
 class Predicted(Struct, frozen=True, gc=False):
@@ -117,8 +129,8 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
     by_state, why = _of_states(protocol, asked, may_be_late=by_records is None)
     may_be_early = not asked.is_release_told and not rules.hashes_topics
     may_fail = may_be_early or not rules.balances_by_level
-    untold = protocol.untold | {Error.UNKNOWN_SERVER_ERROR} if may_fail else protocol.untold
-    if observed in untold and (by_state is None or by_state.error != observed):
+    is_untold = observed in protocol.untold or (may_fail and observed == Error.UNKNOWN_SERVER_ERROR)
+    if is_untold and (by_state is None or by_state.error != observed):
         return None, WHY_UNTOLD
     if by_records is None or (by_state is not None and _explains(by_state, exchange)):
         return by_state, why
@@ -200,7 +212,19 @@ def _of_states(protocol: AuditedProtocol, asked: Asked, may_be_late: bool) -> tu
 
 def _of_state(protocol: AuditedProtocol, asked: Asked, end: int) -> Predicted | None:
     """Return the answer of a request that wrote nothing, after the first operations, so many of them."""
-    return _answer(protocol, asked, asked.near.group_at(protocol, end), ())
+    near, row = asked.near, asked.exchange.row
+    if end != near.taken or near.present is None or asked.failures:
+        return _answer(protocol, asked, near.group_at(protocol, end), ())
+    key = (protocol.group_type, row.api, row.member_id)
+    said = (asked.request, asked.world.settings, caller_of(row), row.answered_member_id)
+    known = asked.recalled.get(key)
+    if known is not None and known[0] == said:
+        return known[1]
+    predicted = _answer(protocol, asked, near.group_at(protocol, end), ())
+    if len(asked.recalled) >= _MOST_RECALLED:
+        asked.recalled.clear()
+    asked.recalled[key] = (said, predicted)
+    return predicted
 
 
 def _explains(predicted: Predicted, exchange: Exchange) -> bool:
@@ -240,6 +264,8 @@ def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequen
 def _fails(asked: Asked, group: Any) -> bool:
     """Whether a line tells that the targets could not be computed which a request would have led to."""
     exchange, row = asked.exchange, asked.exchange.row
+    if not asked.failures:
+        return False
     is_leave = row.generation is not None and row.generation < 0
     says_something = row.api == "JoinGroup" or (row.api in MODERN_HEARTBEATS and not is_leave)
     is_due = row.generation == 0 or row.subscribed_topics is not None or group.epoch > group.assignment_epoch

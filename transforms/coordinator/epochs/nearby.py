@@ -130,7 +130,7 @@ def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
 
 def own_operations(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> tuple[int, int] | None:
     """Return the places of the operations that a request wrote; None if it wrote nothing, as far as can be told."""
-    if speaker.is_silent:
+    if speaker.is_silent or not near.operations:
         return None
     for begin, operation in _unclaimed(near, moment):
         if not speaker.may_have_written(types, operation):
@@ -154,6 +154,8 @@ def is_before(operation: Operation, moment: Moment) -> bool:
 
 def first_of_later_request(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> int | None:
     """Return the place of the first operation before a request that must be of a later request of its member."""
+    if not near.operations:
+        return None
     speaking, leaving = Speaker(speaker.ids, False, False, True), Speaker(speaker.left, True, False, False)
     for place, operation in _unclaimed(near, moment):
         if operation.at > moment.handled_at:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.modern_rules import ModernRules
-from transforms.coordinator.modern.topics import Topics
+from transforms.coordinator.modern.topics import NO_TOPICS, Topics
 
 _NO_LIMIT = 2_147_483_647
 
@@ -60,6 +60,6 @@ class World(Struct, gc=False):
         now: epoch ms.
     """
 
-    topics: Topics = field(default_factory=Topics)
+    topics: Topics = NO_TOPICS
     settings: ModernSettings = ModernSettings()
     now: float = 0.0
