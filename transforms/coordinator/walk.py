@@ -18,7 +18,7 @@ from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.epochs.audit import Asked, Recalled, audit_row, judge
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
-from transforms.coordinator.evidence.exchanges import exchange_of
+from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
@@ -222,7 +222,7 @@ class GroupWalk:
         if group_type is None or self._lacks_records(row):
             return False
         protocol = PROTOCOLS[group_type]
-        exchange, modern = exchange_of(item), self._state.modern
+        exchange, modern = observed_of(item.handled_at, row), self._state.modern
         speaker = speaker_of(row, modern.told.has_left)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
@@ -271,7 +271,7 @@ class GroupWalk:
         return Moment(
             min(handled_at, item.followed_at),
             min(row.answered_at, item.followed_at),
-            max((claimed[each] for each in speaker.ids if each in claimed), default=(-inf, 0)),
+            max([claimed[each] for each in speaker.ids if each in claimed], default=(-inf, 0)),
         )
 
     def _around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:

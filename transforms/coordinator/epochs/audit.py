@@ -26,7 +26,7 @@ from transforms.coordinator.epochs.nearby import (
 )
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.epochs.requests import caller_of
-from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
@@ -79,7 +79,7 @@ class Asked(Struct, frozen=True, gc=False):
         recalled: answers of the group as it is by the records that were taken; more are added.
     """
 
-    exchange: Exchange
+    exchange: Observed
     request: Any
     near: Surroundings
     world: World
@@ -94,15 +94,20 @@ class Asked(Struct, frozen=True, gc=False):
 
 
 class Predicted(Struct, frozen=True, gc=False):
-    """What a request is answered by the machine."""
+    """What a request is answered by the machine.
+
+    Attributes:
+        state: the group's state before it; None = there was no group.
+        error: the error; of a LeaveGroup the first of its members, if there is none above them.
+    """
 
     answer: Answer
     state: str | None
+    error: int
 
-    @property
-    def error(self) -> int:
-        """The error; of a LeaveGroup the first of its members, if there is none above them."""
-        return int(self.answer.error or next(filter(None, self.answer.leaver_errors), Error.NONE))
+
+def _predicted(answer: Answer, state: str | None) -> Predicted:
+    return Predicted(answer, state, int(answer.error or next(filter(None, answer.leaver_errors), Error.NONE)))
 
 
 def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
@@ -227,13 +232,13 @@ def _of_state(protocol: AuditedProtocol, asked: Asked, end: int) -> Predicted | 
     return predicted
 
 
-def _explains(predicted: Predicted, exchange: Exchange) -> bool:
+def _explains(predicted: Predicted, exchange: Observed) -> bool:
     if predicted.error != exchange.observed_error:
         return False
     return exchange.observed_generation is None or predicted.answer.epoch == exchange.observed_generation
 
 
-def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> bool | None:
+def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> bool | None:
     """Whether the member was told the assignment that is foreseen; None where there is none on either side."""
     told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
     if told is None and (foreseen is None or exchange.row.api not in MODERN_HEARTBEATS):
@@ -241,7 +246,7 @@ def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Exchange, predict
     return told == (None if foreseen is None else of_numbers(foreseen))
 
 
-def _agrees(protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> bool:
+def _agrees(protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> bool:
     return _explains(predicted, exchange) and _is_assignment_agreed(protocol, exchange, predicted) is not False
 
 
@@ -257,8 +262,8 @@ def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequen
     if answer is not None and group is None and not records and not answer.error:
         return _of_other_group(asked)
     if answer is not None and not answer.error and fails:
-        return Predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
-    return None if answer is None else Predicted(answer, state)
+        return _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
+    return None if answer is None else _predicted(answer, state)
 
 
 def _fails(asked: Asked, group: Any) -> bool:
@@ -284,9 +289,9 @@ def _of_other_group(asked: Asked) -> Predicted | None:
     """Return what a join is answered that makes no group: the id is another type of group's."""
     is_convertible = asked.exchange.row.api == "ConsumerGroupHeartbeat" and asked.world.settings.can_upgrade
     if asked.elsewhere is GroupType.CLASSIC and is_convertible:
-        return None if asked.is_elected else Predicted(Answer(Error.UNKNOWN_SERVER_ERROR), None)
+        return None if asked.is_elected else _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), None)
     is_known = asked.elsewhere not in (None, GroupType.ABSENT)
-    return Predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
+    return _predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -307,7 +312,7 @@ def audit_row(
     return audited
 
 
-def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> None:
+def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> None:
     """Fill in what is predicted, and whether the broker answered so."""
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:

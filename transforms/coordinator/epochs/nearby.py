@@ -116,15 +116,21 @@ class Speaker(Struct, frozen=True, gc=False):
 
 def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
     """Return who sent a request; `left` = whether a line tells that a member left by itself of late."""
-    leavers = {each.member_id for each in row.leaving_members or ()}
-    ids = {row.member_id, row.answered_member_id, *leavers} - {None, ""}
-    is_leave = bool(leavers - {None, ""}) or (row.generation == _LEFT_FOR_GOOD and row.api not in _SILENT)
-    says_who = row.api == "JoinGroup" or row.generation == 0
-    says_who |= row.subscribed_topics is not None or row.subscribed_regex is not None
-    says_who |= row.server_assignor is not None or row.rack_id is not None or (row.rebalance_timeout_ms or -1) >= 0
-    named = frozenset(each for each in ids if each)
+    leavers = [each.member_id for each in row.leaving_members or () if each.member_id]
+    named = frozenset(filter(None, (row.member_id, row.answered_member_id, *leavers)))
+    is_silent = row.api in _SILENT
+    is_leave = bool(leavers) or (row.generation == _LEFT_FOR_GOOD and not is_silent)
+    says_who = (
+        row.api == "JoinGroup"
+        or row.generation == 0
+        or row.subscribed_topics is not None
+        or row.subscribed_regex is not None
+        or row.server_assignor is not None
+        or row.rack_id is not None
+        or (row.rebalance_timeout_ms or -1) >= 0
+    )
     return Speaker(
-        named, is_leave, row.api in _SILENT, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named))
+        named, is_leave, is_silent, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named))
     )
 
 
