@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import takewhile
 from math import ceil, inf
 from typing import Any
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
-from transforms.coordinator.epochs.audit import Asked, Recalled, audit_row, judge
+from transforms.coordinator.epochs.audit import Asked, audit_row, judge
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
+from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import (
@@ -30,11 +30,10 @@ from transforms.coordinator.evidence.tolerances import (
     SLOW_APPEND_MS,
 )
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
-from transforms.coordinator.kafka.modern_rules import ModernRules
+from transforms.coordinator.kafka.apis import UNCHANGING_APIS
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.topics import NO_TOPICS
-from transforms.coordinator.modern.world import ModernSettings, World
+from transforms.coordinator.modern.world import World, settings_of
 from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of, read_moment
 from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.state import ReplayState, Spoken
@@ -63,22 +62,26 @@ class GroupWalk:
         self._state = state
         self._sink = sink
         self._classic = ClassicWalk(state.shared, state.classic, sink)
+        self._presence = state.classic.presence
         self._courses: dict[str, Course] = {}
         for group_type in PROTOCOLS:
             if getattr(state.modern, group_type) is not None:
                 self._course(group_type)
         waiting = state.waiting.items[state.waiting.position :]
         self._ahead = deque(read_moment(item, item.modern) for item in waiting if item.modern)
-        self._recalled: Recalled = {}
+        self._recall = Recall()
         self._past = deque(read_moment(item, item.modern) for item in state.modern.past if item.modern)
         self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
-        if item.request is not None:
-            if item.kind is Kind.REQUEST:
-                self._classic.notice_request(item, item.request)
+        row = item.request
+        if row is not None:
+            # Of the many nothing but the first tells anything.
+            is_telling = row.api not in UNCHANGING_APIS or self._presence.heard_from == inf
+            if is_telling and item.kind is Kind.REQUEST:
+                self._classic.notice_request(item, row)
         elif item.line is not None:
             if item.line.group_id is not None:
                 self._state.modern.told.notice(item.line)
@@ -148,7 +151,7 @@ class GroupWalk:
         return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
 
     def _take_records(self, item: Item) -> None:
-        self._recalled.clear()
+        self._recall.forget()
         ahead = self._ahead.popleft()
         self._remember(item, ahead)
         if ahead.is_conversion:
@@ -164,7 +167,7 @@ class GroupWalk:
 
     def _give_way(self, at: float, group_type: str | None = None) -> None:
         """Let go of the group as one of any type but one, which a record shows."""
-        self._recalled.clear()
+        self._recall.forget()
         for name, course in self._courses.items():
             if name != group_type and course.is_there:
                 self._drop_past()
@@ -227,7 +230,7 @@ class GroupWalk:
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
         classic = self._state.classic.machine.present
-        settings = _settings(self._state.shared.brokers.of(row.broker))
+        settings = settings_of(self._state.shared.brokers.of(row.broker))
         asked = Asked(
             exchange,
             protocol.request_of(row),
@@ -240,7 +243,7 @@ class GroupWalk:
             classic is not None and classic.protocol is not None,
             modern.told.failures,
             self._state.shared.brokers.is_release_told,
-            self._recalled,
+            self._recall,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
@@ -292,17 +295,3 @@ class GroupWalk:
         if self._state.classic.machine.present is not None:
             return GroupType.CLASSIC
         return GroupType.ABSENT if self._courses else None
-
-
-@lru_cache(maxsize=64)
-def _settings(broker: CoordinatorSettings) -> ModernSettings:
-    """Return the settings of a broker that groups of epochs depend on."""
-    rules = ModernRules(broker.rules.release)
-    return ModernSettings(
-        max_size=broker.consumer_max_size,
-        classic_max_size=broker.max_size,
-        share_max_size=broker.share_max_size,
-        can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
-        can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
-        rules=rules,
-    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from schemas.rows import ReplayAuditRow
 from transforms.coordinator.epochs.nearby import (
@@ -25,6 +25,7 @@ from transforms.coordinator.epochs.nearby import (
     own_operations,
 )
 from transforms.coordinator.epochs.protocol import AuditedProtocol
+from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.epochs.requests import caller_of
 from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
@@ -53,16 +54,6 @@ _BY_COORDINATOR_CHANGE = frozenset(
 )
 
 
-Recalled = dict[tuple[str, str, str | None], tuple[tuple[Any, ...], "Predicted | None"]]
-"""By type of the group, API and member: what was asked last of the group as it still is, and what it answered.
-
-The many heartbeats and commits that write nothing are answered by the group, the request and the broker's settings
-alone: time decides about timers, and about what is written.
-"""
-
-_MOST_RECALLED = 10_000
-
-
 class Asked(Struct, frozen=True, gc=False):
     """A request and what surrounds it.
 
@@ -76,7 +67,7 @@ class Asked(Struct, frozen=True, gc=False):
         is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
         failures: when targets could not be computed, and of which epoch, as lines tell.
         is_release_told: the broker told its version; else it may be an earlier one than it is taken for.
-        recalled: answers of the group as it is by the records that were taken; more are added.
+        recall: answers of the group as it is by the records that were taken.
     """
 
     exchange: Observed
@@ -90,7 +81,7 @@ class Asked(Struct, frozen=True, gc=False):
     is_elected: bool = False
     failures: Sequence[tuple[float, int]] = ()
     is_release_told: bool = True
-    recalled: Recalled = {}
+    recall: Recall = field(default_factory=Recall)
 
 
 class Predicted(Struct, frozen=True, gc=False):
@@ -220,15 +211,12 @@ def _of_state(protocol: AuditedProtocol, asked: Asked, end: int) -> Predicted | 
     near, row = asked.near, asked.exchange.row
     if end != near.taken or near.present is None or asked.failures:
         return _answer(protocol, asked, near.group_at(protocol, end), ())
-    key = (protocol.group_type, row.api, row.member_id)
     said = (asked.request, asked.world.settings, caller_of(row), row.answered_member_id)
-    known = asked.recalled.get(key)
-    if known is not None and known[0] == said:
-        return known[1]
-    predicted = _answer(protocol, asked, near.group_at(protocol, end), ())
-    if len(asked.recalled) >= _MOST_RECALLED:
-        asked.recalled.clear()
-    asked.recalled[key] = (said, predicted)
+    predicted: Predicted | None = asked.recall.answer(
+        (protocol.group_type, row.api, row.member_id),
+        said,
+        lambda: _answer(protocol, asked, near.group_at(protocol, end), ()),
+    )
     return predicted
 
 

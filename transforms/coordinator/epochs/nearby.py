@@ -129,9 +129,7 @@ def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
         or row.rack_id is not None
         or (row.rebalance_timeout_ms or -1) >= 0
     )
-    return Speaker(
-        named, is_leave, is_silent, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named))
-    )
+    return Speaker(named, is_leave, is_silent, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named)))
 
 
 def own_operations(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> tuple[int, int] | None:

@@ -73,9 +73,7 @@ def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:
     return Exchange(*_observed(handled_at, row), _REQUEST_OF_API.get(row.api, _plain)(token, row))
 
 
-def _observed(
-    handled_at: float, row: GroupRequestRow
-) -> tuple[float, float, int, int | None, float, GroupRequestRow]:
+def _observed(handled_at: float, row: GroupRequestRow) -> tuple[float, float, int, int | None, float, GroupRequestRow]:
     error = observed_error(row)
     told = row.answered_generation if row.api in _TELLING_APIS and not error else None
     return handled_at, row.answered_at, error, told, row.parked_ms or 0.0, row

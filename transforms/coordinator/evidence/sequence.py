@@ -12,6 +12,7 @@ what cannot be overtaken any more is given out, the rest waits.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from math import inf
 from operator import attrgetter
@@ -61,7 +62,7 @@ class Sequencer:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._requests: dict[Connection, list[GroupRequestRow]] = {}
+        self._requests: defaultdict[Connection, list[GroupRequestRow]] = defaultdict(list)
         self._others: list[Item] = []
         self._has_modern = False
         self.newest = -inf
@@ -121,7 +122,7 @@ class Sequencer:
         if was_taken:
             self._add_answer(self._others, row, raw, until)  # but its answer perhaps not
         else:
-            self._requests.setdefault(connection, []).append(row)
+            self._requests[connection].append(row)
 
     def _add_answer(self, items: list[Item], row: GroupRequestRow, handled_at: float, until: float) -> None:
         if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:

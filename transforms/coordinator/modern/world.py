@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from msgspec import Struct
 
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.topics import NO_TOPICS, Topics
 
@@ -51,6 +54,20 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
     initial_delay_ms: int = 3_000
     standby_count: int = 0
     rules: ModernRules = ModernRules()
+
+
+@lru_cache(maxsize=64)
+def settings_of(broker: CoordinatorSettings) -> ModernSettings:
+    """Return the settings of a broker that groups of epochs depend on."""
+    rules = ModernRules(broker.rules.release)
+    return ModernSettings(
+        max_size=broker.consumer_max_size,
+        classic_max_size=broker.max_size,
+        share_max_size=broker.share_max_size,
+        can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
+        can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
+        rules=rules,
+    )
 
 
 class World(Struct, gc=False):

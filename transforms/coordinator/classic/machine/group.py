@@ -172,11 +172,7 @@ class Group(Struct, array_like=True):
             return bool(protocol_type) and bool(protocols)
         if self.protocol_type != protocol_type:
             return False
-        members = self.members.values()
-        for name, _ in protocols:
-            if all([member.offers(name) for member in members]):
-                return True
-        return False
+        return any(all(member.offers(name) for member in self.members.values()) for name, _ in protocols)
 
     def vote(self, instead: Member | None = None) -> str | None:
         """Return the protocol that the members elect (ClassicGroup.selectProtocol).
