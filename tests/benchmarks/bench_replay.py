@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import msgspec
@@ -69,8 +71,9 @@ def main(name: str) -> None:
             replay("bench", group, *decoded)
 
     events = sum(len(kind) for evidence in groups.values() for kind in evidence)
-    machine_rate = median_rate(sum(map(len, requests.values())), machine_alone, RUNS)
-    whole_rate, kernel_rate = median_rate(events, whole, RUNS), median_rate(events, kernel, RUNS)
+    rate = partial(median_rate, runs=RUNS, clock=process_time)
+    machine_rate = rate(sum(map(len, requests.values())), machine_alone)
+    whole_rate, kernel_rate = rate(events, whole), rate(events, kernel)
     sys.stdout.write(
         f"{name}: state machine alone {machine_rate:,.0f} requests/s, whole replay {whole_rate:,.0f} events/s "
         f"(ratio {whole_rate / machine_rate:.2f}), from JSON {kernel_rate:,.0f} events/s\n"

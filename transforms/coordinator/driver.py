@@ -56,17 +56,17 @@ class Driver:
     def see(self, evidence: Iterable[Item]) -> None:
         """Take in the next pieces of evidence, and take what they have let grow old enough."""
         waiting, notice = self._waiting, self._walk.notice
-        next_at = waiting.next_at
+        append, next_at = waiting.items.append, waiting.next_at
         for item in evidence:
-            before = item.at - LOOK_AHEAD_MS
-            if next_at < before:
-                self._take(before)
+            at = item.at
+            if next_at < at - LOOK_AHEAD_MS:
+                self._take(at - LOOK_AHEAD_MS)
                 next_at = waiting.next_at
             notice(item)
-            waiting.items.append(item)
+            append(item)
             if next_at == inf:
-                next_at = item.at
-            waiting.front = item.at
+                next_at = at
+            waiting.front = at
 
     def take_until(self, horizon: float) -> None:
         """Take what is older than the horizon by enough that all that bears on it has been seen."""
@@ -79,8 +79,9 @@ class Driver:
 
     def _take(self, before: float) -> None:
         walk, waiting, lives = self._walk, self._waiting, self._lives
-        while (item := waiting.pop(before)) is not None:
-            if not walk.take_at_once(item):
+        take_at_once = walk.take_at_once
+        for item in waiting.until(before):
+            if not take_at_once(item):
                 walk.let_time_pass(item.at)
                 if walk.comes_too_early(item):
                     waiting.put_off(item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -12,7 +12,6 @@ from transforms.coordinator.epochs.nearby import Operation
 from transforms.coordinator.epochs.operations import read_operations
 from transforms.coordinator.epochs.protocol import AuditedProtocol
 from transforms.coordinator.evidence.items import Item
-from transforms.coordinator.modern.records import Record
 from transforms.coordinator.share.taking import protocol as share
 from transforms.coordinator.streams.taking import protocol as streams
 
@@ -29,14 +28,12 @@ class Ahead(Struct, frozen=True, gc=False):
 
     at: float
     is_conversion: bool
-    operations: dict[str, list[list[Record[Struct]]]]
+    operations: dict[str, list[Operation]]
 
 
-def operations_of(moments: Iterable[Ahead], group_type: str) -> Iterator[Operation]:
+def operations_of(moments: Iterable[Ahead], group_type: str) -> list[Operation]:
     """What was written at some moments of a group of one type, in order."""
-    for each in moments:
-        for place, operation in enumerate(each.operations.get(group_type, ())):
-            yield Operation(each.at, place, operation)
+    return [operation for each in moments for operation in each.operations.get(group_type, ())]
 
 
 def read_moment(item: Item, rows: Sequence[ModernGroupRecordRow]) -> Ahead:
@@ -46,5 +43,12 @@ def read_moment(item: Item, rows: Sequence[ModernGroupRecordRow]) -> Ahead:
     for row in rows:
         if row.record_type in _TYPE_OF_RECORD:
             by_type.setdefault(_TYPE_OF_RECORD[row.record_type], []).append(row)
-    operations = {name: read_operations(PROTOCOLS[name], own, is_conversion) for name, own in by_type.items()}
-    return Ahead(rows[0].recorded_at or 0.0, is_conversion, operations)
+    at = rows[0].recorded_at or 0.0
+    operations = {
+        name: [
+            Operation(at, place, records)
+            for place, records in enumerate(read_operations(PROTOCOLS[name], own, is_conversion))
+        ]
+        for name, own in by_type.items()
+    }
+    return Ahead(at, is_conversion, operations)

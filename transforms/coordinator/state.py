@@ -65,7 +65,9 @@ class Modern(Struct, array_like=True):
     def forget(self, now: float) -> None:
         """Forget what is too long ago to matter."""
         self.told.forget(now)
-        self.claimed = {member_id: each for member_id, each in self.claimed.items() if each[0] >= now - SETTLING_MS}
+        if self.claimed:
+            before = now - SETTLING_MS
+            self.claimed = {member_id: each for member_id, each in self.claimed.items() if each[0] >= before}
 
 
 class ReplayState(Struct, array_like=True):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import takewhile
 from math import ceil, inf
 from typing import Any
@@ -18,7 +17,8 @@ from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.epochs.audit import Asked, audit_row, judge
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
-from transforms.coordinator.evidence.exchanges import exchange_of
+from transforms.coordinator.epochs.recall import Recall
+from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import Item, Kind
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
@@ -30,10 +30,10 @@ from transforms.coordinator.evidence.tolerances import (
     SLOW_APPEND_MS,
 )
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
-from transforms.coordinator.kafka.modern_rules import ModernRules
+from transforms.coordinator.kafka.apis import UNCHANGING_APIS
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.world import ModernSettings, World
+from transforms.coordinator.modern.topics import NO_TOPICS
+from transforms.coordinator.modern.world import World, settings_of
 from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of, read_moment
 from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.state import ReplayState, Spoken
@@ -62,26 +62,41 @@ class GroupWalk:
         self._state = state
         self._sink = sink
         self._classic = ClassicWalk(state.shared, state.classic, sink)
+        self._presence = state.classic.presence
         self._courses: dict[str, Course] = {}
         for group_type in PROTOCOLS:
             if getattr(state.modern, group_type) is not None:
                 self._course(group_type)
         waiting = state.waiting.items[state.waiting.position :]
         self._ahead = deque(read_moment(item, item.modern) for item in waiting if item.modern)
+        self._recall = Recall()
         self._past = deque(read_moment(item, item.modern) for item in state.modern.past if item.modern)
         self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
+        row = item.request
+        if row is not None:
+            # Of the many nothing but the first tells anything.
+            is_telling = row.api not in UNCHANGING_APIS or self._presence.heard_from == inf
+            if is_telling and item.kind is Kind.REQUEST:
+                self._classic.notice_request(item, row)
+        elif item.line is not None:
+            if item.line.group_id is not None:
+                self._state.modern.told.notice(item.line)
+            self._classic.notice_line(item.line)
+        else:
+            self._notice_records(item)
+
+    def _notice_records(self, item: Item) -> None:
         if item.modern:
             self._ahead.append(read_moment(item, item.modern))
             self._classic.notice_modern(item.modern[0].topic_partition_of_record)
             for row in item.modern:
                 self._state.shared.brokers.notice_modern(row)
-        elif item.line is not None and item.line.group_id is not None:
-            self._state.modern.told.notice(item.line)
-        self._classic.notice(item)
+        if item.record is not None:
+            self._classic.notice_record(item.record)
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
@@ -90,21 +105,26 @@ class GroupWalk:
 
     def comes_too_early(self, item: Item) -> bool:
         """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
-        if self._is_of_classic_group_to_come(item):
-            return item.holds < _HOLDS_OF_A_CONVERSION
-        if item.request is not None and item.kind is Kind.REQUEST and item.request.api in _TYPE_OF_HEARTBEAT:
-            is_all_seen = item.at + LOOK_AHEAD_MS > item.request.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
+        row = item.request
+        if row is None:
+            if self._is_of_classic_group_to_come(item):
+                return item.holds < _HOLDS_OF_A_CONVERSION
+        elif row.api in _TYPE_OF_HEARTBEAT:
+            is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
 
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
-        if item.modern:
+        row = item.request
+        if row is not None:
+            if item.kind is not Kind.REQUEST or not self._take_request(item, row):
+                self._classic.take(item)
+        elif item.modern:
             self._take_records(item)
-        elif item.kind is not Kind.REQUEST and self._shows_classic_group(item):
-            self._give_way(item.at)
-            self._classic.take(item)
-        elif item.request is None or item.kind is not Kind.REQUEST or not self._take_request(item, item.request):
+        else:
+            if self._courses and self._shows_classic_group(item):
+                self._give_way(item.at)
             self._classic.take(item)
 
     def settle(self, now: float) -> None:
@@ -131,6 +151,7 @@ class GroupWalk:
         return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
 
     def _take_records(self, item: Item) -> None:
+        self._recall.forget()
         ahead = self._ahead.popleft()
         self._remember(item, ahead)
         if ahead.is_conversion:
@@ -138,7 +159,7 @@ class GroupWalk:
         for group_type, operations in ahead.operations.items():
             self._classic.give_way(ahead.at)
             self._give_way(ahead.at, group_type)
-            self._course(group_type).take(operations, ahead.at)
+            self._course(group_type).take([each.records for each in operations], ahead.at)
         if item.record is not None and not ahead.is_conversion:
             self._give_way(ahead.at)
             self._classic.take(item)
@@ -146,6 +167,7 @@ class GroupWalk:
 
     def _give_way(self, at: float, group_type: str | None = None) -> None:
         """Let go of the group as one of any type but one, which a record shows."""
+        self._recall.forget()
         for name, course in self._courses.items():
             if name != group_type and course.is_there:
                 self._drop_past()
@@ -170,7 +192,7 @@ class GroupWalk:
                 spoken: Any = getattr(self._state.modern, group_type)
                 spoken.behind = spoken.behind or type(spoken.machine)()
                 for operation in operations:
-                    spoken.behind.take(operation)
+                    spoken.behind.take(operation.records)
         del self._state.modern.past[: len(self._state.modern.past) - len(past)]
         if not past:
             self._drop_past()
@@ -200,20 +222,20 @@ class GroupWalk:
         """Audit a request to a group of epochs; return whether that is all that is to be done about it."""
         is_heartbeat = row.api in _TYPE_OF_HEARTBEAT
         group_type = _TYPE_OF_HEARTBEAT[row.api] if is_heartbeat else self._type_at(row, item.handled_at)
-        protocol = PROTOCOLS.get(group_type or "")
-        if protocol is None or group_type is None or self._lacks_records(row):
+        if group_type is None or self._lacks_records(row):
             return False
-        exchange, modern = exchange_of(item), self._state.modern
+        protocol = PROTOCOLS[group_type]
+        exchange, modern = observed_of(item.handled_at, row), self._state.modern
         speaker = speaker_of(row, modern.told.has_left)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
         classic = self._state.classic.machine.present
-        settings = _settings(self._state.shared.brokers.of(row.broker))
+        settings = settings_of(self._state.shared.brokers.of(row.broker))
         asked = Asked(
             exchange,
             protocol.request_of(row),
             self._around(group_type, item.handled_at, row.answered_at),
-            World(settings=settings, now=item.handled_at),
+            World(NO_TOPICS, settings, item.handled_at),
             speaker,
             self._moment(item, row, speaker),
             modern.claimed,
@@ -221,6 +243,7 @@ class GroupWalk:
             classic is not None and classic.protocol is not None,
             modern.told.failures,
             self._state.shared.brokers.is_release_told,
+            self._recall,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
@@ -237,7 +260,7 @@ class GroupWalk:
 
     def _type_at(self, row: GroupRequestRow, handled_at: float) -> str | None:
         """Return the type of the group at a moment, if it is one of epochs; that of its next records, if it is new."""
-        if row.api not in _ASKED_OF_ANY:
+        if row.api not in _ASKED_OF_ANY or not (self._courses or self._ahead):
             return None
         there = next((name for name, course in self._courses.items() if course.is_there), None)
         if there is None:
@@ -251,13 +274,13 @@ class GroupWalk:
         return Moment(
             min(handled_at, item.followed_at),
             min(row.answered_at, item.followed_at),
-            max((claimed[each] for each in speaker.ids if each in claimed), default=(-inf, 0)),
+            max([claimed[each] for each in speaker.ids if each in claimed], default=(-inf, 0)),
         )
 
     def _around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
         until = max(handled_at, answered_at) + SAME_MOMENT_MS
         course = self._courses.get(group_type)
-        past = list(operations_of(self._past, group_type))
+        past = operations_of(self._past, group_type)
         ahead = takewhile(lambda each: each.at <= until, self._ahead)
         spoken: Any = getattr(self._state.modern, group_type)
         behind = None if spoken is None or spoken.behind is None else spoken.behind.present
@@ -272,17 +295,3 @@ class GroupWalk:
         if self._state.classic.machine.present is not None:
             return GroupType.CLASSIC
         return GroupType.ABSENT if self._courses else None
-
-
-@lru_cache(maxsize=64)
-def _settings(broker: CoordinatorSettings) -> ModernSettings:
-    """Return the settings of a broker that groups of epochs depend on."""
-    rules = ModernRules(broker.rules.release)
-    return ModernSettings(
-        max_size=broker.consumer_max_size,
-        classic_max_size=broker.max_size,
-        share_max_size=broker.share_max_size,
-        can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
-        can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
-        rules=rules,
-    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from schemas.rows import ReplayAuditRow
 from transforms.coordinator.epochs.nearby import (
@@ -25,8 +25,9 @@ from transforms.coordinator.epochs.nearby import (
     own_operations,
 )
 from transforms.coordinator.epochs.protocol import AuditedProtocol
+from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.epochs.requests import caller_of
-from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
@@ -66,9 +67,10 @@ class Asked(Struct, frozen=True, gc=False):
         is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
         failures: when targets could not be computed, and of which epoch, as lines tell.
         is_release_told: the broker told its version; else it may be an earlier one than it is taken for.
+        recall: answers of the group as it is by the records that were taken.
     """
 
-    exchange: Exchange
+    exchange: Observed
     request: Any
     near: Surroundings
     world: World
@@ -79,18 +81,24 @@ class Asked(Struct, frozen=True, gc=False):
     is_elected: bool = False
     failures: Sequence[tuple[float, int]] = ()
     is_release_told: bool = True
+    recall: Recall = field(default_factory=Recall)
 
 
 class Predicted(Struct, frozen=True, gc=False):
-    """What a request is answered by the machine."""
+    """What a request is answered by the machine.
+
+    Attributes:
+        state: the group's state before it; None = there was no group.
+        error: the error; of a LeaveGroup the first of its members, if there is none above them.
+    """
 
     answer: Answer
     state: str | None
+    error: int
 
-    @property
-    def error(self) -> int:
-        """The error; of a LeaveGroup the first of its members, if there is none above them."""
-        return int(self.answer.error or next(filter(None, self.answer.leaver_errors), Error.NONE))
+
+def _predicted(answer: Answer, state: str | None) -> Predicted:
+    return Predicted(answer, state, int(answer.error or next(filter(None, answer.leaver_errors), Error.NONE)))
 
 
 def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
@@ -117,8 +125,8 @@ def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, st
     by_state, why = _of_states(protocol, asked, may_be_late=by_records is None)
     may_be_early = not asked.is_release_told and not rules.hashes_topics
     may_fail = may_be_early or not rules.balances_by_level
-    untold = protocol.untold | {Error.UNKNOWN_SERVER_ERROR} if may_fail else protocol.untold
-    if observed in untold and (by_state is None or by_state.error != observed):
+    is_untold = observed in protocol.untold or (may_fail and observed == Error.UNKNOWN_SERVER_ERROR)
+    if is_untold and (by_state is None or by_state.error != observed):
         return None, WHY_UNTOLD
     if by_records is None or (by_state is not None and _explains(by_state, exchange)):
         return by_state, why
@@ -200,16 +208,25 @@ def _of_states(protocol: AuditedProtocol, asked: Asked, may_be_late: bool) -> tu
 
 def _of_state(protocol: AuditedProtocol, asked: Asked, end: int) -> Predicted | None:
     """Return the answer of a request that wrote nothing, after the first operations, so many of them."""
-    return _answer(protocol, asked, asked.near.group_at(protocol, end), ())
+    near, row = asked.near, asked.exchange.row
+    if end != near.taken or near.present is None or asked.failures:
+        return _answer(protocol, asked, near.group_at(protocol, end), ())
+    said = (asked.request, asked.world.settings, caller_of(row), row.answered_member_id)
+    predicted: Predicted | None = asked.recall.answer(
+        (protocol.group_type, row.api, row.member_id),
+        said,
+        lambda: _answer(protocol, asked, near.group_at(protocol, end), ()),
+    )
+    return predicted
 
 
-def _explains(predicted: Predicted, exchange: Exchange) -> bool:
+def _explains(predicted: Predicted, exchange: Observed) -> bool:
     if predicted.error != exchange.observed_error:
         return False
     return exchange.observed_generation is None or predicted.answer.epoch == exchange.observed_generation
 
 
-def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> bool | None:
+def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> bool | None:
     """Whether the member was told the assignment that is foreseen; None where there is none on either side."""
     told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
     if told is None and (foreseen is None or exchange.row.api not in MODERN_HEARTBEATS):
@@ -217,7 +234,7 @@ def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Exchange, predict
     return told == (None if foreseen is None else of_numbers(foreseen))
 
 
-def _agrees(protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> bool:
+def _agrees(protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> bool:
     return _explains(predicted, exchange) and _is_assignment_agreed(protocol, exchange, predicted) is not False
 
 
@@ -233,13 +250,15 @@ def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequen
     if answer is not None and group is None and not records and not answer.error:
         return _of_other_group(asked)
     if answer is not None and not answer.error and fails:
-        return Predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
-    return None if answer is None else Predicted(answer, state)
+        return _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
+    return None if answer is None else _predicted(answer, state)
 
 
 def _fails(asked: Asked, group: Any) -> bool:
     """Whether a line tells that the targets could not be computed which a request would have led to."""
     exchange, row = asked.exchange, asked.exchange.row
+    if not asked.failures:
+        return False
     is_leave = row.generation is not None and row.generation < 0
     says_something = row.api == "JoinGroup" or (row.api in MODERN_HEARTBEATS and not is_leave)
     is_due = row.generation == 0 or row.subscribed_topics is not None or group.epoch > group.assignment_epoch
@@ -258,9 +277,9 @@ def _of_other_group(asked: Asked) -> Predicted | None:
     """Return what a join is answered that makes no group: the id is another type of group's."""
     is_convertible = asked.exchange.row.api == "ConsumerGroupHeartbeat" and asked.world.settings.can_upgrade
     if asked.elsewhere is GroupType.CLASSIC and is_convertible:
-        return None if asked.is_elected else Predicted(Answer(Error.UNKNOWN_SERVER_ERROR), None)
+        return None if asked.is_elected else _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), None)
     is_known = asked.elsewhere not in (None, GroupType.ABSENT)
-    return Predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
+    return _predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -281,7 +300,7 @@ def audit_row(
     return audited
 
 
-def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Exchange, predicted: Predicted) -> None:
+def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> None:
     """Fill in what is predicted, and whether the broker answered so."""
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:

@@ -116,21 +116,25 @@ class Speaker(Struct, frozen=True, gc=False):
 
 def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
     """Return who sent a request; `left` = whether a line tells that a member left by itself of late."""
-    leavers = {each.member_id for each in row.leaving_members or ()}
-    ids = {row.member_id, row.answered_member_id, *leavers} - {None, ""}
-    is_leave = bool(leavers - {None, ""}) or (row.generation == _LEFT_FOR_GOOD and row.api not in _SILENT)
-    says_who = row.api == "JoinGroup" or row.generation == 0
-    says_who |= row.subscribed_topics is not None or row.subscribed_regex is not None
-    says_who |= row.server_assignor is not None or row.rack_id is not None or (row.rebalance_timeout_ms or -1) >= 0
-    named = frozenset(each for each in ids if each)
-    return Speaker(
-        named, is_leave, row.api in _SILENT, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named))
+    leavers = [each.member_id for each in row.leaving_members or () if each.member_id]
+    named = frozenset(filter(None, (row.member_id, row.answered_member_id, *leavers)))
+    is_silent = row.api in _SILENT
+    is_leave = bool(leavers) or (row.generation == _LEFT_FOR_GOOD and not is_silent)
+    says_who = (
+        row.api == "JoinGroup"
+        or row.generation == 0
+        or row.subscribed_topics is not None
+        or row.subscribed_regex is not None
+        or row.server_assignor is not None
+        or row.rack_id is not None
+        or (row.rebalance_timeout_ms or -1) >= 0
     )
+    return Speaker(named, is_leave, is_silent, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named)))
 
 
 def own_operations(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> tuple[int, int] | None:
     """Return the places of the operations that a request wrote; None if it wrote nothing, as far as can be told."""
-    if speaker.is_silent:
+    if speaker.is_silent or not near.operations:
         return None
     for begin, operation in _unclaimed(near, moment):
         if not speaker.may_have_written(types, operation):
@@ -154,6 +158,8 @@ def is_before(operation: Operation, moment: Moment) -> bool:
 
 def first_of_later_request(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> int | None:
     """Return the place of the first operation before a request that must be of a later request of its member."""
+    if not near.operations:
+        return None
     speaking, leaving = Speaker(speaker.ids, False, False, True), Speaker(speaker.left, True, False, False)
     for place, operation in _unclaimed(near, moment):
         if operation.at > moment.handled_at:

@@ -94,10 +94,14 @@ class Told(Struct, array_like=True):
     def forget(self, now: float) -> None:
         """Forget what was told too long ago to matter."""
         before = now - SETTLING_MS
-        self.departures = {key: each for key, each in self.departures.items() if each[-1].at >= before}
-        self.bumps = {epoch: at for epoch, at in self.bumps.items() if at >= before}
-        self.assignors = {epoch: each for epoch, each in self.assignors.items() if each[0] >= before}
-        self.failures = [each for each in self.failures if each[0] >= before]
+        if self.departures:
+            self.departures = {key: each for key, each in self.departures.items() if each[-1].at >= before}
+        if self.bumps:
+            self.bumps = {epoch: at for epoch, at in self.bumps.items() if at >= before}
+        if self.assignors:
+            self.assignors = {epoch: each for epoch, each in self.assignors.items() if each[0] >= before}
+        if self.failures:
+            self.failures = [each for each in self.failures if each[0] >= before]
 
     def _departed(self, member_id: str, departure: Departure) -> None:
         self.departures[member_id] = [*self.departures.get(member_id, ())[-1:], departure]

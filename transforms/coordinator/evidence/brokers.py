@@ -95,7 +95,8 @@ class Brokers(Struct, array_like=True):
 
     def are_printed(self, name: str) -> bool:
         """Whether a broker printed its settings; else they are Kafka's defaults, bent to what it let in."""
-        return self._printed(self.by_name.get(name)) is not None
+        own = self.by_name.get(name)
+        return (own is not None and own.printed is not None) or self._printed(own) is not None
 
     def learn(self, name: str, **found: int) -> CoordinatorSettings:
         """Take settings that a broker's own answer shows; return all of them."""
@@ -165,7 +166,10 @@ class Brokers(Struct, array_like=True):
             self.settings.clear()
 
     def _broker(self, name: str) -> Broker:
-        return self.by_name.setdefault(name, Broker())
+        broker = self.by_name.get(name)
+        if broker is None:
+            broker = self.by_name[name] = Broker()
+        return broker
 
     def _settings(self, broker: Broker | None) -> CoordinatorSettings:
         """What holds at a broker; what is not known of it is taken from the others of its cluster."""

@@ -14,8 +14,8 @@ from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.kafka.requests import Leaver, Request
 
 
-class Exchange(Struct, frozen=True, gc=False, array_like=True):
-    """A request and the broker's answer to it.
+class Observed(Struct, frozen=True, gc=False, array_like=True):
+    """What the log shows of a request and the broker's answer to it.
 
     Attributes:
         handled_at: estimate of when the coordinator took it up (epoch ms).
@@ -25,7 +25,6 @@ class Exchange(Struct, frozen=True, gc=False, array_like=True):
         row: the silver row.
     """
 
-    request: Request
     handled_at: float
     answered_at: float
     observed_error: int
@@ -37,6 +36,17 @@ class Exchange(Struct, frozen=True, gc=False, array_like=True):
     def connection(self) -> tuple[str, str] | None:
         """Broker and connection; None where the log does not tell."""
         return None if self.row.connection is None else (self.row.broker, self.row.connection)
+
+
+class Exchange(Observed, frozen=True, gc=False, array_like=True):
+    """A request, as the machine of a classic group takes it, and the broker's answer to it."""
+
+    request: Request
+
+
+def observed_of(handled_at: float, row: GroupRequestRow) -> Observed:
+    """Return what is observed of a request that was handled at a moment."""
+    return Observed(*_observed(handled_at, row))
 
 
 def exchange_of(item: Item) -> Exchange:
@@ -60,16 +70,13 @@ def second_exchange_of(item: Item) -> Exchange | None:
 
 
 def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:
+    return Exchange(*_observed(handled_at, row), _REQUEST_OF_API.get(row.api, _plain)(token, row))
+
+
+def _observed(handled_at: float, row: GroupRequestRow) -> tuple[float, float, int, int | None, float, GroupRequestRow]:
     error = observed_error(row)
-    return Exchange(
-        _REQUEST_OF_API.get(row.api, _plain)(token, row),
-        handled_at,
-        row.answered_at,
-        error,
-        row.answered_generation if row.api in _TELLING_APIS and error == Error.NONE else None,
-        row.parked_ms or 0.0,
-        row,
-    )
+    told = row.answered_generation if row.api in _TELLING_APIS and not error else None
+    return handled_at, row.answered_at, error, told, row.parked_ms or 0.0, row
 
 
 _TELLING_APIS = MODERN_HEARTBEATS | {"JoinGroup"}

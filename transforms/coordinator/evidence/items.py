@@ -7,6 +7,7 @@ its answers. Where each stands in the one order is said in `sequence`, how exact
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import lru_cache
 from hashlib import blake2b
 from math import inf
 
@@ -67,6 +68,7 @@ class Item(Struct, gc=False, array_like=True):
         return (self.at, self.kind, self.place)
 
 
+@lru_cache(maxsize=4_096)  # a request is looked at a few times, all of them within a moment
 def token_of(place: Place) -> int:
     """Return a number that names the request at a place; the same in every run, and as good as unique."""
     text = f"{place[0]}\0{place[1]}\0{place[2]}".encode("utf-8", "surrogatepass")

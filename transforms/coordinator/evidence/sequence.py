@@ -12,6 +12,7 @@ what cannot be overtaken any more is given out, the rest waits.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from math import inf
 from operator import attrgetter
@@ -61,8 +62,9 @@ class Sequencer:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._requests: dict[Connection, list[GroupRequestRow]] = {}
+        self._requests: defaultdict[Connection, list[GroupRequestRow]] = defaultdict(list)
         self._others: list[Item] = []
+        self._has_modern = False
         self.newest = -inf
 
     def add(self, rows: Iterable[EvidenceRow]) -> None:
@@ -70,7 +72,8 @@ class Sequencer:
         until = self._connections.until
         for row in rows:
             if isinstance(row, GroupRequestRow):
-                self._add_request(row, until)
+                if row.api in REPLAYED_APIS:
+                    self._add_request(row, until)
             elif isinstance(row, CoordinatorEventRow):
                 if row.logged_at is not None:
                     place = (row.source_file, row.line_number, row.seq)
@@ -86,13 +89,12 @@ class Sequencer:
     def emit(self, before: float) -> list[Item]:
         """Give out, in order, what stands before a moment; requests of one connection in their exact order."""
         found = [item for item in self._others if item.at < before]
-        if len(found) < len(self._others):
-            self._others = [item for item in self._others if item.at >= before]
-        else:
-            self._others = []
+        self._others = [item for item in self._others if item.at >= before] if len(found) < len(self._others) else []
         for connection in [*self._requests]:
             self._emit_requests(found, connection, before)
-        found = _with_records_of_one_moment(sorted(found, key=_RANK))
+        found.sort(key=_RANK)
+        if self._has_modern:
+            found = _with_records_of_one_moment(found)
         self._connections.forget(before - CONNECTION_MEMORY_MS if before < inf else self.newest - CONNECTION_MEMORY_MS)
         return found
 
@@ -101,13 +103,13 @@ class Sequencer:
     def _add_other(self, item: Item, until: float) -> None:
         if item.at >= until:
             self._others.append(item)
+            self._has_modern |= item.modern is not None
             self.newest = max(self.newest, item.at)
 
     def _add_request(self, row: GroupRequestRow, until: float) -> None:
-        if row.api not in REPLAYED_APIS:
-            return
         raw = _taken_up_at(row)
-        self.newest = max(self.newest, raw)
+        if raw > self.newest:
+            self.newest = raw
         if row.connection is None or row.correlation_id is None:
             if raw >= until:
                 self._others.append(Item(raw, Kind.REQUEST, _place(row), row, None, None, raw))
@@ -120,7 +122,7 @@ class Sequencer:
         if was_taken:
             self._add_answer(self._others, row, raw, until)  # but its answer perhaps not
         else:
-            self._requests.setdefault(connection, []).append(row)
+            self._requests[connection].append(row)
 
     def _add_answer(self, items: list[Item], row: GroupRequestRow, handled_at: float, until: float) -> None:
         if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:
@@ -137,18 +139,17 @@ class Sequencer:
         last, _ = self._connections.last.get(connection, (-inf, 0))
         count, reached = 0, last
         item, number = None, None
-        followed = _followed_at(rows)
-        for place, row in enumerate(rows):
+        raws = [*map(_taken_up_at, rows)]
+        for row, raw, followed_at in zip(rows, raws, _followed_at(raws), strict=True):
             if item is not None and row.correlation_id == number and _is_second_answer(rows[count - 1], row):
                 item.second, count = row, count + 1
                 self._emit_answer(found, row, item.at, before)
                 continue
-            raw = _taken_up_at(row)
             at = raw if raw > reached else min(reached + NEXT_ON_CONNECTION_MS, raw + REORDER_MS)
             if at >= before:
                 break
             reached, count, number = at, count + 1, row.correlation_id
-            item = Item(at, Kind.REQUEST, _place(row), row, None, None, at, followed_at=followed[place])
+            item = Item(at, Kind.REQUEST, _place(row), row, None, None, at, 0, None, None, followed_at)
             found.append(item)
             if row.api in WAITING_APIS:
                 self._emit_answer(found, row, at, before)
@@ -224,14 +225,19 @@ def _is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:
     return has_failed and is_of_one and abs(_taken_up_at(row) - _taken_up_at(first)) <= SAME_MOMENT_MS
 
 
-def _followed_at(rows: list[GroupRequestRow]) -> list[float]:
+def _followed_at(raws: list[float]) -> list[float]:
     """Return when a later one of each connection's requests was taken up, where that looks earlier than its own time.
 
     What looks later hangs on how far the log has been read.
+
+    Args:
+        raws: when the requests look to have been taken up, in their exact order.
     """
-    found, earliest = [inf] * len(rows), inf
-    for place in range(len(rows) - 1, -1, -1):
-        raw = _taken_up_at(rows[place])
+    found, earliest = [inf] * len(raws), inf
+    if raws == sorted(raws):
+        return found
+    for place in range(len(raws) - 1, -1, -1):
+        raw = raws[place]
         found[place] = earliest if earliest < raw else inf
         earliest = min(earliest, raw)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from math import inf
 
 from msgspec import Struct, field
@@ -35,18 +36,23 @@ class Waiting(Struct, array_like=True):
         at = self.items[self.position].at if self.position < len(self.items) else inf
         return min(at, self.held[0][0][0]) if self.held else at
 
-    def pop(self, before: float = inf) -> Item | None:
-        """Take the next piece of evidence that stands before a moment; None when there is none."""
-        position, items = self.position, self.items
-        item = items[position] if position < len(items) else None
-        if self.held:
-            return self._pop_beside_held(item, before)
-        if item is None or item.at >= before:
-            return None
-        self.position = position + 1
-        if position >= _COMPACT_AT:
-            self.compact()
-        return item
+    def until(self, before: float = inf) -> Iterator[Item]:
+        """Give out, one by one, what stands before a moment; what is put off meanwhile too, when its turn comes."""
+        items = self.items
+        while True:
+            position = self.position
+            item = items[position] if position < len(items) else None
+            if self.held:
+                item = self._pop_beside_held(item, before)
+            elif item is not None and item.at < before:
+                self.position = position + 1
+                if position >= _COMPACT_AT:
+                    self.compact()
+            else:
+                item = None
+            if item is None:
+                return
+            yield item
 
     def _pop_beside_held(self, item: Item | None, before: float) -> Item | None:
         first = self.held[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from struct import pack
+from typing import Final
 
 from msgspec import Struct
 
@@ -63,6 +64,10 @@ class Topics:
         raw = b"".join(pack("<Q", _topic_hash(self.by_name[name])) for name in known)
         value = xxh3_64(raw)
         return value - (1 << 64) if value >> 63 else value
+
+
+NO_TOPICS: Final = Topics()
+"""Where nothing is known of a cluster's topics."""
 
 
 @lru_cache(maxsize=8_192)

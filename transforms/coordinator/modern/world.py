@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from functools import lru_cache
+
+from msgspec import Struct
 
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
-from transforms.coordinator.modern.topics import Topics
+from transforms.coordinator.modern.topics import NO_TOPICS, Topics
 
 _NO_LIMIT = 2_147_483_647
 
@@ -53,6 +56,20 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
     rules: ModernRules = ModernRules()
 
 
+@lru_cache(maxsize=64)
+def settings_of(broker: CoordinatorSettings) -> ModernSettings:
+    """Return the settings of a broker that groups of epochs depend on."""
+    rules = ModernRules(broker.rules.release)
+    return ModernSettings(
+        max_size=broker.consumer_max_size,
+        classic_max_size=broker.max_size,
+        share_max_size=broker.share_max_size,
+        can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
+        can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
+        rules=rules,
+    )
+
+
 class World(Struct, gc=False):
     """What surrounds a group at the moment of a request.
 
@@ -60,6 +77,6 @@ class World(Struct, gc=False):
         now: epoch ms.
     """
 
-    topics: Topics = field(default_factory=Topics)
+    topics: Topics = NO_TOPICS
     settings: ModernSettings = ModernSettings()
     now: float = 0.0

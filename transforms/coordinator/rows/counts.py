@@ -78,7 +78,8 @@ class AuditCounts(Struct, array_like=True):
 
     def settled(self, cluster: str, group_id: str, now: float) -> Iterator[AuditCountRow]:
         """Yield the hours that are over at a moment, and let go of them."""
-        self._add_up()
+        if self.plain and self.plain_from + HOUR_MS + SETTLING_MS <= now:
+            self._add_up()
         over = [key for key in self.hours if key[0] + HOUR_MS + SETTLING_MS <= now]
         for hour_at, api in sorted(over):
             count = self.hours.pop((hour_at, api))

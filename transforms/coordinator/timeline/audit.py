@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 
 from schemas.rows import ReplayAuditRow
-from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.exchanges import Exchange, Observed
 from transforms.coordinator.evidence.tolerances import RACE_WINDOW_MS, SETTLING_MS
 from transforms.coordinator.kafka.apis import RACING_APIS
 
@@ -215,7 +215,7 @@ class Audit(Struct, Generic[View], array_like=True):
         return verdict.exchange.answered_at + SETTLING_MS < now and token not in parked
 
 
-def observed_row(cluster: str, exchange: Exchange, member_id: str | None) -> ReplayAuditRow:
+def observed_row(cluster: str, exchange: Observed, member_id: str | None) -> ReplayAuditRow:
     """Row of `gold.replay_audit` of a request, with what was observed; of what is predicted nothing yet."""
     row = exchange.row
     return ReplayAuditRow(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -49,7 +51,7 @@ class Parts:
     def _batch(self, name: str, rows: Sequence[Any]) -> pa.RecordBatch:
         kind = self._types[name]
         fields = [kind.field(index) for index in range(kind.num_fields)]
-        arrays = [_array([getattr(row, field.name) for row in rows], field.type) for field in fields]
+        arrays = [_array([*map(attrgetter(field.name), rows)], field.type) for field in fields]
         filled = pa.StructArray.from_arrays(arrays, fields=fields)
         columns = [filled if each == name else pa.nulls(len(rows), other) for each, other in self._types.items()]
         return pa.RecordBatch.from_arrays(columns, names=list(self._types))
@@ -80,5 +82,5 @@ REPLAY = Parts(
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     """Build a column; times come in milliseconds, and Arrow counts microseconds."""
     if pa.types.is_timestamp(kind):
-        return pa.array([None if value is None else round(value * 1000) for value in values], pa.int64()).cast(kind)
+        return pc.round(pc.multiply(pa.array(values, pa.float64()), 1000.0)).cast(pa.int64()).cast(kind)
     return pa.array(values, kind)

@@ -53,7 +53,10 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
 
     def metadata(self, protocol: str | None) -> bytes | None:
         """Return the member's metadata for a protocol, None if it does not offer it."""
-        return next((metadata for name, metadata in self.protocols if name == protocol), None)
+        for name, metadata in self.protocols:
+            if name == protocol:
+                return metadata
+        return None
 
 
 class Timer(Struct, frozen=True, gc=False, array_like=True):

@@ -9,6 +9,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.machine.admission import admit
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.foresight import foresee
@@ -16,7 +17,7 @@ from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import is_unnamed
 from transforms.coordinator.classic.taking.rejoins import is_unprinted
-from transforms.coordinator.evidence.exchanges import Exchange, exchange_of, second_exchange_of
+from transforms.coordinator.evidence.exchanges import Exchange, exchange_of, observed_error, second_exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
@@ -40,11 +41,11 @@ from transforms.coordinator.timeline.audit import (
 
 def take(course: Course, item: Item) -> None:
     """Let the machine handle a request, and begin its row of the audit."""
+    if item.request is not None and item.request.api in MODERN_HEARTBEATS:
+        _take_modern(course, item.handled_at, item.request)
+        return
     exchange = course.as_told(exchange_of(item))
     second, row = second_exchange_of(item), exchange.row
-    if row.api in MODERN_HEARTBEATS:
-        _take_modern(course, exchange)
-        return
     group, lives = course.machine.present, course.lives
     verdict = course.audit.begin(exchange, None if group is None else group.state.value)
     lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
@@ -141,10 +142,11 @@ def _is_of_other_group(course: Course, verdict: Verdict) -> bool:
     return False
 
 
-def _take_modern(course: Course, exchange: Exchange) -> None:
+def _take_modern(course: Course, at: float, row: GroupRequestRow) -> None:
     """A heartbeat of a newer protocol that is let in shows that the group speaks it."""
-    if exchange.observed_error == Error.NONE:
-        cause = Cause(exchange.handled_at)
+    is_known = course.presence.is_modern and course.machine.present is None
+    if not is_known and observed_error(row) == Error.NONE:
+        cause = Cause(at)
         course.let(cause.at, partial(become_modern, course, cause))
 
 

@@ -41,7 +41,7 @@ from transforms.coordinator.evidence.tolerances import (
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.rows.counts import over_at, say_audited
 from transforms.coordinator.rows.settling import Settling
-from transforms.coordinator.rows.tables import Sink
+from transforms.coordinator.rows.tables import Rows, Sink
 from transforms.coordinator.shared import Shared
 from transforms.coordinator.timeline.lives import Life
 
@@ -60,19 +60,10 @@ class ClassicWalk:
         self._machine = state.machine
         self._reigns = shared.reigns
         self._place = shared.place
+        self._untold = Sink()
         self._choose_sink()
         self.take_at_once: Callable[[Item], bool] = partial(take_at_once, self._course)
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
-
-    def notice(self, item: Item) -> None:
-        """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
-        if item.request is not None:
-            if item.kind is Kind.REQUEST:
-                self._notice_request(item, item.request)
-        elif item.line is not None:
-            self._notice_line(item.line)
-        elif item.record is not None:
-            self._notice_record(item.record)
 
     def notice_modern(self, partition: int) -> None:
         """Take note of records of a newer protocol, and of the partition that they are in."""
@@ -99,27 +90,32 @@ class ClassicWalk:
         if facts is not None:
             facts.learn_cause(Source.OFFSETS, trigger="converted")
 
-    def _notice_request(self, item: Item, row: GroupRequestRow) -> None:
-        presence, at = self._course.presence, item.handled_at
+    def notice_request(self, item: Item, row: GroupRequestRow) -> None:
+        """Take note of a request that is seen, and not taken yet: what it tells of its neighbours in time."""
+        presence = self._course.presence
         if presence.heard_from == inf:
             self._course.brokers.notice_request(row)
             # What the first request brings about can look a few ms older than it.
-            presence.heard_from = at - HOLD_MS
+            presence.heard_from = item.handled_at - HOLD_MS
         if row.api == "JoinGroup":
-            presence.has_spoken_classic = True
-            self._course.state.joiners.notice_request(row, at)
-            if item.second is not None:
-                self._course.state.joiners.notice_request(item.second, at)
-            self._course.state.rejoins.notice_request(item.token, row, at)
-            if row.answered_generation == FIRST_GENERATION and not self._course.is_known:
-                presence.shown_new_by = item.token
-        elif row.api in MODERN_HEARTBEATS:
+            self._notice_join(item, row)
+        elif row.api in MODERN_HEARTBEATS and not presence.has_spoken_modern:
             presence.has_spoken_modern = True
-        else:
-            return
+            self._choose_sink()
+
+    def _notice_join(self, item: Item, row: GroupRequestRow) -> None:
+        course, at = self._course, item.handled_at
+        course.presence.has_spoken_classic = True
+        course.state.joiners.notice_request(row, at)
+        if item.second is not None:
+            course.state.joiners.notice_request(item.second, at)
+        course.state.rejoins.notice_request(item.token, row, at)
+        if row.answered_generation == FIRST_GENERATION and not course.is_known:
+            course.presence.shown_new_by = item.token
         self._choose_sink()
 
-    def _notice_line(self, line: CoordinatorEventRow) -> None:
+    def notice_line(self, line: CoordinatorEventRow) -> None:
+        """Likewise of a line."""
         course = self._course
         course.brokers.notice_line(line)
         if line.event in COORDINATOR_EVENTS:
@@ -131,7 +127,8 @@ class ClassicWalk:
             course.state.joiners.notice_line(line)
             course.state.rejoins.notice_line(line)
 
-    def _notice_record(self, record: GroupMetadataRow) -> None:
+    def notice_record(self, record: GroupMetadataRow) -> None:
+        """Likewise of a record of the classic group."""
         course = self._course
         course.brokers.notice_record(record)
         self._reigns.observed.add(record.topic_partition_of_record)
@@ -142,13 +139,15 @@ class ClassicWalk:
     def _choose_sink(self) -> None:
         """A group that never spoke the classic protocol has a coordinator, and no other rows of a classic group."""
         self._course.is_told = not self._course.presence.is_other_kind
-        self._course.sink = self._sink if self._course.is_told else Sink()
+        self._course.sink = self._sink if self._course.is_told else self._untold
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
         self._course.sink.now = until
-        while self._let_timer_run_out(until):
-            pass
+        group = self._machine.present
+        if group is not None and group.timers.none_before <= until:
+            while self._let_timer_run_out(until):
+                pass
 
     def comes_too_early(self, item: Item) -> bool:
         """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
@@ -178,6 +177,7 @@ class ClassicWalk:
         """Tell what is settled at a moment; infinite = everything, as far as it has come."""
         course, group, is_final = self._course, self._machine.present, now == inf
         course.sink.now = self._sink.now = now
+        self._untold.rows = Rows()
         parked: set[int | None] = set() if group is None or is_final else group.parked
         for verdict in course.audit.settled(now, parked):
             course.say_audited(verdict.row(course.cluster))
