@@ -245,6 +245,12 @@ COLUMNS: dict[str, Entry] = {
     "joined_at": Entry(TIMESTAMP, "when the member was added to the group"),
     "told_at": Entry(TIMESTAMP, "first SyncGroup answered without error in this generation; null = never told"),
     "replaces_member_id": Entry(STRING, "member it replaced inside this generation, without a rebalance"),
+    "remembered_generation": Entry(
+        INT,
+        "generation of the last assignment that the member knew of as it joined, by its subscription or its sticky "
+        "assignor; one of before its first generation shows that it lived on; -1 = none, although its assignor would "
+        "have kept it; null = it does not say",
+    ),
     "valid_from": Entry(TIMESTAMP, "assigned from (inclusive)"),
     "valid_to": Entry(TIMESTAMP, "assigned until (exclusive); null while open"),
     "seq": Entry(BIGINT, "order within the life of the group, from 1"),

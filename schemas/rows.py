@@ -271,6 +271,7 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     joined_at: float | None = None
     told_at: float | None = None
     replaces_member_id: str | None = None
+    remembered_generation: int | None = None
     member_epoch: int | None = None
     is_settled: bool = False
     settled_at: float | None = None

@@ -4,6 +4,8 @@ The lines of a coordinator say the same of both: a session ran out, and a new me
 
 * requests: who sends one late lives; who comes back over another connection is another process;
 * what a client logged: that it was told that nobody knows it; or that it joined anew without ever having been told;
+* memory: who remembers, as it joins, an assignment of its last stay was there to get it; whose assignor would and does
+  not is another process;
 * the time: who comes back before its last session has run out was not told that it is out, and so began anew;
 * the place: who comes back elsewhere, or under another name, is another process.
 
@@ -15,7 +17,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from transforms.findings.evidence import Evidence, Request
+from schemas.rows import GenerationMemberRow
+from transforms.findings.evidence import Evidence, Request, first_known
 from transforms.findings.stay import Stay
 
 _LATE_MS = 100
@@ -41,9 +44,9 @@ def tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
     for stay in ended:
         stay.lived_on = _by_requests(stay, by_member, evidence.has_request_log())
     silent = [stay for stay in ended if stay.end_cause == "session_expired" and stay.after is not None]
+    memory = _Memory(evidence)
     for stay in silent:
-        if stay.lived_on is None:
-            stay.lived_on = _by_return(stay)
+        stay.lived_on = first_known(stay.lived_on, memory.tells(stay), _by_return(stay))
     _tell_by_habit(silent)
 
 
@@ -75,6 +78,30 @@ def _is_same_connection(sent: list[Request], sent_after: list[Request]) -> bool 
     before = {request.connection for request in sent} - {None}
     after = {request.connection for request in sent_after} - {None}
     return bool(before & after) if before and after else None
+
+
+class _Memory:
+    """What members remembered as they joined, and up to which generation they had been there.
+
+    Args:
+        evidence: of the storm.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._first: dict[str, GenerationMemberRow] = {}
+        for row in sorted(evidence.members, key=lambda row: (row.life, row.generation)):
+            self._first.setdefault(row.member_id, row)
+        self._last = {row.member_id: (row.life, row.last_generation) for row in evidence.sessions}
+
+    def tells(self, stay: Stay) -> bool | None:
+        """Tell whether who came back had the memory of its last stay; None = it does not say, or not of which one."""
+        came = None if stay.after is None else self._first.get(stay.after.member_id)
+        life, last = self._last.get(stay.member_id, (0, None))
+        if came is None or came.remembered_generation is None or last is None or came.life != life:
+            return None
+        if came.remembered_generation < 0:
+            return False
+        return True if came.remembered_generation <= last else None
 
 
 def _by_return(stay: Stay) -> bool | None:

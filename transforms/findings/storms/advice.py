@@ -76,7 +76,10 @@ def _crash(facts: Facts) -> str:
     died = f"{facts.culprit} fell silent for a whole session {times(len(facts.stays))} and came back as a new member"
     by = "over a new connection and without a request in between"
     if not facts.evidence.has_request_log():
-        by = "not as one that was only away: before its session was over, from elsewhere, or without a word in its log"
+        by = (
+            "not as one that was only away: before its session was over, from elsewhere, with an assignor that "
+            "remembered nothing, or without a word in its log"
+        )
     return (
         f"{died}, {by}: the process died each time, which is what to "
         f"mend. {_static(facts, silent, 'partitions of a process that stays dead lie idle {} longer')}"
