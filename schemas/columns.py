@@ -31,6 +31,7 @@ from schemas.words import (
     GROUP_STATES,
     GROUP_TYPES,
     HOLDS,
+    OFFSET_KEEPERS,
     OFFSET_ORIGINS,
     SEVERITIES,
     STORM_PATTERNS,
@@ -405,6 +406,12 @@ COLUMNS: dict[str, Entry] = {
     "has_assignments": Entry(BOOLEAN, "partitions have been assigned to its members"),
     "has_commits": Entry(
         BOOLEAN, "it has committed offsets; false beside assignments: it keeps its offsets elsewhere, which is no fault"
+    ),
+    "offsets_kept_by": Entry(
+        STRING,
+        "who keeps the group's offsets, by the last day's commits: its members; consumers with assign(), which are "
+        "none; both; somebody outside Kafka; null = a share group's are not among these",
+        OFFSET_KEEPERS,
     ),
     # Hand-over
     "finding_id": Entry(STRING, "name of the finding, the same in all runs, though it grows or its begin moves"),

@@ -639,6 +639,7 @@ class GroupHealthRow(Struct, kw_only=True, gc=False):
     commit_interval_ms: int | None = None
     has_assignments: bool
     has_commits: bool
+    offsets_kept_by: str | None = None
     evidence: list[str]
 
 
