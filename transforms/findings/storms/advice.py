@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from schemas.rows import RebalanceStormRow
+from schemas.words import SEVERITIES
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
 from transforms.findings.stays import OFTEN, stays_of
+from transforms.findings.storms.barrier import without_barrier
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.facts import Facts
 from transforms.findings.storms.kinds import Kind
@@ -41,9 +43,9 @@ def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, cau
         stays=list(stays.values()),
         waits=[cause.wait for cause in fitting if cause.wait is not None],
     )
-    if pattern.name == "mixed":
-        return _mixed(facts, causes, pattern.is_harmless)
-    return _SENTENCES[pattern.name](facts)
+    said = _mixed(facts, causes, pattern.is_harmless) if pattern.name == "mixed" else _SENTENCES[pattern.name](facts)
+    further = None if row.severity == SEVERITIES[0] else without_barrier(evidence)
+    return said if further is None else f"{said} {further}"
 
 
 def _static(facts: Facts, silent_ms: float | None, so_long: str, whom: str = "it") -> str:
