@@ -60,6 +60,7 @@ class ToldRequest(Struct, kw_only=True):
     generation: int | None = None
     member_id: str | None = None
     client_id: str | None = None
+    reason: str | None = None
 
 
 def refusals(lines: Iterable[ClientLine]) -> list[ToldRequest]:

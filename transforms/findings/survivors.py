@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from schemas.rows import GenerationMemberRow
+from transforms.findings.client_starts import STARTED, TOLD
 from transforms.findings.evidence import Evidence, Request, first_known
 from transforms.findings.stay import Stay
 
@@ -66,8 +67,9 @@ def _by_requests(stay: Stay, by_member: dict[str, list[Request]], has_request_lo
         return True
     if after is None:
         return None
-    if is_silent and any(r.evidence == "client_log" and r.api == "JoinGroup" for r in by_member[after.member_id]):
-        return False
+    said = {r.reason for r in by_member[after.member_id] if r.evidence == "client_log"}
+    if is_silent and said & {TOLD, STARTED}:
+        return TOLD in said
     return _is_same_connection(sent, by_member[after.member_id]) if has_request_log else None
 
 

@@ -1,4 +1,4 @@
-"""Adds what clients logged of their requests to those that brokers logged: refusals, and where they began anew."""
+"""Adds what clients logged of their requests to those that brokers logged: refusals, and how they came back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from transforms.findings.client_refusals import ClientLine, refusals
-from transforms.findings.client_starts import fresh_starts
+from transforms.findings.client_starts import returns
 
 _FILE = ("cluster", "source_file")
 _TOLD = T.StructType(
@@ -25,6 +25,7 @@ _TOLD = T.StructType(
         T.StructField("generation", T.IntegerType()),
         T.StructField("member_id", T.StringType()),
         T.StructField("client_id", T.StringType()),
+        T.StructField("reason", T.StringType()),
     ]
 )
 
@@ -36,7 +37,7 @@ def with_client_refusals(
     member_sessions: DataFrame | None = None,
     all_requests: DataFrame | None = None,
 ) -> DataFrame:
-    """Return refused requests and the others, with what only clients tell of: refusals, and joins of a new process.
+    """Return refused requests and the others, with what only clients tell of: refusals, and joins under another id.
 
     A group that the request log knows is told of by the request log alone while that lasts, and for `gap_ms` before and
     after: clocks of clients differ, and nothing is to be counted twice.
@@ -98,6 +99,6 @@ def _of_file(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
     cluster = key[0].as_py()
     found = [
         {"cluster": cluster, "answered_at_ms": one.answered_at, **msgspec.structs.asdict(one)}
-        for one in (*refusals(rows), *fresh_starts(rows))
+        for one in (*refusals(rows), *returns(rows))
     ]
     return pa.Table.from_pylist(found, schema=to_arrow_schema(_TOLD))
