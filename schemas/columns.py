@@ -31,6 +31,7 @@ from schemas.words import (
     GROUP_STATES,
     GROUP_TYPES,
     HOLDS,
+    OFFSET_KEEPERS,
     OFFSET_ORIGINS,
     SEVERITIES,
     STORM_PATTERNS,
@@ -249,6 +250,12 @@ COLUMNS: dict[str, Entry] = {
         "it, as the answer to the heartbeat told; null = never told",
     ),
     "replaces_member_id": Entry(STRING, "member it replaced inside this generation, without a rebalance"),
+    "remembered_generation": Entry(
+        INT,
+        "generation of the last assignment that the member knew of as it joined, by its subscription or its sticky "
+        "assignor; one of before its first generation shows that it lived on; -1 = none, although its assignor would "
+        "have kept it; null = it does not say",
+    ),
     "valid_from": Entry(TIMESTAMP, "assigned from (inclusive)"),
     "valid_to": Entry(TIMESTAMP, "assigned until (exclusive); null while open"),
     "seq": Entry(BIGINT, "order within the life of the group, from 1"),
@@ -403,6 +410,12 @@ COLUMNS: dict[str, Entry] = {
     "has_assignments": Entry(BOOLEAN, "partitions have been assigned to its members"),
     "has_commits": Entry(
         BOOLEAN, "it has committed offsets; false beside assignments: it keeps its offsets elsewhere, which is no fault"
+    ),
+    "offsets_kept_by": Entry(
+        STRING,
+        "who keeps the group's offsets, by the last day's commits: its members; consumers with assign(), which are "
+        "none; both; somebody outside Kafka; null = a share group's are not among these",
+        OFFSET_KEEPERS,
     ),
     # Hand-over
     "finding_id": Entry(STRING, "name of the finding, the same in all runs, though it grows or its begin moves"),

@@ -271,6 +271,7 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     joined_at: float | None = None
     told_at: float | None = None
     replaces_member_id: str | None = None
+    remembered_generation: int | None = None
     member_epoch: int | None = None
     is_settled: bool = False
     settled_at: float | None = None
@@ -638,6 +639,7 @@ class GroupHealthRow(Struct, kw_only=True, gc=False):
     commit_interval_ms: int | None = None
     has_assignments: bool
     has_commits: bool
+    offsets_kept_by: str | None = None
     evidence: list[str]
 
 

@@ -121,6 +121,7 @@ STORM_PATTERNS = (
     "flapping_member",
     "crash_loop",
     "lost_session",
+    "crash_or_pause",
     "slow_poll_loop",
     "rolling_restart",
     "scaling",

@@ -23,10 +23,10 @@ from platform import machine, python_version
 
 from tests.support.incidents.play import DEPTHS
 from tests.support.incidents.plots import KINDS
-from tests.support.incidents.score import ACCUSES_NOBODY, BURSTS, Case, case, figures
+from tests.support.incidents.score import ACCUSES_NOBODY, BURSTS, EITHER, Case, case, figures
 
 NOT_OF_THE_TEN = ("lost_session",)
-"""Planted beside the ten kinds: without a request log nothing but a client's log tells it from a crash loop."""
+"""Planted beside the ten kinds: what lines of brokers alone cannot always tell from a crash loop."""
 
 NAMES = {
     "all": "records, brokers' INFO lines, request log",
@@ -73,6 +73,19 @@ def table(cases: list[Case], depth: str) -> list[str]:
     return lines
 
 
+def undecided(cases: list[Case], depth: str) -> list[str]:
+    """Return what is said of patterns that leave open which of some kinds it was."""
+    said = []
+    for name, kinds in EITHER.items():
+        called = [each for each in cases if name in each.found[depth].names]
+        right = sum(each.kind in kinds for each in called)
+        parts = [f"{figures(cases, kind, depth).undecided} {kind}" for kind in kinds]
+        if called:
+            counts = f"{len(called)} ({', '.join(parts)}), {right} rightly"
+            said += [f"Called '{name}', which leaves open which of the two it was: {counts}.", ""]
+    return said
+
+
 def alarms(cases: Iterable[Case], depth: str) -> str:
     """Return what is said of the calm groups."""
     calm = [each for each in cases if each.kind == "calm"]
@@ -106,6 +119,7 @@ def report(cases: list[Case]) -> str:
             "",
             *table(cases, depth),
             "",
+            *undecided(cases, depth),
             alarms(cases, depth),
             "",
         ]

@@ -18,6 +18,7 @@ from jobs.lake.lake import Lake
 from schemas.catalog import BY_NAME
 from schemas.rows import AssignmentRow, GenerationRow
 from schemas.table import TableSpec
+from schemas.tables.gold import TRANSITIONS
 from tests.support.captures import MODERN
 from tests.support.frames import to_frame
 from tests.support.pure_pipeline import Tables, run_pipeline
@@ -26,6 +27,7 @@ from tests.unit.findings.golden import complete
 from transforms.findings.description.standing import Standing
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import GOES_ON, SLACK_MS, keeping_of, use_of
+from transforms.gold.group_health import group_health
 
 pytestmark = pytest.mark.spark
 
@@ -187,6 +189,9 @@ def test_the_few_commits_that_are_read_tell_who_keeps_the_offsets_as_all_of_them
             msgspec.structs.replace(use, free_commits=min(use.free_commits, GOES_ON)) for use in (found, whole)
         )
     assert found == whole
+    there = complete("transitions", {"cluster": "demo", "group_id": "g", "life": 1, "seq": 1, "to_state": "Stable"})
+    (row,) = group_health({**frames, TRANSITIONS: to_frame(spark, TRANSITIONS, [there])}, 1e6).collect()
+    assert row.offsets_kept_by == keeping_of(whole), "all of it was within a day"
 
 
 def requests(seed: int) -> Iterator[dict[str, Any]]:

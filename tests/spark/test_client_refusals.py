@@ -59,6 +59,14 @@ def test_where_there_is_no_request_log_clients_tell_of_refusals(spark: SparkSess
     ]
 
 
+def test_a_process_that_was_started_again_joins_by_its_own_word(spark: SparkSession) -> None:
+    comes: Row = {"event": "synced", "api": "SyncGroup", "error": None}
+    lines = [said(at, at * 100.0, **comes, member_id=f"a-{at}") for at in range(1, 3)]
+    (row,) = told(spark, [], lines)
+    columns = ("group_id", "api", "error", "member_id", "client_id", "answered_at", "evidence")
+    assert tuple(row[name] for name in columns) == ("g", "JoinGroup", "NONE", "a-2", "a", 200, "client_log")
+
+
 def test_without_logs_of_clients_there_are_the_requests(spark: SparkSession) -> None:
     requests = to_frame(spark, GROUP_REQUESTS, [request(100.0)])
     (row,) = to_rows(with_client_refusals(requests, None, GAP_MS))

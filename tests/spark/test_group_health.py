@@ -158,8 +158,52 @@ def test_who_keeps_offsets_where_is_told_apart(spark: SparkSession) -> None:
         "elsewhere": (True, False, "Stable"),
         "assigned": (False, True, None),
     }
+    kept = {group: row["offsets_kept_by"] for group, row in found.items()}
+    assert kept == {"both": "members", "elsewhere": "elsewhere", "assigned": "consumers"}
     assert found["both"]["evidence"] == ["offsets", "broker_log", "client_log"]
     assert found["assigned"]["evidence"] == ["offsets"]
+
+
+def test_whoever_committed_within_the_last_day_keeps_the_offsets(spark: SparkSession) -> None:
+    def sent(group: str, at: float, error: str = "NONE", member: str = "", client: str = "lister") -> Row:
+        place = {"group_id": group, "api": "OffsetCommit", "generation": 1 if member else -1, "error": error}
+        return {**place, "answered_at": at, "member_id": member, "client_id": client}
+
+    def refused(group: str, at: float) -> list[Row]:
+        return [sent(group, at, member="m-1", client="m"), sent(group, at, "UNKNOWN_MEMBER_ID")]
+
+    groups = ("shop", "mixed", "formerly", "forgetful", "empty", "reset", "elsewhere", "shared")
+    last = {name: NOW - (30 if name == "formerly" else 1) * HOUR for name in groups}
+    held = {"member_id": "m-1", "client_id": "m", "topic": "t", "generation": 1, "valid_from": NOW - 90 * HOUR}
+    found = health(
+        spark,
+        transitions=[
+            {**transition(name, 1, NOW - 90 * HOUR, "Stable"), "group_type": "share" if name == "shared" else "classic"}
+            for name in groups
+        ],
+        generations=[
+            generation(name, 2, NOW - 3 * HOUR, emptied_at=NOW - 3 * HOUR, ended_at=NOW) for name in ("empty", "reset")
+        ],
+        assignments=[{**held, "group_id": name, "partition": 0} for name in groups],
+        member_sessions=[{"group_id": "forgetful", "member_id": "l-1", "client_id": "lister", "ended_at": NOW}],
+        offset_commits=[
+            commit(name, at + step, record_offset=100 * place + step)
+            for place, (name, at) in enumerate(last.items())
+            if name not in ("elsewhere", "shared")
+            for step in range(1 if name == "reset" else 3)
+        ],
+        group_requests=[row for name in ("mixed", "formerly", "forgetful") for row in refused(name, last[name])],
+    )
+    assert {name: row["offsets_kept_by"] for name, row in found.items()} == {
+        "shop": "members",
+        "mixed": "both",
+        "formerly": "members",
+        "forgetful": "members",
+        "empty": "both",
+        "reset": "members",
+        "elsewhere": "elsewhere",
+        "shared": None,
+    }
 
 
 def test_the_last_storm_and_the_last_burst_stand_beside_it(spark: SparkSession) -> None:

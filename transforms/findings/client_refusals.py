@@ -50,8 +50,8 @@ class ClientLine(Struct, kw_only=True):
     client_software: str | None = None
 
 
-class Refusal(Struct, kw_only=True):
-    """A request that was refused with a fencing error, by the client's own word; null where the log does not tell."""
+class ToldRequest(Struct, kw_only=True):
+    """A request and its answer by the client's own word; null where its log does not tell."""
 
     group_id: str
     error: str
@@ -60,9 +60,10 @@ class Refusal(Struct, kw_only=True):
     generation: int | None = None
     member_id: str | None = None
     client_id: str | None = None
+    reason: str | None = None
 
 
-def refusals(lines: Iterable[ClientLine]) -> list[Refusal]:
+def refusals(lines: Iterable[ClientLine]) -> list[ToldRequest]:
     """Return the refusals that one log file tells of, in its order.
 
     A line that names no group is of the only group that its file names, and likewise for the client; with several it
@@ -92,7 +93,7 @@ def refusals(lines: Iterable[ClientLine]) -> list[Refusal]:
             same.lines.append(line)
             _complete(same.refusal, line, client)
             continue
-        refusal = Refusal(
+        refusal = ToldRequest(
             group_id=group_id,
             error=line.error,
             answered_at=line.logged_at,
@@ -144,7 +145,7 @@ def _complete_epoch(told: _Told | None, line: ClientLine) -> None:
 class _Told(NamedTuple):
     """A refusal and the lines that tell of it."""
 
-    refusal: Refusal
+    refusal: ToldRequest
     lines: list[ClientLine]
 
 
@@ -185,7 +186,7 @@ def _is_commit_of_librdkafka(line: ClientLine) -> bool:
     return line.event == "commit_failed" and line.client_software == "librdkafka" and line.client_id is not None
 
 
-def _complete(refusal: Refusal, line: ClientLine, client: str | None) -> None:
+def _complete(refusal: ToldRequest, line: ClientLine, client: str | None) -> None:
     """Fill in what a further line about a refusal tells beside."""
     if refusal.api == "unknown" and line.api is not None:
         refusal.api = line.api

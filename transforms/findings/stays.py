@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from schemas.rows import GenerationRow, MemberSessionRow
 from transforms.findings.clients import Client
-from transforms.findings.evidence import Evidence, Request, began_at, first_known
+from transforms.findings.evidence import Evidence, began_at, first_known
+from transforms.findings.stay import Stay
+from transforms.findings.survivors import tell_who_lived_on
 
 LEAVES = {
     "member_left": "left",
@@ -23,70 +24,11 @@ LEAVES = {
 }
 """Triggers that say how a member went, and the end cause that they stand for."""
 
-_LATE_MS = 100
-"""What is on its way when its sender leaves is refused within this time; later ones come from somebody who lives."""
-
 _SLACK_MS = 100
 """Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
 
 OFTEN = 3
 """From so many times on what a client does is no chance but a habit."""
-
-_NOT_KNOWN = "UNKNOWN_MEMBER_ID"
-"""What a member is told that the coordinator has removed."""
-
-_NOT_A_TIMEOUT = ("unsubscribed", "closed")
-"""Words in the reason of a leave (KIP-800) by which a client that lives on says that it meant to go."""
-
-
-@dataclass(eq=False)
-class Stay:
-    """One stay of a member.
-
-    Attributes:
-        member_id: the member.
-        client: who it was.
-        joined_at: when it came; null = before the data.
-        ended_at: when it went; null = still in.
-        end_cause: how it went.
-        before: the stay that this one is the return of.
-        after: the stay in which the client came back.
-        lived_on: the process lived on after the coordinator had removed it; null = not known.
-        was_late: whenever the client left, it had been there for longer than it may be between two polls, and it gave
-            no reason.
-        group_type: protocol of the group that it was a member of.
-    """
-
-    member_id: str
-    client: Client
-    joined_at: float | None
-    ended_at: float | None
-    end_cause: str | None
-    before: Stay | None = field(default=None, repr=False)
-    after: Stay | None = field(default=None, repr=False)
-    lived_on: bool | None = None
-    was_late: bool = False
-    group_type: str = "classic"
-
-    @property
-    def is_handed_on(self) -> bool:
-        """Whether it ended as its client gave its instance id back, for whoever comes under it next (epoch -2)."""
-        return self.end_cause == "replaced" and self.group_type != "classic"
-
-    @property
-    def origin(self) -> Client:
-        """The client of the first stay in the chain of returns that this one is part of."""
-        stay = self
-        while stay.before is not None:
-            stay = stay.before
-        return stay.client
-
-    @property
-    def away_ms(self) -> float | None:
-        """How long the client was out of the group until it came back."""
-        if self.after is None or self.ended_at is None or self.after.joined_at is None:
-            return None
-        return max(0.0, self.after.joined_at - self.ended_at)
 
 
 class Stays:
@@ -134,7 +76,7 @@ def stays_of(evidence: Evidence) -> Stays:
     in_order = sorted(stays, key=lambda stay: stay.joined_at if stay.joined_at is not None else float("-inf"))
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0)
     _tie_returns(in_order, session_ms)
-    _tell_who_lived_on(in_order, evidence)
+    tell_who_lived_on(in_order, evidence)
     _tell_who_was_late(in_order, evidence)
     return Stays(in_order)
 
@@ -240,31 +182,6 @@ def _is_gone(stay: Stay, at: float, session_ms: int) -> bool:
     return stay.ended_at is not None and came_before and stay.ended_at - silent_ms <= at
 
 
-def _tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
-    """Tell processes that lived on from those that died: by their late requests, and by their connections.
-
-    Clients' own logs tell of no connections, and by clocks of their own: there it is enough that a member whose session
-    had run out was told that nobody knows it.
-    """
-    by_member: dict[str, list[Request]] = defaultdict(list)
-    for request in evidence.requests:
-        for member_id in {request.member_id, request.answered_member_id} - {None, ""}:
-            by_member[str(member_id)].append(request)
-    for stay in stays:
-        if stay.ended_at is None:
-            continue
-        if stay.group_type != "classic" and stay.after is not None and stay.after.member_id == stay.member_id:
-            stay.lived_on = True  # a client makes its id when it starts, and keeps it until it is over
-            continue
-        sent = by_member[stay.member_id]
-        late = [r for r in sent if r.answered_at > stay.ended_at + _LATE_MS and r.error != "NONE"]
-        was_told = stay.end_cause == "session_expired" and any(r.error == _NOT_KNOWN for r in sent)
-        if was_told or (late and evidence.has_request_log()):
-            stay.lived_on = True
-        elif stay.after is not None and evidence.has_request_log():
-            stay.lived_on = _is_same_connection(sent, by_member[stay.after.member_id])
-
-
 def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
     """Tell who left each time after max.poll.interval.ms, of clients that do not say why they leave.
 
@@ -294,15 +211,6 @@ def _stayed_ms(stay: Stay) -> float | None:
     if stay.ended_at is None:
         return None
     return float("inf") if stay.joined_at is None else stay.ended_at - stay.joined_at
-
-
-def _is_same_connection(sent: list[Request], sent_after: list[Request]) -> bool | None:
-    """Whether a client came back over the connection it had: then it is the same process. A leave may say otherwise."""
-    if any(word in (r.reason or "") for r in sent if r.api == "LeaveGroup" for word in _NOT_A_TIMEOUT):
-        return None
-    before = {request.connection for request in sent} - {None}
-    after = {request.connection for request in sent_after} - {None}
-    return bool(before & after) if before and after else None
 
 
 def client_of(row: GenerationRow, stays: Stays) -> Client | None:

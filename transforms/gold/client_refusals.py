@@ -1,4 +1,4 @@
-"""Adds what clients logged of refused requests to the requests that brokers logged: evidence for bursts."""
+"""Adds what clients logged of their requests to those that brokers logged: refusals, and how they came back."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from transforms.findings.client_refusals import ClientLine, refusals
+from transforms.findings.client_starts import returns
 
 _FILE = ("cluster", "source_file")
-_REFUSED = T.StructType(
+_TOLD = T.StructType(
     [
         T.StructField("cluster", T.StringType()),
         T.StructField("group_id", T.StringType()),
@@ -24,6 +25,7 @@ _REFUSED = T.StructType(
         T.StructField("generation", T.IntegerType()),
         T.StructField("member_id", T.StringType()),
         T.StructField("client_id", T.StringType()),
+        T.StructField("reason", T.StringType()),
     ]
 )
 
@@ -35,7 +37,7 @@ def with_client_refusals(
     member_sessions: DataFrame | None = None,
     all_requests: DataFrame | None = None,
 ) -> DataFrame:
-    """Return refused requests and the others, with what only clients tell of.
+    """Return refused requests and the others, with what only clients tell of: refusals, and joins under another id.
 
     A group that the request log knows is told of by the request log alone while that lasts, and for `gap_ms` before and
     after: clocks of clients differ, and nothing is to be counted twice.
@@ -63,7 +65,7 @@ def with_client_refusals(
     known = group_requests.select("cluster", "group_id").distinct().join(lasts, "cluster")
     is_told = F.col("answered_at_ms").between(F.col("from_ms"), F.col("until_ms"))
     untold = (
-        _refused(client_events, member_sessions)
+        _told(client_events, member_sessions)
         .join(known, ["cluster", "group_id"], "left")
         .where(~F.coalesce(is_told, F.lit(False)))
     )
@@ -80,8 +82,8 @@ def at_home(client_events: DataFrame, member_sessions: DataFrame) -> DataFrame:
     return of_clients.withColumn("group_id", F.coalesce("group_id", "home")).drop("home")
 
 
-def _refused(client_events: DataFrame, member_sessions: DataFrame | None) -> DataFrame:
-    """Return the refusals of all files."""
+def _told(client_events: DataFrame, member_sessions: DataFrame | None) -> DataFrame:
+    """Return what all files tell of requests."""
     if member_sessions is not None:
         client_events = at_home(client_events, member_sessions)
     lines = client_events.select(
@@ -89,13 +91,14 @@ def _refused(client_events: DataFrame, member_sessions: DataFrame | None) -> Dat
         *(name for name in ClientLine.__struct_fields__ if name != "logged_at"),
         (F.unix_micros("logged_at") / 1000).alias("logged_at"),
     )
-    return lines.groupBy(*_FILE).applyInArrow(_of_file, _REFUSED)
+    return lines.groupBy(*_FILE).applyInArrow(_of_file, _TOLD)
 
 
 def _of_file(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
     rows = [msgspec.convert(row, ClientLine) for row in table.drop_columns([*_FILE]).to_pylist()]
     cluster = key[0].as_py()
     found = [
-        {"cluster": cluster, "answered_at_ms": one.answered_at, **msgspec.structs.asdict(one)} for one in refusals(rows)
+        {"cluster": cluster, "answered_at_ms": one.answered_at, **msgspec.structs.asdict(one)}
+        for one in (*refusals(rows), *returns(rows))
     ]
-    return pa.Table.from_pylist(found, schema=to_arrow_schema(_REFUSED))
+    return pa.Table.from_pylist(found, schema=to_arrow_schema(_TOLD))

@@ -25,12 +25,21 @@ from schemas.tables.gold import (
     REBALANCE_STORMS,
     TRANSITIONS,
 )
-from schemas.tables.silver import OFFSET_COMMITS
+from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from schemas.words import EVIDENCE
+from transforms.gold.offset_keepers import free_commits, keeper
 from transforms.gold.orphaned_partitions import still_orphaned
 from transforms.gold.rebalances import rebalances
 
-READ = (TRANSITIONS, GENERATIONS, MEMBER_SESSIONS, ASSIGNMENTS, ORPHANED_PARTITIONS, OFFSET_COMMITS)
+READ = (
+    TRANSITIONS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+    ASSIGNMENTS,
+    ORPHANED_PARTITIONS,
+    OFFSET_COMMITS,
+    GROUP_REQUESTS,
+)
 """Tables that the health of groups is read from, beside the storms and bursts found in the same run."""
 
 _GROUP = ("cluster", "group_id")
@@ -38,6 +47,9 @@ _LIFE = (*_GROUP, "life")
 _PARTITION = (*_GROUP, "topic", "partition")
 _DAY_US = 86_400_000_000
 _WINDOWS_US = {"hour": _DAY_US // 24, "day": _DAY_US, "week": 7 * _DAY_US}
+
+_WITHOUT_COMMITS = "share"
+"""Groups of this type keep their offsets in a topic of their own."""
 
 _AT_REST = ("Empty", "Stable", "Dead")
 """States of a group that is not on the way to another assignment."""
@@ -63,11 +75,14 @@ def group_health(tables: Mapping[TableSpec, DataFrame], now: float | None) -> Da
         _evidence(tables[GENERATIONS]),
         _commits(commits),
         _commit_intervals(commits, now_us),
+        free_commits(tables, F.timestamp_micros(now_us - _DAY_US)),
         *_where_known(tables, states),
     ]
     joined = reduce(lambda left, right: left.join(right, list(_GROUP), "full_outer"), parts)
     wanted = struct_type(GROUP_HEALTH)
     given = joined.withColumns(_given(joined, now_us))
+    commits_none = F.col("group_type") == _WITHOUT_COMMITS
+    given = given.withColumn("offsets_kept_by", F.when(~F.coalesce(commits_none, F.lit(False)), keeper()))
     nothing = [F.lit(None).alias(field.name) for field in wanted if field.name not in given.columns]
     return (
         given.select("*", *nothing)
@@ -86,6 +101,8 @@ def is_ageing() -> Column:
         | (F.col("week_unstable_ms") > 0)
         | F.col("commit_interval_ms").isNotNull()
         | F.coalesce("is_last_storm_open", F.lit(False))
+        | F.coalesce(F.col("offsets_kept_by") == "both", F.lit(False))
+        | F.coalesce((F.col("offsets_kept_by") == "consumers") & ~F.col("has_commits"), F.lit(False))
     )
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from transforms.findings.offsets.keeping import COMMITS, GOES_ON, SLACK_MS
 
+_GROUP = ("cluster", "group_id")
 _PLACE = ("topic", "partition")
 _FOR_EVER = 2**62
 
@@ -58,7 +59,7 @@ def commits_until(
     owned = (
         _until(assignments, group_id, "valid_from", at).select(*_PLACE).distinct().withColumn("is_owned", F.lit(True))
     )
-    marked = _in_empty(taken, empty_until(generations, group_id, at)).join(owned, [*_PLACE], "left")
+    marked = in_empty(taken, empty_until(generations, group_id, at)).join(owned, [*_PLACE], "left")
     is_free = F.col("is_in_empty") | F.col("is_owned").isNull()
     newest = F.row_number().over(Window.partitionBy(*_PLACE).orderBy(F.desc("recorded_at")))
     of_kind = F.row_number().over(Window.partitionBy(*_PLACE, "is_in_empty").orderBy(F.desc("recorded_at")))
@@ -92,14 +93,19 @@ def requests_until(requests: DataFrame, group_id: str, at: Column) -> DataFrame:
     )
 
 
-def _in_empty(commits: DataFrame, generations: DataFrame) -> DataFrame:
-    """Tell of commits whether the group had no members then: `is_in_empty`."""
+def in_empty(commits: DataFrame, generations: DataFrame) -> DataFrame:
+    """Tell of commits whether their group had no members then: `is_in_empty`.
+
+    Args:
+        commits: of `silver.offset_commits`.
+        generations: those of `gold.generations` without members.
+    """
     begin, end = F.unix_micros("emptied_at") + SLACK_MS * 1000, F.unix_micros("ended_at")
     spans = generations.select(
-        "group_id", begin.alias("us"), F.coalesce(end, F.lit(_FOR_EVER)).alias("until_us"), F.lit(0).alias("rank")
+        *_GROUP, begin.alias("us"), F.coalesce(end, F.lit(_FOR_EVER)).alias("until_us"), F.lit(0).alias("rank")
     ).where("us <= until_us")
     made = commits.withColumn("us", F.unix_micros("recorded_at")).withColumn("rank", F.lit(1))
-    in_order = Window.partitionBy("group_id").orderBy("us", "rank")
+    in_order = Window.partitionBy(*_GROUP).orderBy("us", "rank")
     last = F.last("until_us", ignorenulls=True).over(in_order)
     return (
         made.unionByName(spans, allowMissingColumns=True)

@@ -11,15 +11,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
-from schemas.rows import GenerationRow
-from transforms.whatif.evidence import Evidence
+from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow
 from transforms.whatif.figures import Place, Window, began_at
 from transforms.whatif.sharing import COOPERATIVE
 
 _EAGER = ("range", "roundrobin", "sticky")
 """Kafka's assignors that take everything away first (RebalanceProtocol.EAGER); by these names clients in other
 languages send theirs as well. What one of another name does is not known."""
+
+
+class History(Protocol):
+    """Rows of one group, its generations in their order."""
+
+    generations: list[GenerationRow]
+    members: list[GenerationMemberRow]
+    assignments: list[AssignmentRow]
 
 
 @dataclass(slots=True)
@@ -48,7 +56,7 @@ class Pauses:
     cooperative: int = 0
 
 
-def pauses_of(evidence: Evidence, window: Window) -> Pauses:
+def pauses_of(evidence: History, window: Window) -> Pauses:
     """Count the pauses of a group's rebalances that began within a time.
 
     A rebalance that comes to no assignment is part of the one that follows: members wait on through both.
@@ -81,7 +89,7 @@ def _lasted_ms(unsettled: list[GenerationRow], until: float) -> float | None:
     return None if since is None else until - since
 
 
-def _held(evidence: Evidence) -> dict[tuple[int, int], dict[str, set[Place]]]:
+def _held(evidence: History) -> dict[tuple[int, int], dict[str, set[Place]]]:
     """Return the partitions of each member by life and generation, those of static members by their instance."""
     held: dict[tuple[int, int], dict[str, set[Place]]] = defaultdict(lambda: defaultdict(set))
     for member in evidence.members:

@@ -41,6 +41,7 @@ GROUP_HEALTH = TableSpec(
         "commit_interval_ms",
         "has_assignments",
         "has_commits",
+        "offsets_kept_by",
         "evidence",
     ),
     required=(

@@ -78,6 +78,7 @@ GENERATION_MEMBERS = TableSpec(
         "joined_at",
         "told_at",
         "replaces_member_id",
+        "remembered_generation",
         "member_epoch",
         *SETTLED,
     ),

@@ -13,7 +13,7 @@ from tests.support.incidents.broker import World
 from tests.support.incidents.paper import Sent
 from tests.support.incidents.process import Process
 from tests.support.incidents.setup import COOPERATIVE, Setup
-from tests.support.incidents.sharing import partitions, shared_out, subscription
+from tests.support.incidents.sharing import cooperative_user_data, partitions, shared_out, subscription
 from transforms.coordinator.assignors.subscriptions import TopicPartition
 from transforms.coordinator.classic.machine.events import Answered
 from transforms.coordinator.kafka.answers import Error
@@ -49,6 +49,7 @@ class Consumer(Process):
         self._wants_to_join: str | None = None
         self._is_joining = self._leads = self._was_joining = False
         self._offsets: dict[TopicPartition, int] = {}
+        self._remembers: tuple[int, tuple[TopicPartition, ...]] = (-1, ())
 
     # --- what is done to its process -----------------------------------------------------------------------------
 
@@ -56,6 +57,7 @@ class Consumer(Process):
         """Start the process, which takes a moment until it subscribes."""
         self.begin()
         self._busy_since = None
+        self._remembers = (-1, ())
         self._forget()
         self._is_joining = False
         self._connect()
@@ -188,13 +190,19 @@ class Consumer(Process):
             session_timeout_ms=self.setup.session_ms,
             rebalance_timeout_ms=self.setup.poll_ms,
             protocol_type="consumer",
-            protocols=tuple(
-                (name, subscription(self.topics, self.owned, self.generation)) for name in self.setup.protocols
-            ),
+            protocols=tuple((name, self._subscription(name)) for name in self.setup.protocols),
             reason=(reason or None) if self.setup.says_why else None,
             given_member_id=given,
         )
         self._ask(request, lambda answered: self._joined(request, answered))
+
+    def _subscription(self, protocol: str) -> bytes:
+        """Write what it asks for; a cooperative assignor remembers more than the consumer does."""
+        if protocol != COOPERATIVE:
+            return subscription(self.topics, self.owned, self.generation)
+        library, (assigned_in, assigned) = self.setup.software[0], self._remembers
+        generation = assigned_in if library == "librdkafka" else self.generation
+        return subscription(self.topics, self.owned, generation, cooperative_user_data(library, assigned_in, assigned))
 
     def _joined(self, request: Request, answered: Answered | None) -> None:
         self._is_joining = False
@@ -231,6 +239,8 @@ class Consumer(Process):
         given = partitions(answered.assignment or b"")
         gives_up = self.setup.protocols[0] == COOPERATIVE and not set(self.owned) <= set(given)
         self.owned = given
+        if self.setup.protocols[0] == COOPERATIVE:
+            self._remembers = (self.generation, given)
         if gives_up:
             self._rejoin("need to revoke partitions and re-join")
 

@@ -16,6 +16,7 @@ from tests.support.incidents.service import Group
 from tests.unit.findings import pure
 from transforms.coordinator.replay import replay_group
 from transforms.findings.client_refusals import ClientLine, refusals
+from transforms.findings.client_starts import returns
 from transforms.findings.storms.limits import Thresholds
 
 BEGIN = 1_800_000_000_000.0
@@ -107,6 +108,6 @@ def _told_by_clients(group: Group) -> list[Row]:
     for row in group.world.paper.client_events:
         line = convert({name: row[name] for name in names}, ClientLine)
         by_file.setdefault(row["source_file"], []).append(line)
-    told = [refusal for lines in by_file.values() for refusal in refusals(lines)]
+    told = [one for lines in by_file.values() for one in (*refusals(lines), *returns(lines))]
     blank = dict.fromkeys(("client_host", "group_instance_id", "sent_offsets", "partition_errors", "connection"))
-    return [{**blank, "cluster": "demo", "evidence": "client_log", **asdict(refusal)} for refusal in told]
+    return [{**blank, "cluster": "demo", "evidence": "client_log", **asdict(one)} for one in told]

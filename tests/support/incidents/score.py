@@ -17,6 +17,9 @@ BURSTS = ("fencing_war", "zombie")
 DONE = {"rolling_restart": "deploy", "scaling": "one more"}
 """Patterns that are true of a calm group to which this was done."""
 
+EITHER = {"crash_or_pause": ("crash_loop", "lost_session")}
+"""Patterns that say which of some kinds it was, where the evidence does not decide."""
+
 ACCUSES_NOBODY = ("mixed", "unknown")
 """Patterns that name no incident: that rebalances fell together, or that the data does not say why they were."""
 
@@ -92,6 +95,7 @@ class Line:
         called: groups of whatever kind that are called so.
         right: of these, the ones that are called so rightly.
         named: of those found, the ones whose main client is a culprit; for kinds that have one.
+        undecided: of those not found, the ones told as one of some kinds, of which theirs is one.
         instead: what else those that were not found are called, and how often.
     """
 
@@ -100,6 +104,7 @@ class Line:
     called: int = 0
     right: int = 0
     named: int = 0
+    undecided: int = 0
     instead: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -126,6 +131,7 @@ def figures(cases: Iterable[Case], kind: str, depth: str) -> Line:
         line.planted += 1
         line.found += is_called
         line.named += any(name == kind and client in each.culprits for name, _, client in found.storms)
+        line.undecided += not is_called and any(kind in EITHER.get(name, ()) for name in found.names)
         for name in () if is_called else found.names or {"nothing"}:
             line.instead[name] = line.instead.get(name, 0) + 1
     return line

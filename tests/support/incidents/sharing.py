@@ -9,17 +9,31 @@ from itertools import groupby
 from schemas.records.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from tests.support.record_writer import body_bytes
 from transforms.coordinator.assignors.classify import ASSIGNORS
+from transforms.coordinator.assignors.memory import STICKY_USER_DATA
 from transforms.coordinator.assignors.subscriptions import TopicPartition, of_wire
 from transforms.wire import consumer_protocol
 
 VERSION = 3
 
 
-def subscription(topics: Iterable[str], owned: Iterable[TopicPartition], generation: int) -> bytes:
-    """Write what a member asks for, and what it holds."""
-    body = {"topics": list(topics), "userData": None, "ownedPartitions": _by_topic(owned)}
+def subscription(
+    topics: Iterable[str], owned: Iterable[TopicPartition], generation: int, user_data: bytes | None = None
+) -> bytes:
+    """Write what a member asks for, what it holds, and what its assignor adds."""
+    body = {"topics": list(topics), "userData": user_data, "ownedPartitions": _by_topic(owned)}
     body |= {"generationId": generation, "rackId": None}
     return struct.pack(">h", VERSION) + body_bytes(SUBSCRIPTION, body, VERSION, flexible=False)
+
+
+def cooperative_user_data(library: str, assigned_in: int, assigned: Iterable[TopicPartition]) -> bytes | None:
+    """Write what the cooperative assignor of Java, or of librdkafka, remembers of its last assignment."""
+    if library == "apache-kafka-java":
+        return struct.pack(">i", assigned_in)
+    if assigned_in < 0:
+        return None
+    previous = [{"topic": entry["topic"], "partitions": entry["partitions"]} for entry in _by_topic(assigned)]
+    body = {"previous_assignment": previous, "generation": assigned_in}
+    return body_bytes(STICKY_USER_DATA, body, 1, flexible=False)
 
 
 def shared_out(strategy: str, told: Mapping[str, bytes], counts: Mapping[str, int]) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from transforms.findings.client_refusals import ClientLine, Refusal, refusals
+from transforms.findings.client_refusals import ClientLine, ToldRequest, refusals
 from transforms.loglines.entries.entries import entries
 from transforms.loglines.facts import ClientEvent
 from transforms.loglines.parse import parse_entry
@@ -24,11 +24,11 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def told(*lines: dict[str, Any]) -> list[Refusal]:
+def told(*lines: dict[str, Any]) -> list[ToldRequest]:
     return refusals(ClientLine(line_number=number, **{**DEFAULTS, **line}) for number, line in enumerate(lines, 1))
 
 
-def log(name: str) -> list[Refusal]:
+def log(name: str) -> list[ToldRequest]:
     rows = []
     with (LOGS / name).open(encoding="utf-8", newline="\n") as lines:
         for entry in entries(lines):
@@ -42,7 +42,7 @@ def log(name: str) -> list[Refusal]:
 def test_a_line_with_a_fencing_error_is_a_refusal() -> None:
     line = {"api": "SyncGroup", "event": "sync_failed", "client_id": "a", "member_id": "a-1", "generation": 4}
     assert told(line) == [
-        Refusal(
+        ToldRequest(
             group_id="g",
             error="ILLEGAL_GENERATION",
             answered_at=1000,

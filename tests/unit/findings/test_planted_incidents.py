@@ -53,6 +53,13 @@ def test_records_alone_name_the_client_that_comes_and_goes_and_do_not_guess_why(
         assert found and all(pattern == "unknown" and client in each.culprits for pattern, client in found), each
 
 
+@pytest.mark.parametrize("kind", ["crash_loop", "lost_session"])
+def test_lines_of_brokers_alone_call_deaths_and_pauses_by_their_name_or_leave_open_which_it_was(kind, incidents):
+    for each in incidents(kind):
+        patterns = {pattern for pattern, _, _ in each.found["lines"].storms}
+        assert len(patterns & {kind, "crash_or_pause"}) == len(patterns) == 1, each
+
+
 @pytest.mark.parametrize("kind", OF_ONE_CLIENT)
 @pytest.mark.parametrize("depth", ["all", "lines and clients", "lines"])
 def test_the_storm_names_whoever_is_behind_it(kind, depth, incidents):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow
+from transforms.coordinator.assignors.memory import remembered_generation
 from transforms.coordinator.assignors.recognise import assignor_of
 from transforms.coordinator.evidence.sources import EVIDENCE_OF
 from transforms.coordinator.rows.tables import Sink, whole
@@ -217,6 +218,7 @@ def _owners(members: Iterable[MemberFacts]) -> dict[tuple[str, int], tuple[str |
 def _member_rows(cluster: str, group_id: str, links: Links) -> Iterator[GenerationMemberRow]:
     row = links.row
     leader = value_of(row.leader)
+    protocol = value_of(row.protocol) if value_of(row.protocol_type) == "consumer" else None
     for member in row.members.values():
         session = links.life.sessions.get(member.member_id)
         known_id = known_host = joined_at = None
@@ -241,6 +243,7 @@ def _member_rows(cluster: str, group_id: str, links: Links) -> Iterator[Generati
             joined_at=whole(joined_at),
             told_at=whole(row.told.get(member.member_id)),
             replaces_member_id=member.replaces,
+            remembered_generation=remembered_generation(protocol, member.subscription),
         )
 
 

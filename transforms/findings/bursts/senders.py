@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from transforms.findings.bursts.course import Course, in_force_at
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, Request
-from transforms.findings.stays import Stay, stays_of
+from transforms.findings.stay import Stay
+from transforms.findings.stays import stays_of
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 

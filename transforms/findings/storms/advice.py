@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from schemas.rows import RebalanceStormRow
+from schemas.words import SEVERITIES
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
 from transforms.findings.stays import OFTEN, stays_of
+from transforms.findings.storms.barrier import without_barrier
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.facts import Facts
 from transforms.findings.storms.kinds import Kind
@@ -41,9 +43,9 @@ def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, cau
         stays=list(stays.values()),
         waits=[cause.wait for cause in fitting if cause.wait is not None],
     )
-    if pattern.name == "mixed":
-        return _mixed(facts, causes, pattern.is_harmless)
-    return _SENTENCES[pattern.name](facts)
+    said = _mixed(facts, causes, pattern.is_harmless) if pattern.name == "mixed" else _SENTENCES[pattern.name](facts)
+    further = None if row.severity == SEVERITIES[0] else without_barrier(evidence)
+    return said if further is None else f"{said} {further}"
 
 
 def _static(facts: Facts, silent_ms: float | None, so_long: str, whom: str = "it") -> str:
@@ -74,15 +76,29 @@ def _crash(facts: Facts) -> str:
     away, session = facts.away_ms, facts.session_ms
     silent = None if away is None or session is None else away + session
     died = f"{facts.culprit} fell silent for a whole session {times(len(facts.stays))} and came back as a new member"
-    if all(stay.lived_on is None for stay in facts.stays):
-        return (
-            f"{died}. Whether its process died or only paused is not in the data: the broker's request log "
-            "(kafka.request.logger at DEBUG) decides it, by requests of the old member that come late or never. "
-            f"{_static(facts, silent, 'a process that stays away is noticed {} later')}"
+    by = "over a new connection and without a request in between"
+    if not facts.evidence.has_request_log():
+        by = (
+            "not as one that was only away: before its session was over, from elsewhere, with an assignor that "
+            "remembered nothing, or without a word in its log"
         )
     return (
-        f"{died}, over a new connection and without a request in between: the process died each time, which is what to "
+        f"{died}, {by}: the process died each time, which is what to "
         f"mend. {_static(facts, silent, 'partitions of a process that stays dead lie idle {} longer')}"
+    )
+
+
+def _either(facts: Facts) -> str:
+    away, session = facts.away_ms, facts.session_ms
+    silent = None if away is None or session is None else away + session
+    known = [stay.lived_on for stay in facts.stays if stay.lived_on is not None]
+    said = f"{facts.culprit} fell silent for a whole session {times(len(facts.stays))} and came back as a new member"
+    of_some = f", of which the process died {times(known.count(False))} and paused {times(known.count(True))}"
+    return (
+        f"{said}{of_some if known else ''}. Whether {'the others' if known else 'its process'} died or only paused is "
+        "not in the data: the client's own log at INFO decides it, where it is told UNKNOWN_MEMBER_ID or starts anew, "
+        "or the broker's request log (kafka.request.logger at DEBUG), by requests of the old member that come late or "
+        f"never. {_static(facts, silent, 'a process that stays away is noticed {} later')}"
     )
 
 
@@ -232,6 +248,7 @@ _SENTENCES: dict[str, Callable[[Facts], str]] = {
     "flapping_member": _flapping,
     "crash_loop": _crash,
     "lost_session": _lost,
+    "crash_or_pause": _either,
     "slow_poll_loop": _slow,
     "rolling_restart": _rolling,
     "scaling": _scaling,

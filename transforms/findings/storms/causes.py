@@ -13,7 +13,8 @@ from schemas.rows import GenerationRow
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, began_at
 from transforms.findings.moves import moves_of
-from transforms.findings.stays import LEAVES, Stay, Stays, client_of
+from transforms.findings.stay import Stay
+from transforms.findings.stays import LEAVES, Stays, client_of
 from transforms.findings.storms.kinds import Kind
 from transforms.findings.storms.revoking import Wait, longest_waits
 from transforms.findings.storms.subscriptions import Subscriptions
@@ -189,6 +190,15 @@ def _of_end(stay: Stay) -> Cause:
     return Cause(kind, word, stay.client, stay)
 
 
+def _kind_of_silence(stay: Stay) -> Kind:
+    """What it is part of that a member's session ran out."""
+    if stay.lived_on:
+        return Kind.LOST
+    if stay.after is None:
+        return Kind.DEPARTURE
+    return Kind.SILENT if stay.lived_on is None else Kind.CRASH
+
+
 def _kind_of_end(stay: Stay) -> Kind:
     """What a member's going is part of.
 
@@ -202,9 +212,7 @@ def _kind_of_end(stay: Stay) -> Kind:
     if stay.end_cause in _KIND_OF_END:
         return _KIND_OF_END[stay.end_cause]
     if stay.end_cause == "session_expired":
-        if stay.lived_on:
-            return Kind.LOST
-        return Kind.CRASH if stay.after is not None else Kind.DEPARTURE
+        return _kind_of_silence(stay)
     if stay.end_cause == "left":
         if stay.lived_on or (stay.lived_on is None and stay.was_late):
             return Kind.SLOW

@@ -8,7 +8,7 @@ from schemas.rows import RebalanceStormRow
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import SESSION_SETTINGS, listed, who
-from transforms.findings.stays import Stay
+from transforms.findings.stay import Stay
 from transforms.findings.storms.revoking import Wait
 
 

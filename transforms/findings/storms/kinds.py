@@ -10,6 +10,7 @@ class Kind(str, Enum):
 
     CRASH = "a process died and came back"
     LOST = "a process lived on and lost its session"
+    SILENT = "a process died or paused, and came back"
     SLOW = "a member was too long between two polls, or in coming to a rebalance"
     RESTART = "a client left and came back"
     RETURN = "a client went, how is not known, and came back"

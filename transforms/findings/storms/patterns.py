@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from schemas.words import STORM_PATTERNS
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
-from transforms.findings.stays import OFTEN, Stay
+from transforms.findings.stay import Stay
+from transforms.findings.stays import OFTEN
 from transforms.findings.storms.causes import FIRST, Cause
 from transforms.findings.storms.costs import length_of_union, unstable_intervals
 from transforms.findings.storms.kinds import Kind
@@ -21,6 +22,7 @@ MAIN_SHARE = 0.5
 _KINDS = {
     "crash_loop": (Kind.CRASH,),
     "lost_session": (Kind.LOST,),
+    "crash_or_pause": (Kind.SILENT, Kind.CRASH, Kind.LOST),
     "slow_poll_loop": (Kind.SLOW,),
     "fencing_war": (Kind.FENCED,),
     "subscription_conflict": (Kind.SUBSCRIPTION,),
@@ -30,7 +32,10 @@ _KINDS = {
 }
 """Patterns that are told by the kinds of causes alone; the others depend on who comes and goes, and how often."""
 
-_LOOPS = ("crash_loop", "lost_session", "slow_poll_loop", "flapping_member")
+_EITHER = {"crash_or_pause": ("crash_loop", "lost_session")}
+"""Patterns that say which of others it may be: told only where the evidence does not make it one of them."""
+
+_LOOPS = ("crash_loop", "lost_session", "crash_or_pause", "slow_poll_loop", "flapping_member")
 """Patterns of what happens again and again: what happened once is none of them."""
 
 _HELD_UP = "slow_revoker"
@@ -38,7 +43,7 @@ _HELD_UP = "slow_revoker"
 HARMLESS = ("rolling_restart", "scaling")
 """Patterns that somebody meant to happen; they harm only if they go on and on."""
 
-_MISHAPS = (Kind.CRASH, Kind.LOST, Kind.SLOW)
+_MISHAPS = (Kind.CRASH, Kind.LOST, Kind.SILENT, Kind.SLOW)
 _MEANT = (Kind.RESTART, Kind.ARRIVAL, Kind.FOUNDING, Kind.DEPARTURE, Kind.METADATA)
 """What happens in every group now and then: the first for one client, once; the second because somebody means it to."""
 
@@ -65,6 +70,9 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     comings = _Comings(evidence, causes)
     fitting = {name: [[c for c in each if fits(c)] for each in causes] for name, fits in _tests(comings).items()}
     counts = {name: sum(map(bool, each)) for name, each in fitting.items() if _is_whole(name, each)}
+    for either, each in _EITHER.items():
+        if max(counts.get(name, 0) for name in each) >= MAIN_SHARE * len(causes):
+            counts.pop(either, None)
     main = max(counts, key=lambda name: (counts[name], -STORM_PATTERNS.index(name)))
     is_held_up = _is_held_up(evidence, causes)
     if counts[main] >= MAIN_SHARE * len(causes) and not (is_held_up and main in HARMLESS):
@@ -136,7 +144,7 @@ class _Comings:
         self._habits = {
             (cause.stay.origin.key, cause.stay.end_cause): cause.kind
             for cause in in_all
-            if cause.stay is not None and cause.kind in (Kind.CRASH, Kind.LOST, Kind.SLOW, Kind.RESTART, Kind.RETURN)
+            if cause.stay is not None and cause.kind in (*_MISHAPS, Kind.RESTART, Kind.RETURN)
         }
         self._times = _times_of_restarts(evidence, causes, self.kind_of)
         self._away_together = away_together(cause for cause in in_all if cause.kind is Kind.RESTART)

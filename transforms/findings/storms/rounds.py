@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from transforms.findings.stays import Stay
+from transforms.findings.stay import Stay
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.kinds import Kind
 
-RETURNS = ((Kind.RESTART, Kind.CRASH, Kind.RETURN), (Kind.RESTART,))
+_DEATHS = (Kind.CRASH, Kind.SILENT)
+
+RETURNS = ((Kind.RESTART, *_DEATHS, Kind.RETURN), (Kind.RESTART,))
 """What a rolling restart may be made of: what covers most first."""
 
 _ROLLED_SHARE = 2 / 3
@@ -53,7 +55,7 @@ class Round:
     def is_rolling(self) -> bool:
         """Whether most of the returns are one rolling restart, or several."""
         rolled = [cause for each in self._rounds for cause in each]
-        crashes = sum(cause.kind is Kind.CRASH for cause in rolled)
+        crashes = sum(cause.kind in _DEATHS for cause in rolled)
         most_away = max(map(len, self._rounds), default=0) // 2
         return (
             bool(rolled)
