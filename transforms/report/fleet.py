@@ -121,7 +121,7 @@ def fleet(
         until: last one.
     """
     findings = worst_first([*(storm(row) for row in storms), *(burst(row) for row in bursts)])
-    lines = [_line(cluster, row, storms, bursts) for row in groups]
+    lines = [_line(cluster, row) for row in groups]
     lines.sort(key=lambda each: (-each.generations, each.group_id))
     unstable = sum(row["unstable_ms"] or 0 for row in groups)
     figures = (
@@ -135,7 +135,7 @@ def fleet(
     return Fleet(figures, span(since, until) if groups else "no data", tuple(findings), tuple(lines), chart)
 
 
-def _line(cluster: str, row: Row, storms: Sequence[Row], bursts: Sequence[Row]) -> GroupLine:
+def _line(cluster: str, row: Row) -> GroupLine:
     group_id = row["group_id"]
     return GroupLine(
         group_id=group_id,
