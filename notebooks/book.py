@@ -26,12 +26,12 @@ from notebooks.ownership import draw_ownership
 from notebooks.timeline import GroupTimeline
 from schemas.kafka_errors import ERROR_NAMES
 from schemas.rows import GenerationRow
+from schemas.tables.gold import BEGINS
 from transforms.findings.rebalances import lasted_ms, whole_rebalances
 from transforms.gold import rebalances as gold_rebalances
 from transforms.gold.rebalances import IS_REBALANCE
 from transforms.gold.report import refused_requests
 from transforms.report.fleet import bin_width_ms
-from transforms.report.rows import BEGINS
 
 AT = {
     "generations": f"coalesce({', '.join(BEGINS)})",

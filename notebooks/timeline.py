@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import pandas as pd
+
+from schemas.tables.gold import BEGINS
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,6 @@ def _in_words(storm: Any) -> str:
 
 
 def rebalanced_at(generations: pd.DataFrame) -> pd.Series:
-    """When each generation's rebalance began: by `preparing_at`, or the first later step that is known."""
-    at = generations["preparing_at"]
-    for later in ("completing_at", "stable_at", "emptied_at"):
-        at = at.fillna(generations[later])
-    return at
+    """When each generation's rebalance began."""
+    first, *later = (generations[name] for name in BEGINS)
+    return reduce(lambda known, other: known.fillna(other), later, first)

@@ -10,12 +10,10 @@ import msgspec
 
 from schemas.kafka_errors import ERROR_CODES
 from schemas.rows import GenerationRow
+from schemas.tables.gold import BEGINS
 from transforms.findings.rebalances import whole_rebalances
 
 Row = Mapping[str, Any]
-
-BEGINS = ("preparing_at", "completing_at", "stable_at", "emptied_at")
-"""Moments of a generation in the order in which they come: its rebalance began at the first that is known."""
 
 ORDINARY_ANSWERS = {
     "JoinGroup": (ERROR_CODES["MEMBER_ID_REQUIRED"],),
