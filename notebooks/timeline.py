@@ -8,7 +8,28 @@ from typing import Any
 
 import pandas as pd
 
-from schemas.tables.gold import BEGINS
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    BEGINS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+    ORPHANED_PARTITIONS,
+    REBALANCE_STORMS,
+    RECONCILIATIONS,
+    TRANSITIONS,
+)
+from transforms.report.words import count
+
+FRAMES = {
+    "generations": GENERATIONS,
+    "transitions": TRANSITIONS,
+    "assignments": ASSIGNMENTS,
+    "storms": REBALANCE_STORMS,
+    "sessions": MEMBER_SESSIONS,
+    "reconciliations": RECONCILIATIONS,
+    "orphans": ORPHANED_PARTITIONS,
+}
+"""Frames of a timeline, and the tables of which they have the group's rows."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,7 @@ class GroupTimeline:
         """How many generations, or epochs, or both there are."""
         is_classic = self.generations["group_type"].fillna("classic") == "classic"
         counts = {"generation": int(is_classic.sum()), "epoch": int((~is_classic).sum())}
-        told = [f"{number} {word}{'' if number == 1 else 's'}" for word, number in counts.items() if number]
+        told = [count(number, word) for word, number in counts.items() if number]
         return ", ".join(told) or "no generation"
 
     @property
