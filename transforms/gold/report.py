@@ -140,12 +140,13 @@ def lines(generations: DataFrame, transitions: DataFrame, width_ms: int) -> Data
     """Return what the list of all groups, and the heat map of their rebalances, show.
 
     Returns:
-        Answers of kind 'line' (group_id, member_count, last_at, unstable_ms), 'state' (group_id, state) and 'bin'
-        (group_id, bin: whole widths since the epoch, rebalance_count).
+        Answers of kind 'line' (group_id, group_types, member_count, last_at, unstable_ms), 'state' (group_id, state)
+        and 'bin' (group_id, bin: whole widths since the epoch, rebalance_count).
     """
     at = begun_at()
     newest = F.struct("life", "generation")
     of_generations = generations.groupBy("group_id").agg(
+        F.collect_set("group_type").alias("group_types"),
         F.max_by("member_count", newest).alias("member_count"),
         F.max(at).alias("last_at"),
     )
