@@ -7,9 +7,8 @@ A name means the same thing in every table. Units are part of the name: `_ms` is
 from __future__ import annotations
 
 from schemas.columns.entry import Entry
-from schemas.columns.evidence import EVIDENCE_COLUMNS
+from schemas.columns.facts import FACT_COLUMNS
 from schemas.columns.findings import FINDING_COLUMNS
-from schemas.columns.history import HISTORY_COLUMNS
 from schemas.columns.quality import QUALITY_COLUMNS
 
 __all__ = ["COLUMNS", "Entry"]
@@ -25,4 +24,4 @@ def _said_once(*parts: dict[str, Entry]) -> dict[str, Entry]:
     return joined
 
 
-COLUMNS = _said_once(EVIDENCE_COLUMNS, HISTORY_COLUMNS, FINDING_COLUMNS, QUALITY_COLUMNS)
+COLUMNS = _said_once(FACT_COLUMNS, FINDING_COLUMNS, QUALITY_COLUMNS)
