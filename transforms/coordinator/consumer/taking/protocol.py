@@ -9,11 +9,11 @@ from typing import Final
 from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
-from transforms.coordinator.consumer import causes, records
+from transforms.coordinator.consumer.causes import cause_of
 from transforms.coordinator.consumer.group import Group
 from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.consumer.recognise import assignor_of
-from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES
+from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
 from transforms.coordinator.consumer.requests import HeartbeatRequest, Request
 from transforms.coordinator.consumer.turn import Memory
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
@@ -38,9 +38,9 @@ class ConsumerEpochs(EpochProtocol):
     first_epoch: Final = 1
     untold: Final[frozenset[Error]] = frozenset()
 
-    read = staticmethod(records.read)
+    read = staticmethod(read)
     machine = Machine
-    cause_of = staticmethod(causes.cause_of)
+    cause_of = staticmethod(cause_of)
     told = staticmethod(told_partitions)
 
     def glimpse(self, group: Group, member_id: str) -> Glimpse | None:

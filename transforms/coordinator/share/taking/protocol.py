@@ -15,10 +15,10 @@ from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.world import World
-from transforms.coordinator.share import causes, records
+from transforms.coordinator.share.causes import cause_of
 from transforms.coordinator.share.group import Group
 from transforms.coordinator.share.machine import Machine
-from transforms.coordinator.share.records import STATE_PARTITIONS, TYPES
+from transforms.coordinator.share.records import STATE_PARTITIONS, TYPES, read
 from transforms.coordinator.share.requests import HeartbeatRequest, Request
 from transforms.coordinator.share.turn import Memory
 
@@ -33,9 +33,9 @@ class ShareEpochs(EpochProtocol):
     first_epoch: Final = 1
     untold: Final[frozenset[Error]] = frozenset()
 
-    read = staticmethod(records.read)
+    read = staticmethod(read)
     machine = Machine
-    cause_of = staticmethod(causes.cause_of)
+    cause_of = staticmethod(cause_of)
     told = staticmethod(told_partitions)
 
     def glimpse(self, group: Group, member_id: str) -> Glimpse | None:

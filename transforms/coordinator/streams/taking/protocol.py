@@ -17,10 +17,10 @@ from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest
 from transforms.coordinator.modern.world import World
-from transforms.coordinator.streams import causes, records
+from transforms.coordinator.streams.causes import cause_of
 from transforms.coordinator.streams.group import Group
 from transforms.coordinator.streams.machine import Machine
-from transforms.coordinator.streams.records import TOPOLOGY, TYPES, TaskIds, Topology
+from transforms.coordinator.streams.records import TOPOLOGY, TYPES, TaskIds, Topology, read
 from transforms.coordinator.streams.requests import HeartbeatAnswer, HeartbeatRequest, Request
 from transforms.coordinator.streams.tasks import Tasks, tasks_of
 from transforms.coordinator.streams.topology import Configured, Status
@@ -39,9 +39,9 @@ class StreamsEpochs(EpochProtocol):
     first_epoch: Final = 2
     untold: Final = frozenset({Error.INVALID_REQUEST, Error.STREAMS_INVALID_TOPOLOGY, Error.UNKNOWN_SERVER_ERROR})
 
-    read = staticmethod(records.read)
+    read = staticmethod(read)
     machine = Machine
-    cause_of = staticmethod(causes.cause_of)
+    cause_of = staticmethod(cause_of)
 
     def glimpse(self, group: Group, member_id: str) -> Glimpse | None:
         """Return a member of a group as it stands."""
