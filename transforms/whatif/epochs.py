@@ -22,10 +22,7 @@ def not_to_be_asked(group_id: str, cluster: str, change: Change, epochs: Mapping
         epochs: how many epochs are known of it in the time asked about, by type of the group.
     """
     if not epochs:
-        return SettingsError(
-            f"nothing is known of group {group_id} in cluster {cluster} at that time: see --group, --cluster, --from "
-            "and --to"
-        )
+        return SettingsError(f"nothing is known of group {group_id} in cluster {cluster} at that time")
     count = sum(epochs.values())
     known = f"{count} {'epoch' if count == 1 else 'epochs'} of it {'is' if count == 1 else 'are'} known at that time"
     if change.protocol is not None and set(epochs) == {change.protocol}:
