@@ -17,9 +17,9 @@ export PYTHONPATH := $(CURDIR)
 
 help:
 	@echo 'make demo       the whole way once, on a capture of a real broker, to findings and their report'
-	@echo 'make test       all tests'
-	@echo 'make test-long  those that take minutes each, beside them'
-	@echo 'make test-fast  the tests that need no Spark, in seconds'
+	@echo 'make test       all tests but those that take minutes each'
+	@echo 'make test-long  those that take minutes each'
+	@echo 'make test-fast  the tests that need no Spark'
 	@echo 'make lint       lint, format, types, import boundaries'
 	@echo 'make notebook   run the notebooks on the lake of the demo'
 	@echo 'make docs       write the pages of docs/ that are generated'

@@ -21,7 +21,7 @@ STEP = "publish_report"
 
 def run(job: Job) -> None:
     """Write what has changed since the report was published last, and say where it is."""
-    where = job.settings.report.path or f"{job.lake.root}/report"
+    where = job.settings.report.folder(job.lake.root)
     with job.report.step(STEP), storage_errors(f"report {where}"):
         written = _publish(job, where)
         job.report.note("nothing new" if written is None else f"pages of groups written: {written:,}")

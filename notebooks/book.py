@@ -23,15 +23,15 @@ from notebooks import charts, plates
 from notebooks.lake_reader import open_lake
 from notebooks.members import draw_members
 from notebooks.ownership import draw_ownership
+from notebooks.rebalances import one_after_the_other
 from notebooks.timeline import GroupTimeline
 from schemas.kafka_errors import ERROR_NAMES
 from schemas.rows import GenerationRow
-from transforms.findings.rebalances import lasted_ms, whole_rebalances
+from schemas.tables.gold import BEGINS
 from transforms.gold import rebalances as gold_rebalances
 from transforms.gold.rebalances import IS_REBALANCE
 from transforms.gold.report import refused_requests
 from transforms.report.fleet import bin_width_ms
-from transforms.report.rows import BEGINS
 
 AT = {
     "generations": f"coalesce({', '.join(BEGINS)})",
@@ -98,21 +98,12 @@ class Book:
         return self.timeline.storms_in_words()
 
     def order_of_events(self) -> pd.DataFrame:
-        """Its generations, or the bumps of its epoch, one after the other."""
-        rows = (
-            self._of_group("generations")
-            .withColumn("began_at", F.expr(AT["generations"]))
-            .orderBy("life", "generation")
-        )
-        names = ("began_at", "life", "generation", "trigger", "trigger_client_id", "rebalance_ms", "member_count")
-        return rows.select(*names, "partitions_moved", "outcome").toPandas()
+        """Its rebalances, one after the other; of several bumps of its epoch, what they come to."""
+        return one_after_the_other(typed(self._of_group("generations"), GenerationRow))
 
     def cost(self) -> Figure:
         """How long each rebalance took, from its first bump on where it is made up of several."""
-        rows = whole_rebalances(typed(self._of_group("generations"), GenerationRow))
-        took = [(row.generation, row.trigger, lasted_ms(row)) for row in rows]
-        frame = pd.DataFrame(took, columns=["generation", "trigger", "rebalance_ms"])
-        return plates.draw_cost(frame, self.group, self.timeline.step)
+        return plates.draw_cost(self.order_of_events(), self.group, self.timeline.step)
 
     def culprits(self) -> Figure:
         """Which clients set off its rebalances, and how."""

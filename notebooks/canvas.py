@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 from notebooks.timeline import GroupTimeline
 
 WIDTH = 13.0
+LANE, TALLEST = 0.3, 14.0
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, GAP = 1.9, 2.1, 0.85, 0.06
 DOTS_PER_INCH = 120
 FONT_POINTS = 9
@@ -70,12 +71,26 @@ def framed(
     return figure, panels
 
 
-def set_lanes(panel: Axes, labels: Sequence[str], positions: Sequence[float] | None = None) -> None:
-    """Name the lanes of a panel from top to bottom; of very many only as many as stay legible."""
+def set_lanes(panel: Axes, labels: Sequence[str], positions: Sequence[float] | None = None, if_none: str = "") -> None:
+    """Name the lanes of a panel from top to bottom; of very many only as many as stay legible.
+
+    Args:
+        panel: the panel.
+        labels: names of the lanes.
+        positions: where they lie; None = one below the other.
+        if_none: what is written in the middle of a panel without lanes.
+    """
+    if if_none and not labels:
+        panel.text(0.5, 0.5, if_none, transform=panel.transAxes, ha="center", color=PALE_INK)
     places = list(range(len(labels))) if positions is None else list(positions)
     every = len(labels) // 60 + 1
     panel.set_yticks(places[::every], [shortened(label, 24) for label in labels[::every]])
     panel.set_ylim(max(len(labels), 1) - 0.5, -0.5)
+
+
+def height_of_lanes(lanes: int, lane: float = LANE) -> float:
+    """Height of a panel of lanes of some height: room for two at least, and never more than fits a page."""
+    return min(max(lane * lanes, 2 * LANE), TALLEST)
 
 
 def extents(starts: pd.Series, ends: pd.Series) -> list[tuple[float, float]]:
@@ -92,7 +107,7 @@ def days(moment: pd.Timestamp) -> float:
 def days_for_text(text: str, timeline: GroupTimeline) -> float:
     """The time that a text covers on the axis, with a little air."""
     first, last = _time_limits(timeline)
-    return (_inches(text) + 0.1) / (WIDTH - MARGIN_LEFT - MARGIN_RIGHT) * (last - first)
+    return (inches(text) + 0.1) / (WIDTH - MARGIN_LEFT - MARGIN_RIGHT) * (last - first)
 
 
 def shortened(text: str, length: int) -> str:
@@ -101,12 +116,7 @@ def shortened(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
 
 
-def count(number: int, what: str) -> str:
-    """A number of things."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _inches(text: str) -> float:
+def inches(text: str) -> float:
     """Width of a text; a letter is 0.55 em wide on average."""
     return len(text) * 0.55 * FONT_POINTS / 72
 
@@ -122,7 +132,7 @@ def _legend_entries(timeline: GroupTimeline, legend: Sequence[Patch]) -> list[Pa
 
 def _legend_columns(entries: Sequence[Patch | Line2D]) -> int:
     """As many columns as fit beside each other."""
-    widest = max((_inches(str(entry.get_label())) for entry in entries), default=0) + 0.5
+    widest = max((inches(str(entry.get_label())) for entry in entries), default=0) + 0.5
     return max(1, min(len(entries), 8, int((WIDTH - MARGIN_LEFT) / widest)))
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from jobs.session.spark_session import spark_session
 from jobs.settings.settings import SparkSettings
-from notebooks.timeline import GroupTimeline
+from notebooks.timeline import FRAMES, GroupTimeline
 from schemas.catalog import BY_NAME
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -82,18 +82,11 @@ class LakeReader:
         if len(clusters) != 1:
             found = f"the clusters {', '.join(clusters)} have" if clusters else "no cluster has"
             raise ValueError(f"{found} a group named {group_id}")
-        tables = (
-            "generations",
-            "transitions",
-            "assignments",
-            "rebalance_storms",
-            "member_sessions",
-            "reconciliations",
-            "orphaned_partitions",
-        )
-        frames = (self.table(name, group_id) for name in tables)
-        of_cluster = (frame[frame["cluster"] == clusters[0]].reset_index(drop=True) for frame in frames)
-        return GroupTimeline(clusters[0], group_id, *of_cluster, until=self._until(clusters[0]))
+        frames = {}
+        for name, spec in FRAMES.items():
+            rows = self.table(spec.name, group_id)
+            frames[name] = rows[rows["cluster"] == clusters[0]].reset_index(drop=True)
+        return GroupTimeline(clusters[0], group_id, **frames, until=self._until(clusters[0]))
 
     def only_cluster(self) -> str:
         """Name the cluster, where the lake has no more than one.

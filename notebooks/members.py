@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from notebooks.canvas import INK, PALE_INK, count, extents, framed, set_lanes
+from notebooks.canvas import INK, PALE_INK, extents, framed, height_of_lanes, set_lanes
 from notebooks.lanes import owners
 from notebooks.timeline import GroupTimeline
-from schemas.words import AWAY, UNREVOKED, WAITING_STATES
+from schemas.words import UNREVOKED, WAITING_STATES
+from transforms.report.words import count
 
 MEMBER, STABLE, WAITS = "member", "STABLE", "waits for"
 
@@ -25,7 +26,6 @@ LOOKS = {
 """Colour and hatch of what a member is about; member = it is one, and its protocol has no states for members."""
 
 _STATELESS = ("classic", "share")
-_LANE_INCHES, _MOST_INCHES = 0.3, 14.0
 
 
 def draw_members(timeline: GroupTimeline) -> Figure:
@@ -51,15 +51,12 @@ def draw_members(timeline: GroupTimeline) -> Figure:
     ]
     has_lines = any(len(holders) for holders in waits["holders"])
     legend += [Line2D([], [], color=INK, marker="o", markersize=4, linewidth=0.8, label=WAITS)] * has_lines
-    heights = [min(max(_LANE_INCHES * len(names), 2 * _LANE_INCHES), _MOST_INCHES)]
     what = "members" if looks == [MEMBER] else "members on their way to their targets"
-    figure, (panel,) = framed(timeline, what, count(len(names), "member"), heights, legend)
+    figure, (panel,) = framed(timeline, what, count(len(names), "member"), [height_of_lanes(len(names))], legend)
     _draw_bars(panel, stays, names, "look")
     _draw_bars(panel, waits, names, "state")
     _draw_lines(panel, waits, names)
-    set_lanes(panel, names)
-    if not names:
-        panel.text(0.5, 0.5, "no member is known", transform=panel.transAxes, ha="center", color=PALE_INK)
+    set_lanes(panel, names, if_none="no member is known")
     return figure
 
 

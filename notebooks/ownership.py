@@ -9,10 +9,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from notebooks.canvas import FONT_POINTS, INK, PALE_INK, count, days, days_for_text, extents, framed, set_lanes
-from notebooks.canvas import shortened as short
+from notebooks.canvas import (
+    FONT_POINTS,
+    INK,
+    LANE,
+    PALE_INK,
+    days,
+    days_for_text,
+    extents,
+    framed,
+    height_of_lanes,
+    set_lanes,
+    shortened,
+)
 from notebooks.lanes import beside_each_other, owner_styles, owners
 from notebooks.timeline import GroupTimeline
+from transforms.report.words import count
 
 NOBODY, NOBODY_INK = "nobody, though Stable", "#D55E00"
 
@@ -27,7 +39,8 @@ LOOKS: dict[str, tuple[str, str, float]] = {
 Only what is held, as an active task where there are tasks, has its full colour: that is what is read.
 """
 
-_LANE_INCHES, _LINE_INCHES, _MOST_INCHES = 0.3, 0.1, 14.0
+_LINE = 0.1
+"""Height of a bar that shares its lane with others, at least, in inches."""
 
 
 def draw_ownership(timeline: GroupTimeline) -> Figure:
@@ -47,17 +60,15 @@ def draw_ownership(timeline: GroupTimeline) -> Figure:
     in_order = rows.sort_values(["valid_from", "owner"])
     styles = owner_styles(list(in_order["owner"].drop_duplicates()))
     bars = beside_each_other(in_order, "lane", names)
-    lane = max(_LANE_INCHES, _LINE_INCHES / bars["height"].min()) if len(bars) else _LANE_INCHES
-    heights = [min(max(lane * len(names), 2 * _LANE_INCHES), _MOST_INCHES)]
+    lane = max(LANE, _LINE / bars["height"].min()) if len(bars) else LANE
+    heights = [height_of_lanes(len(names), lane)]
     what = "task" if timeline.group_types == ["streams"] else "partition"
     size = f"{count(len(names), what)}, {count(len(styles), 'owner')}"
     legend = list(_legend(styles, set(rows["look"]), len(nobody) > 0))
     figure, (panel,) = framed(timeline, f"who owned which {what}", size, heights, legend)
     _draw_bars(panel, bars, styles, timeline)
     _draw_nobody(panel, nobody, names)
-    set_lanes(panel, names)
-    if not names:
-        panel.text(0.5, 0.5, "no assignment is known", transform=panel.transAxes, ha="center", color=PALE_INK)
+    set_lanes(panel, names, if_none="no assignment is known")
     return figure
 
 
@@ -80,7 +91,7 @@ def _legend(styles: Mapping[str, tuple[str, str]], looks: set[str], has_nobody: 
     if has_nobody:
         yield Patch(facecolor="white", edgecolor=NOBODY_INK, hatch="xxxx", label=NOBODY)
     for owner, (colour, hatch) in styles.items():
-        yield Patch(facecolor=colour, hatch=hatch, edgecolor=PALE_INK, linewidth=0.3, label=short(owner, 30))
+        yield Patch(facecolor=colour, hatch=hatch, edgecolor=PALE_INK, linewidth=0.3, label=shortened(owner, 30))
 
 
 def _draw_bars(panel: Axes, bars: pd.DataFrame, styles: Mapping[str, tuple[str, str]], timeline: GroupTimeline) -> None:

@@ -15,7 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from notebooks.canvas import DOTS_PER_INCH, FONT_POINTS, INK, PALE_INK, WIDTH, shortened
+from notebooks.canvas import DOTS_PER_INCH, FONT_POINTS, INK, PALE_INK, WIDTH, inches, shortened
 from notebooks.lanes import OWNER_COLOURS, OWNER_HATCHES
 from transforms.report.words import duration, words
 
@@ -182,7 +182,7 @@ def _look(place: int) -> dict[str, object]:
 def _with_legend(figure: Figure, panel: Axes) -> Figure:
     handles, labels = panel.get_legend_handles_labels()
     if handles:
-        widest = max(map(len, labels)) * 0.55 * FONT_POINTS / 72 + 0.6
+        widest = max(map(inches, labels)) + 0.6
         columns = max(1, min(len(handles), 6, int(WIDTH / widest)))
         place = {"loc": "outside lower left", "ncols": columns, "frameon": False, "fontsize": FONT_POINTS}
         figure.legend(handles, labels, **place)

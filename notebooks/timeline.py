@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import pandas as pd
+
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    BEGINS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+    ORPHANED_PARTITIONS,
+    REBALANCE_STORMS,
+    RECONCILIATIONS,
+    TRANSITIONS,
+)
+from transforms.report.words import count
+
+FRAMES = {
+    "generations": GENERATIONS,
+    "transitions": TRANSITIONS,
+    "assignments": ASSIGNMENTS,
+    "storms": REBALANCE_STORMS,
+    "sessions": MEMBER_SESSIONS,
+    "reconciliations": RECONCILIATIONS,
+    "orphans": ORPHANED_PARTITIONS,
+}
+"""Frames of a timeline, and the tables of which they have the group's rows."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +77,7 @@ class GroupTimeline:
         """How many generations, or epochs, or both there are."""
         is_classic = self.generations["group_type"].fillna("classic") == "classic"
         counts = {"generation": int(is_classic.sum()), "epoch": int((~is_classic).sum())}
-        told = [f"{number} {word}{'' if number == 1 else 's'}" for word, number in counts.items() if number]
+        told = [count(number, word) for word, number in counts.items() if number]
         return ", ".join(told) or "no generation"
 
     @property
@@ -150,8 +174,6 @@ def _in_words(storm: Any) -> str:
 
 
 def rebalanced_at(generations: pd.DataFrame) -> pd.Series:
-    """When each generation's rebalance began: by `preparing_at`, or the first later step that is known."""
-    at = generations["preparing_at"]
-    for later in ("completing_at", "stable_at", "emptied_at"):
-        at = at.fillna(generations[later])
-    return at
+    """When each generation's rebalance began."""
+    first, *later = (generations[name] for name in BEGINS)
+    return reduce(lambda known, other: known.fillna(other), later, first)

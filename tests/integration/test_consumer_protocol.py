@@ -25,8 +25,8 @@ from tests.support.kafka_broker import Brokers
 from tests.support.kafka_capture import write_capture
 from tests.support.kafka_driver import create_topic
 from tests.support.pure_pipeline import Row, Tables, run_pipeline
+from tests.truth.described_groups import parts_told, standing_told
 from tests.truth.test_described_epochs import Told, snapshots_of
-from tests.truth.test_modern_groups import parts_told, standing_told
 from transforms.coordinator.timeline.audit import WHY_EITHER, WHY_NOT_COORDINATOR, WHY_RACE
 from transforms.findings.client_refusals import ClientLine, refusals
 from transforms.findings.description.standing import Part

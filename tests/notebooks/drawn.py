@@ -9,16 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from notebooks.timeline import GroupTimeline
-from schemas.tables.gold import (
-    ASSIGNMENTS,
-    GENERATIONS,
-    MEMBER_SESSIONS,
-    ORPHANED_PARTITIONS,
-    REBALANCE_STORMS,
-    RECONCILIATIONS,
-    TRANSITIONS,
-)
+from notebooks.timeline import FRAMES, GroupTimeline
 
 START = pd.Timestamp("2026-11-20 10:58:11.500")
 
@@ -41,13 +32,7 @@ def timeline(until: float = 100, **tables: list[dict[str, Any]]) -> GroupTimelin
     return GroupTimeline(
         cluster="demo",
         group_id="shop",
-        generations=frame(GENERATIONS.columns, tables.get("generations", [])),
-        transitions=frame(TRANSITIONS.columns, tables.get("transitions", [])),
-        assignments=frame(ASSIGNMENTS.columns, tables.get("assignments", [])),
-        storms=frame(REBALANCE_STORMS.columns, tables.get("storms", [])),
-        sessions=frame(MEMBER_SESSIONS.columns, tables.get("sessions", [])),
-        reconciliations=frame(RECONCILIATIONS.columns, tables.get("reconciliations", [])),
-        orphans=frame(ORPHANED_PARTITIONS.columns, tables.get("orphans", [])),
+        **{name: frame(spec.columns, tables.get(name, [])) for name, spec in FRAMES.items()},
         until=at(until),
     )
 

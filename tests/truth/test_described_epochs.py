@@ -14,11 +14,10 @@ import pytest
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
 from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER
 from tests.support.pure_pipeline import Row, Tables, run_pipeline
-from tests.truth.test_modern_groups import Standing, described, parts_told, timelines, topics_of
+from tests.truth.described_groups import SLACK_MS, Standing, described, parts_told, timelines, topics_of
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
 from transforms.findings.description.standing import Epochs, Member, Part
 
-_SLACK_MS = 300
 _TYPES = {
     "generations": GenerationRow,
     "generation_members": GenerationMemberRow,
@@ -59,9 +58,9 @@ def snapshots_of(folder: Path, tables: Tables) -> Iterator[Told]:
     known, lives, wishes = timelines(tables, topics), _lives(tables, topics), _wishes(tables)
     for line in described(folder):
         timeline = known[line["group"], line["gtype"]]
-        until = line["t1"] * 1000 + _SLACK_MS
+        until = line["t1"] * 1000 + SLACK_MS
         standing = timeline.at(until)
-        if standing is not None and timeline.stands_still(line["t0"] * 1000 - _SLACK_MS, until):
+        if standing is not None and timeline.stands_still(line["t0"] * 1000 - SLACK_MS, until):
             yield _told(line, standing, lives[line["group"], timeline.life_at(until)], until, wishes)
 
 

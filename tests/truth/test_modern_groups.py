@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -24,23 +21,13 @@ from tests.support.pure_pipeline import (
     replay,
     run_pipeline,
 )
+from tests.truth.described_groups import SLACK_MS, described, standing_told, timelines, topics_of
 from tests.truth.test_captures_cut_anywhere import MOST_BYTES
 from tests.unit.coordinator.test_batch import batches
 from tests.unit.coordinator.test_batch import counted as counted_rows
 from tests.unit.coordinator.test_fold import counted, folded, items_of
 from transforms.coordinator.replay import typed_evidence, typed_records
 from transforms.coordinator.timeline.audit import WHY_BROKER
-
-_STATES = {
-    "EMPTY": "Empty",
-    "ASSIGNING": "Assigning",
-    "RECONCILING": "Reconciling",
-    "STABLE": "Stable",
-    "NOT_READY": "NotReady",
-}
-_TYPES = ("CONSUMER", "SHARE", "STREAMS")
-_SLACK_MS = 300
-"""A record's time is that of the append, a describe's those of the client that asked."""
 
 _LEAST = {
     "modern-4.2.0": (1_100, 130),
@@ -53,117 +40,12 @@ _LEAST = {
 }
 """How many describes of consumer groups, and of share and of streams groups, are compared at least."""
 
-Held = frozenset[tuple[str, str, int, str | None]]
-"""Member, topic, partition and role of all that is held."""
-
-
-class Standing(NamedTuple):
-    """A group at a moment."""
-
-    state: str
-    epoch: int
-    assignment_epoch: int
-    members: frozenset[str]
-    held: Held
-
-
-def described(folder: Path) -> Iterator[Row]:
-    with (folder / "truth.jsonl").open(encoding="utf-8") as lines:
-        for line in map(json.loads, lines):
-            if line["api"] == "_describe" and not line["error"] and line["gtype"] in _TYPES:
-                yield line
-
-
-def standing_told(line: Row) -> Standing:
-    """What the broker told."""
-    held = {(name, *part) for name, member in line["members"].items() for part in parts_told(member)}
-    return Standing(
-        _STATES[line["state"]], line["epoch"], line["assignment_epoch"], frozenset(line["members"]), frozenset(held)
-    )
-
-
-def parts_told(member: Row) -> Iterator[tuple[str, int, str | None]]:
-    for part in member.get("parts") or ():
-        topic, _, number = part.rpartition("-")
-        yield topic, int(number), None
-    for role, of in (member.get("tasks") or {}).items():
-        for topic, numbers in of.items():
-            yield from ((topic, number, role) for number in numbers)
-
-
-def topics_of(folder: Path) -> dict[str, str]:
-    """Names of topics by their ids, as the clients learnt them: no record need tell the name of every topic."""
-    with (folder / "truth.jsonl").open(encoding="utf-8") as lines:
-        return {line["topic_id"]: line["topic"] for line in map(json.loads, lines) if line["api"] == "_topic"}
-
-
-class Timeline:
-    """One group's rows of one type, asked for a moment; rows of the tables and nothing else."""
-
-    def __init__(self, rows: dict[str, list[Row]], topics: dict[str, str]) -> None:
-        self._rows, self._topics = rows, topics
-        moments = {row[name] for row in rows["generations"] for name in ("preparing_at", "completing_at", "ended_at")}
-        moments |= {row["at"] for row in rows["transitions"]}
-        moments |= {row[name] for row in rows["assignments"] for name in ("valid_from", "valid_to")}
-        moments |= {row[name] for row in rows["member_sessions"] for name in ("joined_at", "ended_at")}
-        self.moments: list[float] = sorted(moments - {None})
-
-    def stands_still(self, since: float, until: float) -> bool:
-        return bisect_left(self.moments, since) == bisect_right(self.moments, until)
-
-    def life_at(self, moment: float) -> int:
-        return next(row["life"] for row in reversed(self._rows["transitions"]) if row["at"] <= moment)
-
-    def at(self, moment: float) -> Standing | None:
-        transitions = [row for row in self._rows["transitions"] if row["at"] <= moment]
-        if not transitions or transitions[-1]["to_state"] == "Dead":
-            return None
-        last = transitions[-1]
-        epochs = [
-            row
-            for row in self._rows["generations"]
-            if row["life"] == last["life"] and _is_by(row["preparing_at"], moment)
-        ]
-        planned = [row["generation"] for row in epochs if _is_by(row["completing_at"], moment)]
-        held = {
-            (row["member_id"], self._topics.get(row["topic"], row["topic"]), row["partition"], row["role"])
-            for row in self._rows["assignments"]
-            if row["hold"] == "owned" and _covers(row["valid_from"], row["valid_to"], moment)
-        }
-        members = {
-            row["member_id"]
-            for row in self._rows["member_sessions"]
-            if row["life"] == last["life"] and _covers(row["joined_at"], row["ended_at"], moment)
-        }
-        epoch = max((row["generation"] for row in epochs), default=0)
-        return Standing(last["to_state"], epoch, max(planned, default=0), frozenset(members), frozenset(held))
-
-
-def _is_by(at: float | None, moment: float) -> bool:
-    return at is not None and at <= moment
-
-
-def _covers(since: float, until: float | None, moment: float) -> bool:
-    return since <= moment and (until is None or moment < until)
-
-
-def timelines(tables: Tables, topics: dict[str, str]) -> dict[tuple[str, str], Timeline]:
-    """By group and type."""
-    names = ("generations", "transitions", "assignments", "member_sessions")
-    found: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: {name: [] for name in names})
-    for name in names:
-        for row in tables[name]:
-            found[row["group_id"], row["group_type"].upper()][name].append(row)
-    for rows in found.values():
-        rows["transitions"].sort(key=lambda row: (row["life"], row["seq"]))
-    return {key: Timeline(rows, topics) for key, rows in found.items()}
-
 
 def test_a_group_that_stands_still_is_as_the_broker_described_it(folder: Path, tables: Tables):
     known, compared = timelines(tables, topics_of(folder)), Counter[str]()
     for line in described(folder):
         timeline = known[line["group"], line["gtype"]]
-        since, until = line["t0"] * 1000 - _SLACK_MS, line["t1"] * 1000 + _SLACK_MS
+        since, until = line["t0"] * 1000 - SLACK_MS, line["t1"] * 1000 + SLACK_MS
         if timeline.stands_still(since, until):
             assert timeline.at(until) == standing_told(line), line
             compared[line["gtype"]] += 1

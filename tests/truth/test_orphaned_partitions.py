@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.support.captures import MODERN
 from tests.support.pure_pipeline import Row, Tables
-from tests.truth.test_modern_groups import described, parts_told, timelines, topics_of
+from tests.truth.described_groups import described, parts_told, timelines, topics_of
 
 _SLACK_MS = 300
 """A record's time is that of the append, a describe's those of the client that asked."""

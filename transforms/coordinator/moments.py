@@ -10,12 +10,12 @@ from schemas.rows import ModernGroupRecordRow
 from transforms.coordinator.consumer.taking import protocol as consumer
 from transforms.coordinator.epochs.nearby import Operation
 from transforms.coordinator.epochs.operations import read_operations
-from transforms.coordinator.epochs.protocol import AuditedProtocol
+from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.share.taking import protocol as share
 from transforms.coordinator.streams.taking import protocol as streams
 
-PROTOCOLS: dict[str, AuditedProtocol] = {
+PROTOCOLS: dict[str, EpochProtocol] = {
     each.group_type: each for each in (consumer.PROTOCOL, share.PROTOCOL, streams.PROTOCOL)
 }
 """By type of the group."""

@@ -56,7 +56,7 @@ def replay_group(
     of_classic, lines, asked = typed_evidence(records, events, requests)
     stored: list[GroupMetadataRow | ModernGroupRecordRow] = [*of_classic, *typed_records(modern_records)]
     rows = replay(cluster, group_id, stored, lines, asked, partition_count, partitions, topic_names)
-    take_clients(rows, cluster, _typed(client_events, ClientEventRow))
+    take_clients(rows, cluster, typed(client_events, ClientEventRow))
     return {table: [msgspec.structs.asdict(row) for row in getattr(rows, table)] for table in Rows.__struct_fields__}
 
 
@@ -83,15 +83,15 @@ def typed_evidence(
     records: Iterable[Row], events: Iterable[Row], requests: Iterable[Row]
 ) -> tuple[list[GroupMetadataRow], list[CoordinatorEventRow], list[GroupRequestRow]]:
     """Return rows of the silver tables as the replay handles them; arguments as for `replay_group`."""
-    return _typed(records, GroupMetadataRow), _typed(events, CoordinatorEventRow), _typed(requests, GroupRequestRow)
+    return typed(records, GroupMetadataRow), typed(events, CoordinatorEventRow), typed(requests, GroupRequestRow)
 
 
 def typed_records(rows: Iterable[Row]) -> list[ModernGroupRecordRow]:
     """Return rows of `silver.modern_group_records` as the replay handles them."""
-    return _typed(rows, ModernGroupRecordRow)
+    return typed(rows, ModernGroupRecordRow)
 
 
-def _typed(rows: Iterable[Row], row_type: type[RowType]) -> list[RowType]:
-    """Return rows as typed structs; columns that the replay does not read are passed over."""
+def typed(rows: Iterable[Row], row_type: type[RowType]) -> list[RowType]:
+    """Return rows as typed structs; columns that these do not have are passed over."""
     names = row_type.__struct_fields__  # type: ignore[attr-defined]
     return [msgspec.convert({name: row.get(name) for name in names}, row_type) for row in rows]

@@ -163,13 +163,18 @@ KINDS: dict[str, type[msgspec.Struct]] = {
 def began_at(row: GenerationRow) -> float | None:
     """When the rebalance that led to a generation began, as far as known; null if it is none.
 
-    Dated by `preparing_at`, else `completing_at`, `stable_at`, `emptied_at`. A coordinator that merely took a group
-    over did not rebalance it; nor did a conversion, or a bump while a rebalance was under way.
+    A coordinator that merely took a group over did not rebalance it; nor did a conversion, or a bump while a rebalance
+    was under way.
     """
     if row.bump_count == 0:
         return None
     if row.trigger == "coordinator_failover" and row.preparing_at is None:
         return None
+    return dated_at(row)
+
+
+def dated_at(row: GenerationRow) -> float | None:
+    """Return the first moment that is known of a generation, in the order of `schemas.tables.gold.BEGINS`."""
     return first_known(row.preparing_at, row.completing_at, row.stable_at, row.emptied_at)
 
 

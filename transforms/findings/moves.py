@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.client_defaults import SESSION_TIMEOUT_MS
 from transforms.findings.evidence import Evidence, began_at
-
-DEFAULT_SESSION_MS = 45_000
-"""Kafka's default of session.timeout.ms."""
 
 _GRACE_MS = 10_000
 """For so long after a move, and a session more, members suffer from it."""
@@ -36,7 +34,7 @@ def moves_of(evidence: Evidence) -> Moves:
 
     It was there before, if it rebalanced before, or if somebody lost a session soon afterwards whom nobody saw come.
     """
-    session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or DEFAULT_SESSION_MS
+    session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or SESSION_TIMEOUT_MS
     suffered_ms = session_ms + _GRACE_MS
     brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
     came = [row.from_at for row in brokers if row.from_at is not None]

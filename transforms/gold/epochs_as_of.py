@@ -10,6 +10,8 @@ from collections.abc import Collection
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from transforms.gold.rebalances import begun_at
+
 
 def generations_at(generations: DataFrame, group_id: str, life: int, at: Column) -> DataFrame:
     """Return the epochs that had begun, from the newest one with targets on, and the one before that.
@@ -20,12 +22,11 @@ def generations_at(generations: DataFrame, group_id: str, life: int, at: Column)
         life: life of the group.
         at: the moment.
     """
-    begin = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
     of_group = Window.partitionBy("group_id")
     planned = F.max(F.when(F.col("completing_at") <= at, F.col("generation"))).over(of_group)
     following = F.lead("generation").over(of_group.orderBy("generation"))
     return (
-        generations.where(_is_of(group_id, life) & (begin <= at))
+        generations.where(_is_of(group_id, life) & (begun_at() <= at))
         .withColumn("planned", planned)
         .withColumn("following", F.coalesce(following, "generation"))
         .where((F.col("following") >= F.col("planned")) | F.col("planned").isNull())

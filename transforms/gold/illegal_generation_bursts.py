@@ -42,6 +42,7 @@ from transforms.gold.findings.kernel import (
     nothing,
     packed,
 )
+from transforms.gold.rebalances import begun_at
 
 READ = (GROUP_REQUESTS, CLIENT_EVENTS, GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, COORDINATORS, OFFSET_COMMITS)
 """Tables that bursts are found in. Without the first two there are none; the others tell what they are."""
@@ -157,9 +158,8 @@ def _beside(tables: Mapping[TableSpec, DataFrame], refused: DataFrame, spans: Da
 
 def _in_time(generations: DataFrame, spans: DataFrame) -> DataFrame:
     """The generations of the time looked at, the one in force when it began, and those that old requests name."""
-    at = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
     in_order = Window.partitionBy(*GROUP).orderBy("begun_us", "life", "generation")
-    begun = generations.withColumn("begun_us", F.unix_micros(at)).where("begun_us IS NOT NULL")
+    begun = generations.withColumn("begun_us", F.unix_micros(begun_at())).where("begun_us IS NOT NULL")
     dated = begun.withColumn("next_us", F.lead("begun_us").over(in_order))
     is_near = (F.col("begun_us") <= F.col("until_us")) & (
         F.coalesce(F.col("next_us") >= F.col("since_us"), F.lit(True))

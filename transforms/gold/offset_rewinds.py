@@ -35,6 +35,7 @@ from transforms.gold.findings.kernel import (
     nothing,
     packed,
 )
+from transforms.gold.rebalances import begun_at
 
 READ = (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that steps are found in. The last two, which tell who is behind them, may be missing."""
@@ -107,8 +108,7 @@ def _steps(commits: DataFrame, jump: int) -> DataFrame:
 
 def _beside(tables: Mapping[TableSpec, DataFrame], steps: DataFrame) -> Iterator[DataFrame]:
     """What other tables have on the steps, from the commit before to a few seconds after."""
-    at = F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
-    begun = tables[GENERATIONS].withColumn("begun", at)
+    begun = tables[GENERATIONS].withColumn("begun", begun_at())
     yield packed(around(begun, steps, "begun", "ended_at").drop("begun"), "generations")
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
         own = steps.select(*FINDING, "topic", "partition")

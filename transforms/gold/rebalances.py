@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from schemas.tables.gold import BEGINS
+
 IS_REBALANCE = "NOT bump_count <=> 0"
 """Tells of a row of `gold.generations` that it is no bump of a group's epoch on its way to an earlier one."""
 
@@ -13,7 +15,7 @@ _LIFE = ("cluster", "group_id", "life")
 
 def begun_at() -> Column:
     """Return the moment that a row of `gold.generations` is dated by; null where no evidence has any."""
-    return F.coalesce("preparing_at", "completing_at", "stable_at", "emptied_at")
+    return F.coalesce(*BEGINS)
 
 
 def rebalances(generations: DataFrame) -> DataFrame:

@@ -13,8 +13,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import MapType, TimestampType
 
-from transforms.gold.rebalances import IS_REBALANCE, whole_rebalances
-from transforms.report.rows import BEGINS, ORDINARY_ANSWERS
+from transforms.gold.rebalances import IS_REBALANCE, begun_at, whole_rebalances
+from transforms.report.rows import ORDINARY_ANSWERS
 
 UNSEEN = ("cluster", "is_settled", "settled_at")
 """Columns that no page shows: a row that only these change in is the same to its readers."""
@@ -104,7 +104,7 @@ def extent(generations: DataFrame, transitions: DataFrame, replay_audit: DataFra
     """
     moments = joined(
         [
-            generations.select(_began_at().alias("at")),
+            generations.select(begun_at().alias("at")),
             transitions.select("at"),
             replay_audit.select("at"),
         ]
@@ -140,12 +140,13 @@ def lines(generations: DataFrame, transitions: DataFrame, width_ms: int) -> Data
     """Return what the list of all groups, and the heat map of their rebalances, show.
 
     Returns:
-        Answers of kind 'line' (group_id, member_count, last_at, unstable_ms), 'state' (group_id, state) and 'bin'
-        (group_id, bin: whole widths since the epoch, rebalance_count).
+        Answers of kind 'line' (group_id, group_types, member_count, last_at, unstable_ms), 'state' (group_id, state)
+        and 'bin' (group_id, bin: whole widths since the epoch, rebalance_count).
     """
-    at = _began_at()
+    at = begun_at()
     newest = F.struct("life", "generation")
     of_generations = generations.groupBy("group_id").agg(
+        F.collect_set("group_type").alias("group_types"),
         F.max_by("member_count", newest).alias("member_count"),
         F.max(at).alias("last_at"),
     )
@@ -195,10 +196,6 @@ def quality(generations: DataFrame, audit_counts: DataFrame, coordinators: DataF
             answer("rejected", refused.orderBy(F.desc("row_count")).limit(200)),
         ]
     )
-
-
-def _began_at() -> Column:
-    return F.coalesce(*BEGINS)
 
 
 def _plain(rows: DataFrame, name: str) -> Column:

@@ -103,9 +103,8 @@ def _events(text: str, head: int, logged_at: int) -> Sequence[Fact]:
     of_broker = read_broker_line(parts)
     events = [of_broker] if of_broker is not None else read_coordinator_line(parts)
     if not events and parts.logger not in LOGGERS:
-        told = read_library_line(
-            text if text.startswith("%") else text[head:], parts
-        )  # librdkafka's level stands first
+        is_of_librdkafka = text.startswith("%")  # its level stands before the time, and says what the line is
+        told = read_library_line(text if is_of_librdkafka else text[head:], parts)
         if told is not None:
             told.logged_at = logged_at
             return [told]

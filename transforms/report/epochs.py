@@ -37,7 +37,7 @@ def nobodys(rows: GroupRows, places: Mapping[tuple[str, int], int]) -> list[Bar]
         tip = [
             f"{row['topic']}-{row['partition']}: nobody, though the group was Stable",
             _when(row["from_at"], row["to_at"]),
-            f"which {called.get(row['member_id'], row['member_id'])} was to have, by epoch {row['generation']}",
+            f"which {_name(called, row['member_id'])} was to have, by epoch {row['generation']}",
         ]
         bars.append(bar(places[row["topic"], row["partition"]], row["from_at"], row["to_at"], "nobody", "", tip))
     return bars

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from transforms.report.charts import Chart
 from transforms.report.findings import Finding, burst, storm, worst_first
 from transforms.report.names import page_name
-from transforms.report.rows import Row
+from transforms.report.rows import Row, step_words
 from transforms.report.words import duration, moment, number, span
 
 BINS = 48
@@ -55,6 +55,7 @@ class Fleet:
 
     Attributes:
         figures: the numbers that matter, as (figure, of what).
+        steps: what the groups' rebalances lead to, in the words of their protocols.
         span: the time that the data covers.
         findings: all findings, the worst first.
         groups: all groups, those with most rebalances first.
@@ -62,6 +63,7 @@ class Fleet:
     """
 
     figures: tuple[tuple[str, str], ...]
+    steps: str
     span: str
     findings: tuple[Finding, ...]
     groups: tuple[GroupLine, ...]
@@ -73,10 +75,10 @@ def group_rows(row_counts: Mapping[str, Mapping[str, int]], lines: Sequence[Row]
 
     Args:
         row_counts: for each group how many rows it has, by table.
-        lines: what the generations of a group come to: group_id, unstable_ms, member_count, last_at.
+        lines: what the generations of a group come to: group_id, group_types, unstable_ms, member_count, last_at.
         states: group_id, state.
     """
-    unknown = {"unstable_ms": None, "member_count": None, "last_at": None}
+    unknown: Row = {"group_types": [], "unstable_ms": None, "member_count": None, "last_at": None}
     line_of = {row["group_id"]: row for row in lines}
     state_of = {row["group_id"]: row["state"] for row in states}
     return [
@@ -112,7 +114,7 @@ def fleet(
 
     Args:
         cluster: Kafka cluster.
-        groups: a row for each group: group_id, generations, unstable_ms, member_count, state, last_at.
+        groups: a row for each group: group_id, group_types, generations, unstable_ms, member_count, state, last_at.
         storms: `gold.rebalance_storms`.
         bursts: `gold.illegal_generation_bursts`.
         bins: rebalances by group and column of the heat map, the number of whole widths since the epoch.
@@ -121,21 +123,22 @@ def fleet(
         until: last one.
     """
     findings = worst_first([*(storm(row) for row in storms), *(burst(row) for row in bursts)])
-    lines = [_line(cluster, row, storms, bursts) for row in groups]
+    lines = [_line(cluster, row) for row in groups]
     lines.sort(key=lambda each: (-each.generations, each.group_id))
     unstable = sum(row["unstable_ms"] or 0 for row in groups)
+    steps = step_words(sorted({name for row in groups for name in row["group_types"]}), is_many=True)
     figures = (
         (number(len(groups)), "groups"),
-        (number(sum(row["generations"] for row in groups)), "generations"),
+        (number(sum(row["generations"] for row in groups)), steps),
         (duration(unstable), "in rebalances, over all groups"),
         (number(len(storms)), "storms"),
         (number(len(bursts)), "bursts of fencing errors"),
     )
     chart = _heat(cluster, lines, bins, width_ms)
-    return Fleet(figures, span(since, until) if groups else "no data", tuple(findings), tuple(lines), chart)
+    return Fleet(figures, steps, span(since, until) if groups else "no data", tuple(findings), tuple(lines), chart)
 
 
-def _line(cluster: str, row: Row, storms: Sequence[Row], bursts: Sequence[Row]) -> GroupLine:
+def _line(cluster: str, row: Row) -> GroupLine:
     group_id = row["group_id"]
     return GroupLine(
         group_id=group_id,

@@ -10,12 +10,10 @@ import msgspec
 
 from schemas.kafka_errors import ERROR_CODES
 from schemas.rows import GenerationRow
+from schemas.tables.gold import BEGINS
 from transforms.findings.rebalances import whole_rebalances
 
 Row = Mapping[str, Any]
-
-BEGINS = ("preparing_at", "completing_at", "stable_at", "emptied_at")
-"""Moments of a generation in the order in which they come: its rebalance began at the first that is known."""
 
 ORDINARY_ANSWERS = {
     "JoinGroup": (ERROR_CODES["MEMBER_ID_REQUIRED"],),
@@ -60,14 +58,18 @@ class GroupRows:
 
     def step(self, is_many: bool = False) -> str:
         """Return what a rebalance leads to, in the words of the protocols that the group spoke."""
-        found = dict.fromkeys(step_word(row, is_many) for row in self.generations())
-        return " or ".join(found) or ("generations" if is_many else "generation")
+        return step_words((row.get("group_type") for row in self.generations()), is_many)
+
+
+def step_words(group_types: Iterable[str | None], is_many: bool = False) -> str:
+    """Return what rebalances lead to in groups of some types; where nothing is known of them, generations."""
+    words = dict.fromkeys("generation" if name in (None, "classic") else "epoch" for name in group_types)
+    return " or ".join(f"{word}s" if is_many else word for word in words or ("generation",))
 
 
 def step_word(row: Row, is_many: bool = False) -> str:
     """Return what the number of a row about a group is: of a generation, or of an epoch."""
-    word = "generation" if row.get("group_type") in (None, "classic") else "epoch"
-    return f"{word}s" if is_many else word
+    return step_words([row.get("group_type")], is_many)
 
 
 def rebalanced_at(generation: Row) -> float | None:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 
 from schemas.rows import (
@@ -23,9 +22,9 @@ from schemas.rows import (
 )
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS, Brokers
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.replay import typed
 
 Row = Mapping[str, Any]
-RowType = TypeVar("RowType")
 
 
 class Depth(IntEnum):
@@ -131,14 +130,14 @@ def evidence(
         requests: of `silver.group_requests`; those to a classic group count, the others are passed over.
         events: of `silver.coordinator_events`: the group's own, and those that tell a broker's settings.
     """
-    asked = [each for each in _typed(requests, Asked) if each.api in APIS]
+    asked = [each for each in typed(requests, Asked) if each.api in APIS]
     return Evidence(
-        sorted(_typed(generations, GenerationRow), key=lambda row: (row.life, row.generation)),
-        _typed(members, GenerationMemberRow),
-        _typed(assignments, AssignmentRow),
-        _typed(sessions, MemberSessionRow),
+        sorted(typed(generations, GenerationRow), key=lambda row: (row.life, row.generation)),
+        typed(members, GenerationMemberRow),
+        typed(assignments, AssignmentRow),
+        typed(sessions, MemberSessionRow),
         sorted(asked, key=lambda each: (each.at, each.answered_at)),
-        *_settings(_typed(events, CoordinatorEventRow)),
+        *_settings(typed(events, CoordinatorEventRow)),
     )
 
 
@@ -155,8 +154,3 @@ def _settings(events: list[CoordinatorEventRow]) -> tuple[CoordinatorSettings, b
         if event.group_id is not None:
             last = event.broker
     return brokers.of(last), last is not None and brokers.are_printed(last)
-
-
-def _typed(rows: Iterable[Row], row_type: type[RowType]) -> list[RowType]:
-    names = row_type.__struct_fields__  # type: ignore[attr-defined]
-    return [msgspec.convert({name: row.get(name) for name in names}, row_type) for row in rows]

@@ -8,7 +8,7 @@ from typing import Any
 
 from transforms.whatif.change import Change
 from transforms.whatif.evidence import Depth, Evidence
-from transforms.whatif.figures import Window, observed
+from transforms.whatif.figures import Figures, Window, observed
 from transforms.whatif.pauses import Pauses, pauses_of
 from transforms.whatif.prediction import Prediction, leaves_traces, predict
 from transforms.whatif.price import Death
@@ -37,20 +37,9 @@ def answer(evidence: Evidence, change: Change, window: Window | None = None) -> 
 
 def _without_barrier(evidence: Evidence, window: Window, found: Pauses) -> Mapping[str, Any]:
     """What is known of a group that speaks the consumer protocol: not its epochs, only who would not have waited."""
-    seen = observed(evidence, window)
     is_known = bool(found.observed or not found.not_known)
     return {
-        "from": _iso(window.begins_at),
-        "to": _iso(window.ends_at),
-        "evidence": _DEPTHS[evidence.depth],
-        "rebalances_observed": seen.rebalances,
-        "rebalances_predicted_low": None,
-        "rebalances_predicted_high": None,
-        "unstable_ms_observed": _rounded(seen.unstable_ms),
-        "unstable_ms_predicted_low": None,
-        "unstable_ms_predicted_high": None,
-        "partitions_moved_observed": seen.partitions_moved,
-        "partitions_moved_predicted": None,
+        **_observed(evidence, window, observed(evidence, window)),
         "pauses_observed": found.observed if is_known else None,
         "pauses_avoided": found.avoided if is_known else None,
         "pause_ms_observed": _rounded(found.observed_ms) if is_known else None,
@@ -63,6 +52,23 @@ def _without_barrier(evidence: Evidence, window: Window, found: Pauses) -> Mappi
             "text": "not known: the session is then a setting of the broker (group.consumer.session.timeout.ms)",
         },
         "notes": _notes_of_pauses(found),
+    }
+
+
+def _observed(evidence: Evidence, window: Window, seen: Figures) -> dict[str, Any]:
+    """Return what was observed, with a place beside each figure for what is predicted."""
+    return {
+        "from": _iso(window.begins_at),
+        "to": _iso(window.ends_at),
+        "evidence": _DEPTHS[evidence.depth],
+        "rebalances_observed": seen.rebalances,
+        "rebalances_predicted_low": None,
+        "rebalances_predicted_high": None,
+        "unstable_ms_observed": _rounded(seen.unstable_ms),
+        "unstable_ms_predicted_low": None,
+        "unstable_ms_predicted_high": None,
+        "partitions_moved_observed": seen.partitions_moved,
+        "partitions_moved_predicted": None,
     }
 
 
@@ -91,16 +97,11 @@ def outcome(evidence: Evidence, change: Change, found: Prediction) -> Mapping[st
     """Return a prediction as plain values; None = not known."""
     unstable = found.unstable_ms
     return {
-        "from": _iso(found.window.begins_at),
-        "to": _iso(found.window.ends_at),
-        "evidence": _DEPTHS[evidence.depth],
-        "rebalances_observed": found.observed.rebalances,
+        **_observed(evidence, found.window, found.observed),
         "rebalances_predicted_low": round(found.rebalances.low),
         "rebalances_predicted_high": _rounded(found.rebalances.high),
-        "unstable_ms_observed": _rounded(found.observed.unstable_ms),
         "unstable_ms_predicted_low": None if unstable is None else round(unstable.low),
         "unstable_ms_predicted_high": None if unstable is None else _rounded(unstable.high),
-        "partitions_moved_observed": found.observed.partitions_moved,
         "partitions_moved_predicted": found.partitions_moved,
         "price": {
             "deaths_noticed_later": len(found.price),

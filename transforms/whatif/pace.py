@@ -13,11 +13,12 @@ from statistics import fmean, pstdev
 
 from msgspec import Struct, field
 
+from schemas.client_defaults import HEARTBEAT_INTERVAL_MS
 from schemas.rows import GenerationRow
 from transforms.coordinator.kafka.answers import Error
 from transforms.whatif.evidence import Asked, Evidence
 from transforms.whatif.figures import owner_of
-from transforms.whatif.stays import DEFAULT_HEARTBEAT_MS, by_member
+from transforms.whatif.stays import by_member
 
 QUICK_MS = 5.0
 """What a step takes that a client does at once, where nothing shows it."""
@@ -114,7 +115,7 @@ def assumed_heartbeat(evidence: Evidence) -> float:
         for row, before in zip(evidence.generations[1:], evidence.generations, strict=False)
         if row.rebalance_ms and before.outcome == row.outcome == "stable" and not _any_within(expired, row)
     ]
-    return min(max(took), DEFAULT_HEARTBEAT_MS) if took else DEFAULT_HEARTBEAT_MS
+    return min(max(took), HEARTBEAT_INTERVAL_MS) if took else HEARTBEAT_INTERVAL_MS
 
 
 _WAITED_FOR = frozenset({"session_expired", "rebalance_timeout", "sync_timeout"})

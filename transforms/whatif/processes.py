@@ -11,6 +11,7 @@ from math import inf
 
 from msgspec import Struct, field
 
+from schemas.client_defaults import MAX_POLL_INTERVAL_MS, SESSION_TIMEOUT_MS
 from transforms.whatif.evidence import Depth, Evidence
 from transforms.whatif.figures import owner_of
 from transforms.whatif.stays import Silence, Span, Stay, stays_of
@@ -43,8 +44,8 @@ class Life(Struct, kw_only=True):
     silences: list[Silence] = field(default_factory=list)
     stalls: list[Stall] = field(default_factory=list)
     member_ids: list[str] = field(default_factory=list)
-    session_timeout_ms: int = 45_000
-    rebalance_timeout_ms: int = 300_000
+    session_timeout_ms: int = SESSION_TIMEOUT_MS
+    rebalance_timeout_ms: int = MAX_POLL_INTERVAL_MS
 
 
 class Process(Struct, kw_only=True):

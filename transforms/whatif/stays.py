@@ -12,14 +12,12 @@ from statistics import median
 
 from msgspec import Struct, field
 
+from schemas.client_defaults import HEARTBEAT_INTERVAL_MS, MAX_POLL_INTERVAL_MS, SESSION_TIMEOUT_MS
 from schemas.client_reasons import is_poll_timeout
 from schemas.rows import GenerationMemberRow, GenerationRow, MemberSessionRow
 from transforms.coordinator.kafka.answers import Error
 from transforms.whatif.evidence import Asked, Depth, Evidence
 from transforms.wire.consumer_protocol import read_subscription
-
-DEFAULT_HEARTBEAT_MS = 3_000.0
-"""heartbeat.interval.ms as clients come."""
 
 _FENCED = frozenset({Error.UNKNOWN_MEMBER_ID, Error.FENCED_INSTANCE_ID})
 """Answers that tell a process that it is no member any more; it lives, and will join again."""
@@ -77,9 +75,9 @@ class Stay(Struct, kw_only=True):
     is_stalled: bool = False
     gaps: list[Silence] = field(default_factory=list)
     connections: frozenset[str] = frozenset()
-    heartbeat_ms: float = DEFAULT_HEARTBEAT_MS
-    session_timeout_ms: int = 45_000
-    rebalance_timeout_ms: int = 300_000
+    heartbeat_ms: float = HEARTBEAT_INTERVAL_MS
+    session_timeout_ms: int = SESSION_TIMEOUT_MS
+    rebalance_timeout_ms: int = MAX_POLL_INTERVAL_MS
     protocols: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     join_version: int = 5
@@ -209,7 +207,7 @@ _ENOUGH_BEATS = 3
 
 def _usual_heartbeat(members: Iterable[list[Asked]]) -> float:
     known = [each for asked in members if (each := heartbeat_interval(asked))]
-    return median(known) if known else DEFAULT_HEARTBEAT_MS
+    return median(known) if known else HEARTBEAT_INTERVAL_MS
 
 
 def _gaps(asked: list[Asked], count: int, heartbeat_ms: float) -> list[Silence]:
@@ -249,13 +247,13 @@ _ENDED = {
 
 def _of_session(session: MemberSessionRow, told: GenerationMemberRow | None, rows: Generations) -> Stay:
     """Read a stay out of what the coordinator did."""
-    timeout = (told.session_timeout_ms if told is not None else None) or 45_000
+    timeout = (told.session_timeout_ms if told is not None else None) or SESSION_TIMEOUT_MS
     stay = Stay(
         member_id=session.member_id,
         client_id=session.client_id,
         client_host=session.client_host,
         group_instance_id=session.group_instance_id,
-        heartbeat_ms=min(DEFAULT_HEARTBEAT_MS, timeout / 3),
+        heartbeat_ms=min(HEARTBEAT_INTERVAL_MS, timeout / 3),
     )
     joined, at = session.joined_at or _first_seen(session, rows), session.ended_at or _last_seen(session, rows)
     if joined is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas.records.classic_groups import GROUP_METADATA, LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
-from schemas.records.fields import RecordType, StructOf
+from schemas.records.fields import EarlierValue, RecordType, StructOf
 from schemas.records.record_types import RECORD_TYPES
 from transforms.errors import (
     AmbiguousLayout,
@@ -139,22 +139,21 @@ def _read_known(record_type: RecordType, value: bytes, version: int) -> dict[str
     def read(layout: StructOf) -> dict[str, Any]:
         return walk_to_end(layout, value, _PREFIX_SIZE, version, flexible=flexible)
 
-    def read_earlier(is_marked: bool) -> dict[str, Any] | None:
-        for each in record_type.earlier_values:
-            body = value[_PREFIX_SIZE:]
-            if each.is_marked >= is_marked and body.startswith(each.begins) and body.endswith(each.ends):
-                with suppress(DecodeError):
-                    return read(each.layout)
+    def read_earlier(earlier: EarlierValue) -> dict[str, Any] | None:
+        """Return the fields if the value can be one of an earlier layout."""
+        if value.startswith(earlier.begins, _PREFIX_SIZE) and value.endswith(earlier.ends, _PREFIX_SIZE):
+            with suppress(DecodeError):
+                return read(earlier.layout)
         return None
 
-    is_latest = version == record_type.last_version
+    earlier_values = record_type.earlier_values if version == record_type.last_version else ()
     try:
         fields = read(record_type.value)
-    except DecodeError as error:
-        earlier = read_earlier(is_marked=False) if is_latest else None
-        if earlier is None:
-            raise error
-        return earlier
-    if record_type.earlier_values and is_latest and read_earlier(is_marked=True) is not None:
+    except DecodeError:
+        for earlier in earlier_values:
+            if (of_earlier := read_earlier(earlier)) is not None:
+                return of_earlier
+        raise
+    if any(each.is_marked and read_earlier(each) is not None for each in earlier_values):
         raise AmbiguousLayout("could be of an earlier release as well, which wrote another layout in this version")
     return fields

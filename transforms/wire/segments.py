@@ -142,27 +142,21 @@ def _batch(
             yield found
     if error is not None:
         is_length_doubtful = isinstance(error, ChecksumMismatch) or head.size > limits.batch_bytes
-        if is_length_doubtful and not _is_length(file, position, following, size, limits):
-            return (yield from _damaged(file, position, size, head, limits, error))
+        if is_length_doubtful:
+            following = _end_of_bad(file, position, following, size, limits)
         yield _rejected(file, position, following, head, error, limits)
     return following
 
 
 def _damaged(
-    file: BinaryIO,
-    position: int,
-    size: int,
-    head: batches.Peek | None,
-    limits: Limits,
-    error: DecodeError | None = None,
+    file: BinaryIO, position: int, size: int, head: batches.Peek | None, limits: Limits
 ) -> Generator[RejectedBatch, None, int]:
-    """Set bytes aside whose extent is not known; returns where the next good batch begins."""
+    """Set bytes aside in which no whole batch begins; returns where the next good one does."""
     following = _next_batch(file, position + 1, size, limits)
-    if error is None:
-        is_torn = following is None and (head is not None or size - position < PEEK)
-        error = (TruncatedBatch if is_torn else BatchError)(
-            f"file ends after {size - position} bytes" if is_torn else "no batch begins here"
-        )
+    is_torn = following is None and (head is not None or size - position < PEEK)
+    error = (TruncatedBatch if is_torn else BatchError)(
+        f"file ends after {size - position} bytes" if is_torn else "no batch begins here"
+    )
     yield _rejected(file, position, following or size, head, error, limits)
     return following or size
 
@@ -196,12 +190,17 @@ def _is_sound(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:
     return batches.has_valid_checksum(_bytes_at(file, position, head.size))
 
 
-def _is_length(file: BinaryIO, position: int, following: int, size: int, limits: Limits) -> bool:
-    """Say whether a bad batch may be as long as it says: one can follow, and none begins in it that would be lost."""
-    if not _can_follow(file, following, size, limits):
-        return False
+def _end_of_bad(file: BinaryIO, position: int, said: int, size: int, limits: Limits) -> int:
+    """Return where a bad batch ends.
+
+    That is where it says, if something can follow there and no sound batch begins before, which would be lost; else
+    where the next sound one begins.
+    """
     found = _next_batch(file, position + 1, size, limits)
-    return found is None or found >= following
+    is_one_lost = found is not None and found < said
+    if not is_one_lost and _can_follow(file, said, size, limits):
+        return said
+    return found or size
 
 
 def _can_follow(file: BinaryIO, position: int, size: int, limits: Limits) -> bool:

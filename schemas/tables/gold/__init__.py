@@ -15,6 +15,7 @@ from schemas.tables.gold.known_findings import KNOWN_FINDINGS
 from schemas.tables.gold.reconciling import ORPHANED_PARTITIONS, RECONCILIATIONS
 from schemas.tables.gold.timelines import (
     ASSIGNMENTS,
+    BEGINS,
     CLIENT_TIMELINE,
     COORDINATORS,
     GENERATION_MEMBERS,
@@ -27,6 +28,7 @@ from schemas.tables.gold.timelines import (
 __all__ = [
     "ASSIGNMENTS",
     "AUDIT_COUNTS",
+    "BEGINS",
     "CLIENT_TIMELINE",
     "COMMIT_GAPS",
     "COORDINATORS",

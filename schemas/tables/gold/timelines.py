@@ -9,6 +9,9 @@ from schemas.types import BINARY
 
 _GENERATION_KEY = ("cluster", "group_id", "life", "generation")
 
+BEGINS = ("preparing_at", "completing_at", "stable_at", "emptied_at")
+"""Moments of a generation in the order in which they come: its rebalance began at the first that is known."""
+
 GENERATIONS = TableSpec(
     Layer.GOLD,
     "generations",

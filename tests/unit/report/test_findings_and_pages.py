@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from tests.unit.report.drawn import burst, generation, group, orphan, stay, step, storm, wait
 from transforms.findings.rebalances import lasted_ms
 from transforms.report.findings import findings_of
@@ -56,12 +60,29 @@ def test_the_state_of_a_group_is_that_of_its_last_life() -> None:
     assert page.state == "Stable"
 
 
+def listed(generations: dict[str, int], *group_types: str) -> list[dict[str, Any]]:
+    nothing = dict.fromkeys(("unstable_ms", "member_count", "state", "last_at"))
+    known = {"group_types": list(group_types), "storms": 0, "bursts": 0, **nothing}
+    return [{"group_id": name, "generations": count, **known} for name, count in generations.items()]
+
+
+@pytest.mark.parametrize(
+    ("group_types", "steps"),
+    [
+        ((), "generations"),
+        (("classic",), "generations"),
+        (("share",), "epochs"),
+        (("streams", "classic"), "generations or epochs"),
+    ],
+)
+def test_the_list_of_groups_counts_in_the_words_of_their_protocols(group_types: tuple[str, ...], steps: str) -> None:
+    found = fleet("c", listed({"a": 1_500, "b": 3}, *group_types), [], [], {}, 1000, None, None)
+    assert found.steps == steps
+    assert ("1,503", steps) in found.figures
+
+
 def test_the_heat_map_counts_each_rebalance_in_its_column() -> None:
-    names = ("unstable_ms", "member_count", "state", "last_at")
-    groups = [
-        {"group_id": name, "generations": count, "storms": 0, "bursts": 0, **dict.fromkeys(names)}
-        for name, count in (("a", 1), ("b", 3))
-    ]
+    groups = listed({"a": 1, "b": 3})
     found = fleet("c", groups, [], [], {("b", 100): 2, ("b", 102): 1, ("a", 101): 1}, 1000, 100_000, 103_000)
     assert found.chart is not None
     assert found.chart["groups"] == ["b", "a"]

@@ -1,4 +1,4 @@
-"""Why a consumer group's epoch was bumped: read from the batch that did it and the group before.
+"""Why a consumer group's epoch was bumped: read from the operation that did it and the group before.
 
 Source: the callers of GroupMetadataManager.newConsumerGroupEpochRecord (4.0 to 4.2).
 """
@@ -13,32 +13,32 @@ from transforms.coordinator.modern.causes import Cause, Trigger
 from transforms.coordinator.modern.records import GroupEpoch
 
 
-def cause_of(before: Group | None, batch: Sequence[ConsumerRecord]) -> Cause | None:
-    """Return why a batch of records bumps the group's epoch.
+def cause_of(before: Group | None, operation: Sequence[ConsumerRecord]) -> Cause | None:
+    """Return why an operation bumps the group's epoch.
 
     Args:
-        before: the group before the batch; None = there was none.
-        batch: records that were written at once; those of a classic group may be among them.
+        before: the group before the operation; None = there was none.
+        operation: records that were written at once; those of a classic group may be among them.
 
     Returns:
-        The cause; None if the batch bumps nothing. A conversion counts as one also where it bumps nothing itself.
+        The cause; None if the operation bumps nothing. A conversion counts as one also where it bumps nothing itself.
     """
-    epochs = [record.value for record in batch if record.type_id == EPOCH and isinstance(record.value, GroupEpoch)]
+    epochs = [record.value for record in operation if record.type_id == EPOCH and isinstance(record.value, GroupEpoch)]
     if not epochs:
         return None
-    if before is None and any(record.type_id < EPOCH for record in batch):
+    if before is None and any(record.type_id < EPOCH for record in operation):
         return Cause(Trigger.CONVERTED)
-    gone = [record.name for record in batch if record.type_id == MEMBER and record.value is None]
+    gone = [record.name for record in operation if record.type_id == MEMBER and record.value is None]
     said = {
         record.name: record.value
-        for record in batch
+        for record in operation
         if record.type_id == MEMBER and isinstance(record.value, MemberMetadata)
     }
     if said:
         return _of_member(before, gone, said)
     if gone:
         return Cause(Trigger.MEMBER_REMOVED, gone[0])
-    if any(record.type_id == REGEX and record.value is not None for record in batch):
+    if any(record.type_id == REGEX and record.value is not None for record in operation):
         return Cause(Trigger.REGEX_CHANGED)
     return Cause(Trigger.TOPIC_METADATA_CHANGED)
 

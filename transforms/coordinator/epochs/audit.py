@@ -24,8 +24,7 @@ from transforms.coordinator.epochs.nearby import (
     is_before,
     own_operations,
 )
-from transforms.coordinator.epochs.protocol import AuditedProtocol
-from transforms.coordinator.epochs.recall import Recall
+from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.epochs.requests import caller_of
 from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
@@ -101,7 +100,7 @@ def _predicted(answer: Answer, state: str | None) -> Predicted:
     return Predicted(answer, state, int(answer.error or next(filter(None, answer.leaver_errors), Error.NONE)))
 
 
-def judge(protocol: AuditedProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
+def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
     """Return what a request is answered, and what is to be said of that; None where nothing can be predicted."""
     exchange = asked.exchange
     observed = exchange.observed_error
@@ -150,7 +149,7 @@ class _Written(Struct, frozen=True, gc=False):
     claims: dict[str, Claim]
 
 
-def _of_own_records(protocol: AuditedProtocol, asked: Asked) -> _Written | None:
+def _of_own_records(protocol: EpochProtocol, asked: Asked) -> _Written | None:
     """Return the answer of a request that wrote records; None if it wrote nothing."""
     near, speaker, moment = asked.near, asked.speaker, asked.moment
     own = own_operations(protocol.types, near, moment, speaker)
@@ -168,7 +167,7 @@ def _of_own_records(protocol: AuditedProtocol, asked: Asked) -> _Written | None:
     return _Written(found, begin, is_late, is_certain, claims)
 
 
-def _of_states(protocol: AuditedProtocol, asked: Asked, may_be_late: bool) -> tuple[Predicted | None, str | None]:
+def _of_states(protocol: EpochProtocol, asked: Asked, may_be_late: bool) -> tuple[Predicted | None, str | None]:
     """Return the answer of a request that wrote nothing, by the likeliest state, else by one next to it.
 
     Args:
@@ -206,7 +205,7 @@ def _of_states(protocol: AuditedProtocol, asked: Asked, may_be_late: bool) -> tu
     return likeliest, f"in {likeliest.state or 'no group'} the state machine answers {said}"
 
 
-def _of_state(protocol: AuditedProtocol, asked: Asked, end: int) -> Predicted | None:
+def _of_state(protocol: EpochProtocol, asked: Asked, end: int) -> Predicted | None:
     """Return the answer of a request that wrote nothing, after the first operations, so many of them."""
     near, row = asked.near, asked.exchange.row
     if end != near.taken or near.present is None or asked.failures:
@@ -226,7 +225,7 @@ def _explains(predicted: Predicted, exchange: Observed) -> bool:
     return exchange.observed_generation is None or predicted.answer.epoch == exchange.observed_generation
 
 
-def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> bool | None:
+def _is_assignment_agreed(protocol: EpochProtocol, exchange: Exchange, predicted: Predicted) -> bool | None:
     """Whether the member was told the assignment that is foreseen; None where there is none on either side."""
     told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
     if told is None and (foreseen is None or exchange.row.api not in MODERN_HEARTBEATS):
@@ -234,11 +233,11 @@ def _is_assignment_agreed(protocol: AuditedProtocol, exchange: Observed, predict
     return told == (None if foreseen is None else of_numbers(foreseen))
 
 
-def _agrees(protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> bool:
+def _agrees(protocol: EpochProtocol, exchange: Exchange, predicted: Predicted) -> bool:
     return _explains(predicted, exchange) and _is_assignment_agreed(protocol, exchange, predicted) is not False
 
 
-def _answer(protocol: AuditedProtocol, asked: Asked, group: Any, records: Sequence[Record[Struct]]) -> Predicted | None:
+def _answer(protocol: EpochProtocol, asked: Asked, group: Any, records: Sequence[Record[Struct]]) -> Predicted | None:
     """Return what a group answers; it is used up."""
     row = asked.exchange.row
     state = None if group is None else group.state.value
@@ -286,7 +285,7 @@ def _of_other_group(asked: Asked) -> Predicted | None:
 
 
 def audit_row(
-    cluster: str, protocol: AuditedProtocol, asked: Asked, predicted: Predicted | None, why: str | None
+    cluster: str, protocol: EpochProtocol, asked: Asked, predicted: Predicted | None, why: str | None
 ) -> ReplayAuditRow:
     """Row of `gold.replay_audit`."""
     exchange = asked.exchange
@@ -300,7 +299,7 @@ def audit_row(
     return audited
 
 
-def _compare(audited: ReplayAuditRow, protocol: AuditedProtocol, exchange: Observed, predicted: Predicted) -> None:
+def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, exchange: Exchange, predicted: Predicted) -> None:
     """Fill in what is predicted, and whether the broker answered so."""
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
-from transforms.coordinator.epochs.protocol import AuditedProtocol
+from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, RACE_WINDOW_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, Types
@@ -58,7 +58,7 @@ class Surroundings(Struct, frozen=True, gc=False):
     taken: int
     operations: Sequence[Operation]
 
-    def group_at(self, protocol: AuditedProtocol, end: int) -> Any:
+    def group_at(self, protocol: EpochProtocol, end: int) -> Any:
         """Return a copy of the group as it was after the first operations, so many of them."""
         begin, base = (self.taken, self.present) if end >= self.taken else (0, self.behind)
         records = [record for each in self.operations[begin:end] for record in each.records]

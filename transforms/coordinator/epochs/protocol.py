@@ -11,6 +11,7 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.modern.causes import Cause
+from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.machine import ModernMachine
 from transforms.coordinator.modern.partitions import Partitions, each
 from transforms.coordinator.modern.records import Record, Types
@@ -50,7 +51,7 @@ class Glimpse(Struct, frozen=True, gc=False):
 
 
 class EpochProtocol(Protocol):
-    """A protocol of groups that go by epochs."""
+    """A protocol of groups that go by epochs, whose machine foresees what requests are answered."""
 
     @property
     def group_type(self) -> str:
@@ -72,11 +73,21 @@ class EpochProtocol(Protocol):
     def first_epoch(self) -> int:
         """Epoch of a new group, at most."""
 
+    @property
+    def untold(self) -> frozenset[Error]:
+        """Errors that may rest on what no evidence tells of, as topics; they cannot be foreseen wherever they come."""
+
     def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
         """Read a record out of the JSON of its fields; None = a tombstone."""
 
-    def machine(self) -> ModernMachine[Any, Any]:
-        """Return the machine of a group of which nothing is known."""
+    def machine(self, group: Any = None, /) -> ModernMachine[Any, Any]:
+        """Return the machine of a group; None = of one of which nothing is known."""
+
+    def group_after(self, group: Any, records: Sequence[Record[Struct]]) -> Any:
+        """Return a copy of a group, as it is after some records; None = it is not there."""
+        machine = self.machine(None if group is None else copied(group))
+        machine.take(records)
+        return machine.present
 
     def cause_of(self, before: Any, operation: Sequence[Record[Struct]]) -> Cause | None:
         """Return why an operation bumps the epoch of a group; None if it does not."""
@@ -111,22 +122,11 @@ class EpochProtocol(Protocol):
     def is_settled(self, group: Any) -> bool:
         """Whether all members have got to the newest target."""
 
-
-class AuditedProtocol(EpochProtocol, Protocol):
-    """A protocol whose machine foresees what requests are answered."""
-
-    @property
-    def untold(self) -> frozenset[Error]:
-        """Errors that may rest on what no evidence tells of, as topics; they cannot be foreseen wherever they come."""
-
     def request_of(self, row: GroupRequestRow) -> Any:
         """Return a request as the machine takes it; None for one that is another coordinator's."""
 
     def told(self, row: GroupRequestRow) -> Partitions | None:
         """Return what the answer to a heartbeat gives the member, as `Answer.assignment` has it; None = as before."""
-
-    def group_after(self, group: Any, records: Sequence[Record[Struct]]) -> Any:
-        """Return a copy of a group, as it is after some records; None = it is not there."""
 
     def observe(
         self,

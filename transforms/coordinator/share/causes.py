@@ -1,4 +1,4 @@
-"""Why a share group's epoch was bumped: read from the batch that did it and the group before."""
+"""Why a share group's epoch was bumped: read from the operation that did it and the group before."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from transforms.coordinator.share.group import Group
 from transforms.coordinator.share.records import EPOCH, MEMBER, MemberMetadata, ShareRecord
 
 
-def cause_of(before: Group | None, batch: Sequence[ShareRecord]) -> Cause | None:
-    """Return why a batch of records bumps the group's epoch; None if it does not."""
-    epoch = next((each.value for each in batch if each.type_id == EPOCH and isinstance(each.value, GroupEpoch)), None)
+def cause_of(before: Group | None, operation: Sequence[ShareRecord]) -> Cause | None:
+    """Return why an operation bumps the group's epoch; None if it does not."""
+    epoch = next(
+        (each.value for each in operation if each.type_id == EPOCH and isinstance(each.value, GroupEpoch)), None
+    )
     if epoch is None:
         return None
     members = {} if before is None else before.members
-    for record in batch:
+    for record in operation:
         if record.type_id == MEMBER:
             known = members.get(record.name)
             if not isinstance(record.value, MemberMetadata):

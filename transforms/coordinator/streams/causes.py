@@ -1,4 +1,4 @@
-"""Why a streams group's epoch was bumped: read from the batch that did it and the group before."""
+"""Why a streams group's epoch was bumped: read from the operation that did it and the group before."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from transforms.coordinator.streams.group import Group
 from transforms.coordinator.streams.records import EPOCH, MEMBER, GroupMetadata, StreamsRecord
 
 
-def cause_of(before: Group | None, batch: Sequence[StreamsRecord]) -> Cause | None:
-    """Return why a batch of records bumps the group's epoch; None if it does not.
+def cause_of(before: Group | None, operation: Sequence[StreamsRecord]) -> Cause | None:
+    """Return why an operation bumps the group's epoch; None if it does not.
 
     Whatever a known member says anew of itself bumps it: its process, its tags, its timeout.
     """
-    bump = next((each.value for each in batch if each.type_id == EPOCH and isinstance(each.value, GroupMetadata)), None)
+    bump = next(
+        (each.value for each in operation if each.type_id == EPOCH and isinstance(each.value, GroupMetadata)), None
+    )
     if bump is None:
         return None
     members = {} if before is None else before.members
-    for record in batch:
+    for record in operation:
         if record.type_id == MEMBER:
             if record.value is None:
                 return Cause(Trigger.MEMBER_REMOVED, record.name)

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from schemas.client_defaults import HEARTBEAT_INTERVAL_MS, SESSION_TIMEOUT_MS
 from transforms.findings.bursts.course import Course, in_force_at, over_at
 from transforms.findings.bursts.senders import COMMITS, Sender
 from transforms.findings.evidence import Evidence
-from transforms.findings.moves import DEFAULT_SESSION_MS, moves_of
+from transforms.findings.moves import moves_of
 from transforms.findings.offsets.keeping import is_free
-
-HEARTBEAT_INTERVAL_MS = 3_000
-"""Default of heartbeat.interval.ms: a healthy member learns of a rebalance, or of its own end, within this time."""
 
 _GOES_ON = 2
 """From so many further requests on a client that was told goes on as if it were not."""
@@ -124,7 +122,7 @@ def _of_holder(evidence: Evidence, sender: Sender) -> str:
     ]
     if not holders:
         return "unknown"
-    soon = first + DEFAULT_SESSION_MS
+    soon = first + SESSION_TIMEOUT_MS
     is_dead = any(r.end_cause in _SILENT and r.ended_at is not None and r.ended_at <= soon for r in holders)
     return "unreleased_instance" if is_dead else "fencing_war"
 

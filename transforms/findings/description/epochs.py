@@ -14,7 +14,7 @@ from msgspec import Struct
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
 from schemas.words import AWAY as LEFT
 from transforms.findings.description.standing import AWAY, GIVES_UP, Epochs, Member, Part, Wait
-from transforms.findings.evidence import first_known
+from transforms.findings.evidence import dated_at
 
 _REVOKING = "revoking"
 
@@ -43,7 +43,7 @@ def epochs_at(generations: Iterable[GenerationRow], at: float) -> Epochs | None:
     Returns:
         None if the group has no epoch by then.
     """
-    begun = sorted((row for row in generations if _is_by(_begin(row), at)), key=attrgetter("generation"))
+    begun = sorted((row for row in generations if _is_by(dated_at(row), at)), key=attrgetter("generation"))
     if not begun:
         return None
     group_epoch, before = begun[-1].generation, begun[-2].generation if len(begun) > 1 else None
@@ -187,10 +187,6 @@ def _named(name: str) -> Part:
 
 
 # --- moments ---------------------------------------------------------------------------------------------------------
-
-
-def _begin(row: GenerationRow) -> float | None:
-    return first_known(row.preparing_at, row.completing_at, row.stable_at, row.emptied_at)
 
 
 def _is_by(moment: float | None, at: float) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from schemas.rows import AssignmentRow, GenerationRow
 from transforms.findings.clients import Client
-from transforms.findings.evidence import Evidence, first_known
+from transforms.findings.evidence import Evidence, dated_at, first_known
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 
@@ -37,7 +37,7 @@ def unstable_intervals(generations: list[GenerationRow], next_at: float | None) 
     the part up to `completing_at` counts. Records carry the time of the append, lines that of the logger, so that an
     end can seem to lie before its beginning: that counts 0.
     """
-    starts = [first_known(g.preparing_at, g.completing_at, g.stable_at, g.emptied_at) for g in generations]
+    starts = [dated_at(row) for row in generations]
     found = []
     for row, following in zip(generations, [*starts[1:], next_at], strict=True):
         if row.preparing_at is None:

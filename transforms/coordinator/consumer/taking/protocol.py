@@ -17,13 +17,11 @@ from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
 from transforms.coordinator.consumer.requests import HeartbeatRequest, Request
 from transforms.coordinator.consumer.turn import Memory
-from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
+from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import partitions_of, request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.kafka.states import MemberState, ModernState
-from transforms.coordinator.modern.causes import Cause
-from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
@@ -32,7 +30,7 @@ from transforms.coordinator.modern.world import World
 _WAITING = {MemberState.UNREVOKED_PARTITIONS, MemberState.UNRELEASED_PARTITIONS}
 
 
-class ConsumerEpochs:
+class ConsumerEpochs(EpochProtocol):
     """The protocol, as `epochs` asks of it."""
 
     group_type: Final = "consumer"
@@ -42,17 +40,10 @@ class ConsumerEpochs:
     first_epoch: Final = 1
     untold: Final[frozenset[Error]] = frozenset()
 
-    def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
-        """Read a record out of the JSON of its fields; None = a tombstone."""
-        return read(type_id, name, body)
-
-    def machine(self) -> Machine:
-        """Return the machine of a group of which nothing is known."""
-        return Machine()
-
-    def cause_of(self, before: Group | None, operation: Sequence[Record[Struct]]) -> Cause | None:
-        """Return why an operation bumps the epoch of a group; None if it does not."""
-        return cause_of(before, operation)
+    read = staticmethod(read)
+    machine = Machine
+    cause_of = staticmethod(cause_of)
+    told = staticmethod(told_partitions)
 
     def glimpse(self, group: Group, member_id: str) -> Glimpse | None:
         """Return a member of a group as it stands."""
@@ -120,16 +111,6 @@ class ConsumerEpochs:
                 partitions_of(row.owned),
             )
         return request_of(row)
-
-    def told(self, row: GroupRequestRow) -> Partitions | None:
-        """Return what the answer to a heartbeat gives the member; None = as before."""
-        return told_partitions(row)
-
-    def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
-        """Return a copy of a group, as it is after some records; None = it is not there."""
-        machine = Machine(None if group is None else copied(group))
-        machine.take(records)
-        return machine.present
 
     def observe(
         self,

@@ -8,12 +8,9 @@ from typing import Final
 from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
-from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
+from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.rules import Release
-from transforms.coordinator.modern.causes import Cause
-from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
@@ -26,7 +23,7 @@ from transforms.coordinator.share.requests import HeartbeatRequest, Request
 from transforms.coordinator.share.turn import Memory
 
 
-class ShareEpochs:
+class ShareEpochs(EpochProtocol):
     """The protocol, as `epochs` asks of it."""
 
     group_type: Final = "share"
@@ -36,17 +33,10 @@ class ShareEpochs:
     first_epoch: Final = 1
     untold: Final[frozenset[Error]] = frozenset()
 
-    def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
-        """Read a record out of the JSON of its fields; None = a tombstone."""
-        return read(type_id, name, body)
-
-    def machine(self) -> Machine:
-        """Return the machine of a group of which nothing is known."""
-        return Machine()
-
-    def cause_of(self, before: Group | None, operation: Sequence[Record[Struct]]) -> Cause | None:
-        """Return why an operation bumps the epoch of a group; None if it does not."""
-        return cause_of(before, operation)
+    read = staticmethod(read)
+    machine = Machine
+    cause_of = staticmethod(cause_of)
+    told = staticmethod(told_partitions)
 
     def glimpse(self, group: Group, member_id: str) -> Glimpse | None:
         """Return a member of a group as it stands."""
@@ -100,16 +90,6 @@ class ShareEpochs:
                 None if topics is None else tuple(topics),
             )
         return request_of(row)
-
-    def told(self, row: GroupRequestRow) -> Partitions | None:
-        """Return what the answer to a heartbeat gives the member; None = as before."""
-        return told_partitions(row)
-
-    def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
-        """Return a copy of a group, as it is after some records; None = it is not there."""
-        machine = Machine(None if group is None else copied(group))
-        machine.take(records)
-        return machine.present
 
     def observe(
         self,

@@ -9,13 +9,11 @@ from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 
 from schemas.rows import GroupRequestRow, HeldTasks
-from transforms.coordinator.epochs.protocol import Glimpse, Part, parts_of
+from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.kafka.states import ModernState, TaskState
-from transforms.coordinator.modern.causes import Cause
-from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest
@@ -32,7 +30,7 @@ from transforms.coordinator.streams.turn import Memory
 _WAITING = {TaskState.UNREVOKED_TASKS, TaskState.UNRELEASED_TASKS}
 
 
-class StreamsEpochs:
+class StreamsEpochs(EpochProtocol):
     """The protocol, as `epochs` asks of it."""
 
     group_type: Final = "streams"
@@ -42,17 +40,9 @@ class StreamsEpochs:
     first_epoch: Final = 2
     untold: Final = frozenset({Error.INVALID_REQUEST, Error.STREAMS_INVALID_TOPOLOGY, Error.UNKNOWN_SERVER_ERROR})
 
-    def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
-        """Read a record out of the JSON of its fields; None = a tombstone."""
-        return read(type_id, name, body)
-
-    def machine(self) -> Machine:
-        """Return the machine of a group of which nothing is known."""
-        return Machine()
-
-    def cause_of(self, before: Group | None, operation: Sequence[Record[Struct]]) -> Cause | None:
-        """Return why an operation bumps the epoch of a group; None if it does not."""
-        return cause_of(before, operation)
+    read = staticmethod(read)
+    machine = Machine
+    cause_of = staticmethod(cause_of)
 
     def glimpse(self, group: Group, member_id: str) -> Glimpse | None:
         """Return a member of a group as it stands."""
@@ -125,12 +115,6 @@ class StreamsEpochs:
         if row.told_active is None or row.told_standby is None or row.told_warmup is None:
             return None
         return _by_role(tasks_of(*map(_listed, (row.told_active, row.told_standby, row.told_warmup))))
-
-    def group_after(self, group: Group | None, records: Sequence[Record[Struct]]) -> Group | None:
-        """Return a copy of a group, as it is after some records; None = it is not there."""
-        machine = Machine(None if group is None else copied(group))
-        machine.take(records)
-        return machine.present
 
     def observe(
         self,
