@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from notebooks.canvas import INK, PALE_INK, extents, framed, height_of_lanes, set_lanes
 from notebooks.lanes import owners
 from notebooks.timeline import GroupTimeline
-from schemas.words import UNREVOKED, WAITING_STATES
+from schemas.words import AWAY, UNREVOKED, WAITING_STATES
 from transforms.report.words import count
 
 MEMBER, STABLE, WAITS = "member", "STABLE", "waits for"

@@ -7,6 +7,7 @@ from schemas.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, TIMESTAMP, Array
 from schemas.words import (
     FENCING_ERRORS,
     FINDING_KINDS,
+    OFFSET_KEEPERS,
     OFFSET_ORIGINS,
     SEVERITIES,
     STORM_PATTERNS,
@@ -95,6 +96,12 @@ FINDING_COLUMNS: dict[str, Entry] = {
     "has_assignments": Entry(BOOLEAN, "partitions have been assigned to its members"),
     "has_commits": Entry(
         BOOLEAN, "it has committed offsets; false beside assignments: it keeps its offsets elsewhere, which is no fault"
+    ),
+    "offsets_kept_by": Entry(
+        STRING,
+        "who keeps the group's offsets, by the last day's commits: its members; consumers with assign(), which are "
+        "none; both; somebody outside Kafka; null = a share group's are not among these",
+        OFFSET_KEEPERS,
     ),
     # Hand-over
     "finding_id": Entry(STRING, "name of the finding, the same in all runs, though it grows or its begin moves"),

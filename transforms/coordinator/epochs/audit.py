@@ -25,6 +25,7 @@ from transforms.coordinator.epochs.nearby import (
     own_operations,
 )
 from transforms.coordinator.epochs.protocol import EpochProtocol
+from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.epochs.requests import caller_of
 from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
@@ -225,7 +226,7 @@ def _explains(predicted: Predicted, exchange: Observed) -> bool:
     return exchange.observed_generation is None or predicted.answer.epoch == exchange.observed_generation
 
 
-def _is_assignment_agreed(protocol: EpochProtocol, exchange: Exchange, predicted: Predicted) -> bool | None:
+def _is_assignment_agreed(protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> bool | None:
     """Whether the member was told the assignment that is foreseen; None where there is none on either side."""
     told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
     if told is None and (foreseen is None or exchange.row.api not in MODERN_HEARTBEATS):
@@ -233,7 +234,7 @@ def _is_assignment_agreed(protocol: EpochProtocol, exchange: Exchange, predicted
     return told == (None if foreseen is None else of_numbers(foreseen))
 
 
-def _agrees(protocol: EpochProtocol, exchange: Exchange, predicted: Predicted) -> bool:
+def _agrees(protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> bool:
     return _explains(predicted, exchange) and _is_assignment_agreed(protocol, exchange, predicted) is not False
 
 
@@ -299,7 +300,7 @@ def audit_row(
     return audited
 
 
-def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, exchange: Exchange, predicted: Predicted) -> None:
+def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> None:
     """Fill in what is predicted, and whether the broker answered so."""
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:

@@ -11,6 +11,7 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
