@@ -10,7 +10,6 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from transforms.quality.statements import WHOLE_ROW
@@ -25,6 +24,7 @@ def ask(statement: str, tables: Mapping[str, pa.Table]) -> list[dict[str, Any]]:
         statement: in Spark's SQL; `{name}` stands for the rows of a table.
         tables: these rows, by name.
     """
+    duckdb: Any = importlib.import_module("duckdb")  # imported by those who ask, as sqlglot is: both take their time
     with duckdb.connect(config=_SETTINGS) as connection:
         for name, rows in tables.items():
             connection.register(name, rows)
@@ -34,7 +34,7 @@ def ask(statement: str, tables: Mapping[str, pa.Table]) -> list[dict[str, Any]]:
 
 
 def _translated(statement: str, tables: Mapping[str, pa.Table]) -> str:
-    sqlglot: Any = importlib.import_module("sqlglot")  # as long an import as the answer takes: only for who asks
+    sqlglot: Any = importlib.import_module("sqlglot")
     named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
     ignore = sqlglot.ErrorLevel.IGNORE  # hints are Spark's own
     return "".join(sqlglot.transpile(named, read="spark", write="duckdb", identify=True, unsupported_level=ignore))
