@@ -44,7 +44,7 @@ def test_a_word_with_a_quote_does_not_end_the_statement() -> None:
 
 def test_each_named_threshold_gets_its_value() -> None:
     statement = NOW.put_into(statements.found(TABLES, LAWS))
-    assert "TIMESTAMP '2026-11-20 12:00:00.000000+00:00' + make_dt_interval(0, 0, 0, 300.000000)" in statement
+    assert "TIMESTAMP '2026-11-20 12:00:00.000000+00:00' + INTERVAL '300.000000' SECOND" in statement
     assert "0.95 * (agreed + differed)" in statement
     with pytest.raises(KeyError):
         NOW.put_into("SELECT :nothing")
