@@ -173,10 +173,9 @@ def _at_hand(rows: Rows) -> dict[str, pa.Table] | None:
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
         fetching = threads.map(lambda frame: fetched(completed(frame), MOST_AT_HAND), rows.values())
         for spec, table in zip(rows, fetching, strict=True):
-            left -= MOST_AT_HAND + 1 if table is None else table.num_rows
-            if left < 0 or table is None:
+            if table is None or table.num_rows > left:
                 return None
-            found[spec.name] = table
+            found[spec.name], left = table, left - table.num_rows
     return found
 
 

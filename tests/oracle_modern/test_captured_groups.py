@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from tests.support.captures import MODERN, capture
+from tests.truth.described_groups import SLACK_MS, STATES
 from transforms.coordinator.consumer import machine as consumer
 from transforms.coordinator.consumer.records import read as read_consumer
 from transforms.coordinator.consumer.requests import HeartbeatRequest
@@ -24,16 +25,6 @@ from transforms.coordinator.streams import machine as streams
 from transforms.coordinator.streams.records import read as read_streams
 from transforms.wire import segments
 from transforms.wire.records import decode
-
-_STATES = {
-    "EMPTY": "Empty",
-    "ASSIGNING": "Assigning",
-    "RECONCILING": "Reconciling",
-    "STABLE": "Stable",
-    "NOT_READY": "NotReady",
-}
-_SLACK_MS = 300
-"""A record's time is that of the append, a describe's those of the client that asked."""
 
 READERS = {
     "CONSUMER": (consumer.Machine, read_consumer, {3, 4, 5, 6, 7, 8, 16}),
@@ -102,7 +93,7 @@ def _described(line: dict[str, Any]) -> Standing:
             len(member["parts"]) if tasks is None else sum(len(of) for role in tasks.values() for of in role.values())
         )
         members[name] = (member["epoch"], held)
-    return Standing(_STATES[line["state"]], line["epoch"], line["assignment_epoch"], members)
+    return Standing(STATES[line["state"]], line["epoch"], line["assignment_epoch"], members)
 
 
 def test_a_group_is_at_every_moment_what_the_broker_described(folder: Path):
@@ -113,7 +104,7 @@ def test_a_group_is_at_every_moment_what_the_broker_described(folder: Path):
     for line in described:
         if line["gtype"] not in READERS:
             continue
-        since, until = line["t0"] * 1000 - _SLACK_MS, line["t1"] * 1000 + _SLACK_MS
+        since, until = line["t0"] * 1000 - SLACK_MS, line["t1"] * 1000 + SLACK_MS
         course = courses[line["group"], line["gtype"]]
         before = [standing for at, standing in course if at < since][-1:]
         assert _described(line) in [*before, *(standing for at, standing in course if since <= at <= until)], line

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tests.support.pure_pipeline import Row, Tables
 
-_STATES = {
+STATES = {
     "EMPTY": "Empty",
     "ASSIGNING": "Assigning",
     "RECONCILING": "Reconciling",
@@ -47,7 +47,7 @@ def standing_told(line: Row) -> Standing:
     """What the broker told."""
     held = {(name, *part) for name, member in line["members"].items() for part in parts_told(member)}
     return Standing(
-        _STATES[line["state"]], line["epoch"], line["assignment_epoch"], frozenset(line["members"]), frozenset(held)
+        STATES[line["state"]], line["epoch"], line["assignment_epoch"], frozenset(line["members"]), frozenset(held)
     )
 
 

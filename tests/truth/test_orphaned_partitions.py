@@ -8,10 +8,7 @@ from pathlib import Path
 
 from tests.support.captures import MODERN
 from tests.support.pure_pipeline import Row, Tables
-from tests.truth.described_groups import described, parts_told, timelines, topics_of
-
-_SLACK_MS = 300
-"""A record's time is that of the append, a describe's those of the client that asked."""
+from tests.truth.described_groups import SLACK_MS, described, parts_told, timelines, topics_of
 
 _LEAST = {
     "modern-4.2.0": (1_000, 4),
@@ -54,7 +51,7 @@ def test_what_nobody_has_is_what_the_broker_describes(folder: Path, tables: Tabl
     topics, found = topics_of(folder), Counter[bool]()
     known = timelines(tables, topics)
     for line in described(folder):
-        since, until = line["t0"] * 1000 - _SLACK_MS, line["t1"] * 1000 + _SLACK_MS
+        since, until = line["t0"] * 1000 - SLACK_MS, line["t1"] * 1000 + SLACK_MS
         if line["gtype"] == "SHARE" or not known[line["group"], line["gtype"]].stands_still(since, until):
             continue
         told = {

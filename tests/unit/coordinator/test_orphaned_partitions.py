@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tests.unit.coordinator.consumer_records import (
+    TOPIC_ID,
+    UNRELEASED,
+    UNREVOKED,
+    Moment,
+    Written,
+    parts,
+    stands,
+    targets,
+)
 from tests.unit.coordinator.evidence_rows import GROUP, Row, modern_records
 from tests.unit.coordinator.test_fold import counted, folded, items_of
 from transforms.coordinator.replay import replay_group, typed_records
-
-Written = tuple[int, str, Any]
-Moment = tuple[float, list[Written]]
-
-TOPIC_ID = "AAAAAAAADwAAAAAAAAAAAQ"
-STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
-
-
-def _parts(*partitions: int) -> list[Row]:
-    return [{"topicId": TOPIC_ID, "partitions": list(partitions)}] if partitions else []
 
 
 def _is(member: str, regex: str = "t.*") -> Written:
     return 5, member, {"clientId": f"{member}-client", "clientHost": "/10.0.0.1", "subscribedTopicRegex": regex}
 
 
-def _targets(epoch: int, **partitions: tuple[int, ...]) -> list[Written]:
-    given: list[Written] = [(7, name, {"topicPartitions": _parts(*each)}) for name, each in partitions.items()]
-    return [*given, (6, "", {"assignmentEpoch": epoch})]
-
-
-def _stands(member: str, epoch: int, *owned: int, state: int = STABLE, revoking: tuple[int, ...] = ()) -> Written:
-    having = {"assignedPartitions": _parts(*owned), "partitionsPendingRevocation": _parts(*revoking)}
-    return 8, member, {"memberEpoch": epoch, "previousMemberEpoch": epoch, "state": state, **having}
-
-
 BEGUN: Moment = (
     1_000,
-    [_is("a"), (3, "", {"epoch": 1}), *_targets(1, a=(0, 1)), _stands("a", 1, 0, 1)],
+    [_is("a"), (3, "", {"epoch": 1}), *targets(1, a=(0, 1)), stands("a", 1, 0, 1)],
 )
 LETS_GO: list[Moment] = [
-    (2_000, [_is("a", "u.*"), _stands("a", 1, state=UNREVOKED, revoking=(0, 1))]),
-    (3_000, [_stands("a", 1)]),
+    (2_000, [_is("a", "u.*"), stands("a", 1, state=UNREVOKED, revoking=(0, 1))]),
+    (3_000, [stands("a", 1)]),
 ]
 """A member changes its regular expression, which the coordinator will look at later, and gives back what it had."""
 
@@ -80,13 +68,13 @@ def test_nothing_is_told_of_a_group_that_holds_what_its_targets_give():
 
 def test_partitions_on_their_way_are_none():
     """Another member waits for what the first has yet to give up: the group is not Stable."""
-    moves = (2_000, [_is("b"), (3, "", {"epoch": 2}), *_targets(2, a=(0,), b=(1,)), _stands("b", 2, state=UNRELEASED)])
-    given_up = (3_000, [_stands("a", 2, 0)])
-    assert _spans(BEGUN, moves, given_up, (4_000, [_stands("b", 2, 1)])) == []
+    moves = (2_000, [_is("b"), (3, "", {"epoch": 2}), *targets(2, a=(0,), b=(1,)), stands("b", 2, state=UNRELEASED)])
+    given_up = (3_000, [stands("a", 2, 0)])
+    assert _spans(BEGUN, moves, given_up, (4_000, [stands("b", 2, 1)])) == []
 
 
 def test_it_is_over_when_somebody_has_the_partition():
-    assert _spans(BEGUN, *LETS_GO, (5_000, [_stands("a", 1, 1)])) == [
+    assert _spans(BEGUN, *LETS_GO, (5_000, [stands("a", 1, 1)])) == [
         (0, "a", 1, 3_000, None),
         (1, "a", 1, 3_000, 5_000),
     ]
@@ -94,7 +82,7 @@ def test_it_is_over_when_somebody_has_the_partition():
 
 def test_it_is_over_when_the_target_does_not_give_it_any_more():
     """A later target is a row of its own, also where one operation bumps, computes and takes it."""
-    again = (7_000, [(3, "", {"epoch": 2}), *_targets(2, a=(1,)), _stands("a", 2)])
+    again = (7_000, [(3, "", {"epoch": 2}), *targets(2, a=(1,)), stands("a", 2)])
     assert _spans(BEGUN, *LETS_GO, again) == [
         (0, "a", 1, 3_000, 7_000),
         (1, "a", 1, 3_000, 7_000),
@@ -105,8 +93,8 @@ def test_it_is_over_when_the_target_does_not_give_it_any_more():
 def test_it_is_interrupted_while_the_group_is_not_stable():
     """A static member that leaves for a while keeps the group Reconciling, without a bump."""
     at, two = BEGUN
-    begun = (at, [_is("b"), *two, _stands("b", 1)])
-    away, back = (4_000, [_stands("b", -2)]), (5_000, [_stands("b", 1)])
+    begun = (at, [_is("b"), *two, stands("b", 1)])
+    away, back = (4_000, [stands("b", -2)]), (5_000, [stands("b", 1)])
     spans = [(0, "a", 1, 3_000, 4_000), (1, "a", 1, 3_000, 4_000), (0, "a", 1, 5_000, None), (1, "a", 1, 5_000, None)]
     assert _spans(begun, *LETS_GO, away, back) == spans
 
@@ -125,7 +113,7 @@ def test_a_moment_of_no_length_is_none():
 
 def test_targets_of_which_an_epoch_is_missing_are_not_trusted():
     """What another member was given in the missing epoch would look like what nobody has."""
-    later = (2_000, [(3, "", {"epoch": 3}), *_targets(3), _stands("a", 3, 0)])
+    later = (2_000, [(3, "", {"epoch": 3}), *targets(3), stands("a", 3, 0)])
     assert _spans(BEGUN, later) == []
 
 
@@ -137,11 +125,11 @@ def test_one_of_several_that_share_a_partition_is_enough_to_have_it():
         return (
             14,
             member,
-            {"memberEpoch": 1, "previousMemberEpoch": 0, "state": 0, "assignedPartitions": _parts(*owned)},
+            {"memberEpoch": 1, "previousMemberEpoch": 0, "state": 0, "assignedPartitions": parts(*owned)},
         )
 
     begun: list[Written] = [joined("b"), joined("a"), (11, "", {"epoch": 1})]
-    given: list[Written] = [(13, name, {"topicPartitions": _parts(0, 1)}) for name in ("b", "a")]
+    given: list[Written] = [(13, name, {"topicPartitions": parts(0, 1)}) for name in ("b", "a")]
     taken = [stands("b", 0), stands("a")]
     assert _spans((1_000, [*begun, *given, (12, "", {"assignmentEpoch": 1}), *taken])) == [(1, "a", 1, 1_000, None)]
 
@@ -162,7 +150,7 @@ def test_a_streams_task_needs_somebody_to_run_it_and_no_standby():
 
 
 def test_the_history_may_be_cut_anywhere():
-    records = typed_records(modern_records(BEGUN, *LETS_GO, (5_000, [_stands("a", 1, 1)]), BUMPED))
+    records = typed_records(modern_records(BEGUN, *LETS_GO, (5_000, [stands("a", 1, 1)]), BUMPED))
     whole, _ = folded(items_of((records, [], [])), [])
     assert len(whole.orphaned_partitions) == 2
     for cut in range(len(records) + 1):

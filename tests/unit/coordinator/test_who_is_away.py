@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
+from tests.unit.coordinator.consumer_records import TOPIC_ID, UNREVOKED, Moment, Written, parts, stands, targets
 from tests.unit.coordinator.evidence_rows import GROUP, Row, modern_records
 from tests.unit.coordinator.test_client_rows import said
 from transforms.coordinator.replay import replay_group
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
 from transforms.findings.description.standing import AWAY
 
-Written = tuple[int, str, Any]
-Moment = tuple[float, list[Written]]
-
-TOPIC_ID = "AAAAAAAADwAAAAAAAAAAAQ"
-STABLE, UNREVOKED = 0, 1
-
-
-def _parts(*partitions: int) -> list[Row]:
-    return [{"topicId": TOPIC_ID, "partitions": list(partitions)}] if partitions else []
-
 
 def _is(member: str, instance: str | None = None) -> Written:
     return 5, member, {"instanceId": instance, "clientId": f"{member}-client", "subscribedTopicNames": ["t"]}
 
 
-def _targets(epoch: int, **partitions: tuple[int, ...]) -> list[Written]:
-    given: list[Written] = [(7, name, {"topicPartitions": _parts(*each)}) for name, each in partitions.items()]
-    return [*given, (6, "", {"assignmentEpoch": epoch})]
-
-
-def _stands(member: str, epoch: int, *owned: int, state: int = STABLE, revoking: tuple[int, ...] = ()) -> Written:
-    having = {"assignedPartitions": _parts(*owned), "partitionsPendingRevocation": _parts(*revoking)}
-    return 8, member, {"memberEpoch": epoch, "previousMemberEpoch": epoch, "state": state, **having}
-
-
 BEGUN: Moment = (
     1_000,
-    [_is("s-1", "s"), (3, "", {"epoch": 1}), *_targets(1, **{"s-1": (0, 1)}), _stands("s-1", 1, 0, 1)],
+    [_is("s-1", "s"), (3, "", {"epoch": 1}), *targets(1, **{"s-1": (0, 1)}), stands("s-1", 1, 0, 1)],
 )
-LEAVES: Moment = (2_000, [_stands("s-1", -2, 0, 1)])
+LEAVES: Moment = (2_000, [stands("s-1", -2, 0, 1)])
 HEIR: Moment = (
     3_000,
     [(8, "s-1", None), (7, "s-1", None), (5, "s-1", None)]
-    + [_is("s-2", "s"), (7, "s-2", {"topicPartitions": _parts(0, 1)}), _stands("s-2", 1, 0, 1)],
+    + [_is("s-2", "s"), (7, "s-2", {"topicPartitions": parts(0, 1)}), stands("s-2", 1, 0, 1)],
 )
-JOINED: Moment = (2_500, [_is("d"), (3, "", {"epoch": 2}), *_targets(2, **{"s-1": (0,), "d": (1,)}), _stands("d", 2)])
+JOINED: Moment = (2_500, [_is("d"), (3, "", {"epoch": 2}), *targets(2, **{"s-1": (0,), "d": (1,)}), stands("d", 2)])
 """Another one joins, which has nothing yet: what it is to have, the one that is away keeps."""
 
 
@@ -88,13 +67,13 @@ def test_who_leaves_for_a_while_is_away_with_what_it_has_until_its_heir_is_there
 
 
 def test_who_comes_back_by_its_own_id_is_at_an_epoch_again():
-    back = (3_000, [_stands("s-1", 1, 0, 1)])
+    back = (3_000, [stands("s-1", 1, 0, 1)])
     assert [row[:4] for row in _away(_replayed(BEGUN, LEAVES, back))] == [("s-1", 2_000, 3_000, 1)]
 
 
 def test_what_it_was_about_before_is_over_when_it_leaves():
-    gives_up = (1_500, [_stands("s-1", 1, 0, state=UNREVOKED, revoking=(1,))])
-    leaves = (2_000, [_stands("s-1", -2, 0, state=UNREVOKED)])
+    gives_up = (1_500, [stands("s-1", 1, 0, state=UNREVOKED, revoking=(1,))])
+    leaves = (2_000, [stands("s-1", -2, 0, state=UNREVOKED)])
     rows = _replayed(BEGUN, gives_up, leaves, HEIR)["reconciliations"]
     assert [(row["state"], row["from_at"], row["to_at"]) for row in rows] == [
         ("UNREVOKED_PARTITIONS", 1_500, 2_000),
@@ -112,7 +91,7 @@ def test_a_group_is_described_with_the_one_that_is_away_and_the_epochs_of_all_ot
 
 
 def test_it_is_told_when_each_member_got_to_an_epoch():
-    second = (4_000, [_stands("s-2", 2, 0)])
+    second = (4_000, [stands("s-2", 2, 0)])
     tables = _replayed(BEGUN, LEAVES, JOINED, HEIR, second)
     told = {(row["generation"], row["member_id"]): row["told_at"] for row in tables["generation_members"]}
     assert told == {(1, "s-1"): 1_000, (2, "s-1"): None, (2, "d"): 2_500, (2, "s-2"): 4_000}

@@ -99,7 +99,8 @@ class EpochProtocol(Protocol):
         """Return what a member is to have."""
 
     def assignor(self, group: Any) -> str | None:
-        """Return the server's assignor that most members want; None where nobody wants any."""
+        """Return the server's assignor that most members want; None where nobody wants any, or is asked."""
+        return None
 
     def computed_by(
         self,
@@ -109,7 +110,9 @@ class EpochProtocol(Protocol):
         elected: str | None,
         releases: Collection[Release],
     ) -> str | None:
-        """Return the assignor whose result the targets equal that were just computed, or "custom"; None = not known.
+        """Return the assignor whose result the targets equal that were just computed, or "custom".
+
+        None = it is not known, or there is one assignor only.
 
         Args:
             group: the group, with the targets.
@@ -118,6 +121,7 @@ class EpochProtocol(Protocol):
             elected: the assignor that the log or the members' wishes name.
             releases: those of the brokers, as far as they tell.
         """
+        return None
 
     def is_settled(self, group: Any) -> bool:
         """Whether all members have got to the newest target."""

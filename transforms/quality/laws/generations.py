@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from schemas.tables.gold import BEGINS
 from transforms.quality.laws.law import CLOCK, GENERATION, LIFE, Law
 
-_BEGIN = "coalesce(preparing_at, completing_at, stable_at, emptied_at)"
+_BEGIN = f"coalesce({', '.join(BEGINS)})"
 
 _NEIGHBOURS = f"""
     SELECT {GENERATION}, trigger, missing_before, preparing_at, ended_at, {_BEGIN} AS begin_at,

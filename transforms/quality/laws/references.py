@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from schemas.tables.gold import BEGINS
 from transforms.quality.laws.law import GENERATION, LIFE, Law
 
+_BEGIN = f"coalesce({', '.join(f'g.{name}' for name in BEGINS)})"
 _STORM = "cluster, group_id, started_at, ended_at, first_generation, last_generation, rebalance_count"
 
 LAWS = (
@@ -58,7 +60,7 @@ LAWS = (
                     coalesce(bool_or(g.generation = s.last_generation), false) AS has_last
                 FROM {{rebalance_storms}} s LEFT JOIN {{generations}} g ON s.cluster = g.cluster
                     AND s.group_id = g.group_id
-                    AND coalesce(g.preparing_at, g.completing_at, g.stable_at, g.emptied_at)
+                    AND {_BEGIN}
                         BETWEEN s.started_at AND s.ended_at
                 GROUP BY ALL
             ) WHERE found < rebalance_count OR NOT (has_first AND has_last)""",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -11,8 +11,6 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.rules import Release
-from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.world import World
@@ -57,21 +55,6 @@ class ShareEpochs(EpochProtocol):
     def target(self, group: Group, member_id: str) -> tuple[Part, ...]:
         """Return what a member is to have."""
         return parts_of(group.targets.get(member_id, {}))
-
-    def assignor(self, group: Group) -> str | None:
-        """Nobody is asked for a wish."""
-        return None
-
-    def computed_by(
-        self,
-        group: Group,
-        had: Mapping[str, Partitions],
-        names: Mapping[str, str],
-        elected: str | None,
-        releases: Collection[Release],
-    ) -> str | None:
-        """There is one assignor only."""
-        return None
 
     def is_settled(self, group: Group) -> bool:
         """Whether all members have taken the newest target."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import MsgspecError, Struct
@@ -12,7 +12,6 @@ from schemas.rows import GroupRequestRow, HeldTasks
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.kafka.states import ModernState, TaskState
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
@@ -65,21 +64,6 @@ class StreamsEpochs(EpochProtocol):
     def target(self, group: Group, member_id: str) -> tuple[Part, ...]:
         """Return what a member is to have."""
         return _parts(group.targets.get(member_id, Tasks()))
-
-    def assignor(self, group: Group) -> str | None:
-        """Nobody is asked for a wish."""
-        return None
-
-    def computed_by(
-        self,
-        group: Group,
-        had: Mapping[str, Partitions],
-        names: Mapping[str, str],
-        elected: str | None,
-        releases: Collection[Release],
-    ) -> str | None:
-        """There is one assignor only."""
-        return None
 
     def is_settled(self, group: Group) -> bool:
         """Whether all members have got to the newest target."""
