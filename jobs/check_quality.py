@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
-from jobs.quality.gate import Batch, digest, hold, reads_beside
+from jobs.quality.gate import Batch, digest, hold, laws_about, reads_beside
 from jobs.sources.logs.progress import logs_read
 from jobs.timelines.standing import standing
 from schemas.catalog import TABLES
@@ -40,11 +40,10 @@ def run(job: Job) -> None:
         for spec in changed:
             job.lake.contents.note_passed(spec, digest(spec))
     checks = sum(len(checks_of(spec)) for spec in filled)
-    laws = len(Batch({}, evidence={spec: job.lake.none_of(spec) for spec in filled}).laws) if filled else 0
     warnings = sum(not verdict.passed for verdict, _ in job.record.verdicts.values())
     audited = f", {len(job.record.verdicts)} of them on what is new" if job.record.verdicts else ""
     odd = f", {warnings} warnings" if warnings else ""
-    job.report.note(f"{checks} checks and {laws} laws of {len(filled)} tables{audited}{odd}")
+    job.report.note(f"{checks} checks and {len(laws_about(filled))} laws of {len(filled)} tables{audited}{odd}")
 
 
 def to_check(job: Job) -> list[TableSpec]:

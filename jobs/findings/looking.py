@@ -18,6 +18,7 @@ from jobs.timelines.writing import MOST_LISTED
 from schemas.table import TableSpec
 from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS, STANDING_COMMITS
 from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
+from transforms.given_rows import given
 from transforms.gold.client_refusals import at_home
 from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
@@ -87,8 +88,8 @@ def _earliest(groups: DataFrame, few: Sequence[Mapping[str, Any]] | None) -> int
 
 
 def _named(job: Job, changed: Mapping[str, float | None]) -> DataFrame:
-    rows = [(job.lake.cluster, group, at) for group, at in changed.items()]
-    return job.spark.createDataFrame(rows, "cluster STRING, group_id STRING, since DOUBLE")
+    rows = [{"cluster": job.lake.cluster, "group_id": group, "since": at} for group, at in changed.items()]
+    return given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
 
 
 def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:

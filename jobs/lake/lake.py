@@ -29,6 +29,7 @@ from jobs.lake.tables import Tables
 from schemas.spark import struct_type
 from schemas.table import Layer, TableSpec
 from transforms.errors import LakeError
+from transforms.given_rows import given
 from transforms.sql import literal, quoted
 
 log = logging.getLogger(__name__)
@@ -134,7 +135,7 @@ class Lake:
 
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""
-        return self.spark.createDataFrame([], struct_type(spec))
+        return given(self.spark, struct_type(spec))
 
     def append(self, spec: TableSpec, rows: DataFrame, at: datetime, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.
@@ -166,7 +167,7 @@ class Lake:
             Number of rows added.
         """
         before = self._created(spec)
-        count = self._tables.append_new(spec, rows, are_new=True)
+        count = self._tables.append(spec, rows)
         self.contents.wrote(spec, before, count)
         return count
 

@@ -26,6 +26,7 @@ from jobs.lake.table_files import setting
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
+from transforms.given_rows import given
 from transforms.sql import literal, quoted
 
 T = TypeVar("T")
@@ -112,9 +113,23 @@ class Tables:
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         if self.log(spec).state() is None:
-            return self._spark.createDataFrame([], struct_type(spec))
+            return given(self._spark, struct_type(spec))
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
+
+    def append(self, spec: TableSpec, rows: DataFrame) -> int:
+        """Add rows that nobody else can add: a commit that has nothing to look up before.
+
+        Args:
+            spec: the table.
+            rows: columns of the table in any order, `cluster` may be missing; the table has none of their keys.
+
+        Returns:
+            Number of rows added.
+        """
+        append = conforming(spec, of_cluster(spec, rows, self._cluster)).write.format("delta").mode("append")
+        commit = self.written(spec, lambda: self._saved(spec, append))
+        return commit.metrics.get("numOutputRows", 0) if commit else 0
 
     def append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -37,6 +37,7 @@ from schemas.expectations import checks_of
 from schemas.table import TableSpec
 from schemas.tables.quality import SET_ASIDE
 from transforms.errors import QualityError
+from transforms.given_rows import given
 from transforms.quality.laws.all_laws import LAWS
 from transforms.quality.laws.law import Law
 from transforms.quality.thresholds import Thresholds
@@ -81,9 +82,7 @@ class Batch:
     @property
     def laws(self) -> list[Law]:
         """Laws about these that all they read is there for."""
-        subjects = {spec.name for spec in self.subjects}
-        there = {spec.name for spec in (*self.subjects, *self.beside)} | {SOURCES}
-        return [law for law in LAWS if law.table in subjects and there.issuperset(law.reads)]
+        return laws_about(self.subjects, self.beside)
 
 
 @contextmanager
@@ -144,6 +143,13 @@ def digest(spec: TableSpec) -> str:
     return hashlib.blake2b(held_to.encode("utf-8"), digest_size=8).hexdigest()
 
 
+def laws_about(subjects: Iterable[TableSpec], beside: Iterable[TableSpec] = ()) -> list[Law]:
+    """Return the laws about tables that all they read is there for, be it beside these."""
+    names = {spec.name for spec in subjects}
+    there = names | {spec.name for spec in beside} | {SOURCES}
+    return [law for law in LAWS if law.table in names and there.issuperset(law.reads)]
+
+
 def reads_beside(specs: Sequence[TableSpec]) -> list[TableSpec]:
     """Return the tables that laws about some tables look at beside these."""
     names = {name for law in LAWS if law.table in {spec.name for spec in specs} for name in law.reads}
@@ -194,7 +200,15 @@ def thresholds(job: Job, left_out: int = 0) -> Thresholds:
 
 
 def _sources(job: Job, spoken: Mapping[str, float]) -> DataFrame:
-    rows = [
-        (job.settings.cluster, source, datetime.fromtimestamp(at / 1000, timezone.utc)) for source, at in spoken.items()
-    ]
-    return job.spark.createDataFrame(rows, SOURCES_SCHEMA).coalesce(1)
+    return given(
+        job.spark,
+        SOURCES_SCHEMA,
+        (
+            {
+                "cluster": job.settings.cluster,
+                "source": source,
+                "newest_at": datetime.fromtimestamp(at / 1000, timezone.utc),
+            }
+            for source, at in spoken.items()
+        ),
+    )

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from jobs.frame.exit_codes import ExitCode, exit_code_of
 from jobs.frame.report import Report, Step
@@ -29,6 +28,7 @@ from schemas.tables.quality import RESULTS, RUNS, SET_ASIDE
 from schemas.tables.quality import TABLES as QUALITY
 from schemas.tables.silver import REJECTED
 from transforms.errors import RebalanceError
+from transforms.given_rows import given
 
 log = logging.getLogger(__name__)
 
@@ -155,15 +155,17 @@ def _count(verdict: Verdict, at: datetime) -> Count:
     return Count(verdict.table.full_name, verdict.check, verdict.meaning, severity, *found, at.isoformat())
 
 
-def _step(step: Step) -> tuple[str, float, int | None, int, int]:
+def _step(step: Step) -> dict[str, Any]:
     """Return a step as `quality.runs` has it; what it read is known where all of that is kept, or counted."""
     rejected = step.written[REJECTED.full_name]
     raw = sum(step.written[spec.full_name] for spec in BRONZE)
     is_ingest = step.name.startswith("ingest_")
     read = raw + rejected + step.left_out if is_ingest else None
-    return step.name, round(step.seconds, 3), read, step.written.total(), rejected
+    named = {"name": step.name, "seconds": round(step.seconds, 3), "rows_read": read}
+    return named | {"rows_written": step.written.total(), "rows_rejected": rejected}
 
 
 def _frame(lake: Lake, spec: TableSpec, rows: list[tuple[Any, ...]]) -> DataFrame:
+    """Return rows as a frame; each has a value for each column of the table, in its order."""
     assert spec.layer is Layer.QUALITY
-    return lake.spark.createDataFrame(rows, struct_type(spec)).select(*map(F.col, spec.columns))
+    return given(lake.spark, struct_type(spec), (dict(zip(spec.columns, row, strict=True)) for row in rows))

@@ -15,6 +15,7 @@ from jobs.sources.topic.brokers import TOPIC, extent
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import REJECTED
 from transforms.errors import SourceError
+from transforms.given_rows import given
 from transforms.topic_position import Extent, Loss, Position, losses, not_reached, start, waiting
 
 STEP = "read_topic"
@@ -84,7 +85,7 @@ def _tell(job: Job, gone: list[Loss], at: datetime) -> None:
             "were read: run more often"
         )
     if gone:
-        rows = job.spark.createDataFrame([_lost(loss) for loss in gone], RECORD_TYPE)
+        rows = given(job.spark, RECORD_TYPE, map(_lost, gone))
         job.append([(REJECTED, rejected_rows(rows))], at)
 
 

@@ -25,6 +25,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.silver import GROUP_REQUESTS
 from transforms.findings.evidence import KINDS, Evidence, Request
+from transforms.given_rows import given
 
 GROUP = ("cluster", "group_id")
 FINDING = (*GROUP, "finding")
@@ -86,7 +87,7 @@ def as_it_is(rows: DataFrame) -> DataFrame:
 
 def nothing(like: DataFrame, spec: TableSpec) -> DataFrame:
     """Return a table of findings without a row."""
-    return like.sparkSession.createDataFrame([], struct_type(spec))
+    return given(like.sparkSession, struct_type(spec))
 
 
 def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec) -> DataFrame:

@@ -1,0 +1,29 @@
+"""Rows that the driver has, as a frame that no query has to compute.
+
+Spark makes a frame of a list of Python rows by starting Python workers for it, which takes seconds in a young session.
+Arrow's rows go straight into the plan, and where there are none, whatever is built on them is planned away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+
+def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[str, Any]] = ()) -> DataFrame:
+    """Return rows as a frame.
+
+    Args:
+        spark: the session.
+        kind: the frame's columns; as a type, or in SQL's words.
+        rows: plain values by column, structs as mappings; moments know their time zone. A column that a row does not
+            have is null.
+    """
+    columns = cast("StructType", StructType.fromDDL(kind)) if isinstance(kind, str) else kind
+    found: DataFrame = spark.createDataFrame(pa.Table.from_pylist(list(rows), schema=to_arrow_schema(columns)), columns)
+    return found
