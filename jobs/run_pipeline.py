@@ -38,6 +38,7 @@ def run(job: Job) -> None:
     if closed is not None:
         raise closed
     if getattr(job.arguments, "publish", False):
+        job.record.keep_verdicts(job.lake)  # the report leads to them
         publish_report.run(job)
 
 

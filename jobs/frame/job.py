@@ -161,9 +161,9 @@ def _run(
     try:
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
         lake.open()
-        job = Job(settings, lake, report, arguments)
+        job = Job(settings, lake, report, arguments, RunRecord(site=_site(settings)))
         with (
-            job.record.kept(lake, report, _site(settings)) if writes else nullcontext(),
+            job.record.kept(lake, report) if writes else nullcontext(),
             lake.held(settings.lake.lock_wait_s) if writes else nullcontext(),
         ):
             try:

@@ -50,7 +50,7 @@ class Report:
     """
 
     def __init__(self, console: Console | None = None, on_stderr: bool = False) -> None:
-        self.console = console or Console(highlight=False, soft_wrap=True, stderr=on_stderr)
+        self.console = console or Console(highlight=False, soft_wrap=True, stderr=on_stderr, force_jupyter=False)
         self.written: Counter[str] = Counter()
         self.steps: list[Step] = []
         self.said: list[str] = []

@@ -48,6 +48,7 @@ class RunRecord:
         verdicts: what its rows were held to, with the moment; the last one of each check counts.
         groups: ids of the groups that it replayed; None = too many to list, or not known.
         run_id: names the run.
+        site: folder for the pages about quality; None = none are written.
     """
 
     started_at: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
@@ -55,6 +56,8 @@ class RunRecord:
     verdicts: dict[tuple[str, str], tuple[Verdict, datetime]] = field(default_factory=dict)
     groups: Sequence[str] | None = None
     run_id: str = ""
+    site: Path | None = None
+    _kept: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Make up the name: runs sort by it, and two at the same moment differ."""
@@ -84,13 +87,12 @@ class RunRecord:
         return lake.add(SET_ASIDE, _frame(lake, SET_ASIDE, rows)) if rows else 0
 
     @contextmanager
-    def kept(self, lake: Lake, report: Report, site: Path | None) -> Iterator[None]:
+    def kept(self, lake: Lake, report: Report) -> Iterator[None]:
         """Do the work of a run, and keep what there is to say of it, however it ends.
 
         Args:
             lake: the lake.
             report: its steps.
-            site: folder for the pages about quality; None = none are written.
         """
         lake.create(QUALITY)
         try:
@@ -98,32 +100,41 @@ class RunRecord:
         except BaseException as error:
             why = " ".join(str(error).split()) or type(error).__name__
             try:
-                self._keep(lake, report, site, exit_code_of(error), why)
+                self._keep(lake, report, exit_code_of(error), why)
             except Exception as another:  # noqa: BLE001 (what ended the run is what must be told)
                 log.warning("the run could not be noted: %s", another)
             raise
-        self._keep(lake, report, site, ExitCode.DONE, "")
+        self._keep(lake, report, ExitCode.DONE, "")
 
-    def _keep(self, lake: Lake, report: Report, site: Path | None, exit_code: ExitCode, failure: str) -> None:
+    def _keep(self, lake: Lake, report: Report, exit_code: ExitCode, failure: str) -> None:
         """Write a commit to each table; that a run cannot be kept is no reason to end otherwise than it did."""
         try:
             with ThreadPoolExecutor(1) as threads:
-                keeping = threads.submit(self._keep_verdicts, lake, site) if self.verdicts else None
+                keeping = threads.submit(self._keep_verdicts, lake)
                 lake.add(RUNS, _frame(lake, RUNS, [self._run(lake, report, exit_code, failure)]))
-                if keeping is not None:
-                    keeping.result()
+                keeping.result()
         except (RebalanceError, OSError) as error:
             log.warning("what there is to say of the run could not be kept whole: %s", error)
 
-    def _keep_verdicts(self, lake: Lake, site: Path | None) -> None:
+    def keep_verdicts(self, lake: Lake) -> None:
+        """Keep and show the verdicts of the run so far, for pages that lead there; at its end they are kept anyway."""
+        try:
+            self._keep_verdicts(lake)
+        except (RebalanceError, OSError) as error:
+            log.warning("the results of the checks could not be kept whole: %s", error)
+
+    def _keep_verdicts(self, lake: Lake) -> None:
         """Have them judged, keep the results, and show them beside those of tables that the run had no rows for."""
-        now = [_count(verdict, at) for verdict, at in self.verdicts.values()]
+        now = [_count(*self.verdicts[key]) for key in self.verdicts if key not in self._kept]
+        if not now:
+            return
+        self._kept |= self.verdicts.keys()
         tables = {count.table for count in now}
         order = [spec.full_name for spec in TABLES]
         known = [Count(**each) for each in lake.notes.get(_LATEST) or [] if each.keys() == asdict(now[0]).keys()]
         before = [count for count in known if count.table in order and count.table not in tables]
         latest = sorted([*before, *now], key=lambda count: order.index(count.table))
-        failed = {(count.table, count.check) for count in Judge(site).failed(latest)}
+        failed = {(count.table, count.check) for count in Judge(self.site).failed(latest)}
         rows = [
             (lake.cluster, self.run_id, each.table, each.check, each.severity, (each.table, each.check) not in failed)
             + (each.failed_row_count, list(each.sample), datetime.fromisoformat(each.at))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from schemas.kafka_errors import ERROR_CODES, ERROR_NAMES
+from transforms.findings.storms.barrier import OFFER
 from transforms.report.names import generation_anchor, page_name
 from transforms.report.rows import GroupRows, Row, rebalanced_at
 from transforms.report.words import client, clock, count, duration, number, share, span, tally, words
@@ -44,6 +45,7 @@ class Finding:
         facts: what else is known, as (name, value).
         advice: what would help.
         price: what that costs; empty where the advice names no price.
+        otherwise: another way, with its price; empty where there is none.
         evidence_columns: names of the cells of the evidence.
         evidence: rows that show it, the first ones only where there are very many.
         evidence_count: how many there are.
@@ -65,6 +67,7 @@ class Finding:
     facts: tuple[tuple[str, str], ...]
     advice: str
     price: str
+    otherwise: str
     rank: float
     evidence_columns: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = field(default=())
@@ -87,7 +90,7 @@ def storm(row: Row, generations: Sequence[Row] = ()) -> Finding:
     """Return a storm; its evidence are the generations whose rebalances it is made of."""
     parts = [each for each in generations if _is_within(row, rebalanced_at(each))]
     length = row["ended_at"] - row["started_at"]
-    advice, price = _advice(row["advice"])
+    advice, price, otherwise = _advice(row["advice"])
     return Finding(
         anchor=f"storm-{row['started_at']:.0f}",
         kind="storm",
@@ -116,6 +119,7 @@ def storm(row: Row, generations: Sequence[Row] = ()) -> Finding:
         ),
         advice=advice,
         price=price,
+        otherwise=otherwise,
         rank=float(row["unstable_ms"] or 0),
         evidence_columns=("generation", "began", "trigger", "client", "reason as logged", "took"),
         evidence=tuple(_generation(each) for each in parts[:MOST_EVIDENCE]),
@@ -127,7 +131,7 @@ def burst(row: Row, requests: Sequence[Row] = ()) -> Finding:
     """Return a burst; its evidence are the requests that were refused."""
     code = ERROR_CODES.get(row["error"])
     parts = [each for each in requests if each["observed_error"] == code and _is_within(row, each["at"])]
-    advice, price = _advice(row["advice"])
+    advice, price, otherwise = _advice(row["advice"])
     stale = _sent(row)
     return Finding(
         anchor=f"burst-{row['error']}-{row['started_at']:.0f}",
@@ -155,6 +159,7 @@ def burst(row: Row, requests: Sequence[Row] = ()) -> Finding:
         ),
         advice=advice,
         price=price,
+        otherwise=otherwise,
         rank=float((row["lost_commit_count"] or 0) + row["error_count"]),
         evidence_columns=("answered", "request", "member", "state", "answer", "line of the log"),
         evidence=tuple(Evidence(request_cells(each)) for each in parts[:MOST_EVIDENCE]),
@@ -185,10 +190,12 @@ def _is_within(row: Row, at: float | None) -> bool:
     return at is not None and row["started_at"] <= at <= row["ended_at"]
 
 
-def _advice(text: str) -> tuple[str, str]:
-    """Part what would help from what it costs, where the advice names a price as the findings word it."""
-    advice, found, price = text.partition("; the price: ")
-    return (f"{advice}.", price[:1].upper() + price[1:]) if found else (text, "")
+def _advice(text: str) -> tuple[str, str, str]:
+    """Part what would help from what it costs and from another way, where the advice names them as findings word it."""
+    first, offer, rest = text.partition(f" {OFFER}")
+    otherwise = f"{offer}{rest}".strip()
+    advice, found, price = first.partition("; the price: ")
+    return (f"{advice}.", price[:1].upper() + price[1:], otherwise) if found else (first, "", otherwise)
 
 
 def _partition_time(ms: float | None) -> str:

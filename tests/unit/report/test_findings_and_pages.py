@@ -35,6 +35,14 @@ def test_a_burst_has_the_requests_with_its_error_as_evidence() -> None:
     assert [row.cells[-2:] for row in found.evidence] == [("ILLEGAL_GENERATION", "f:7")]
 
 
+def test_another_way_stands_apart_from_the_first_one_and_its_price() -> None:
+    offer = "With group.protocol=consumer 3 of 5 times would not have been. The price: brokers of 4.0."
+    storms = [storm(1, 2, advice=f"Mend it; the price: it takes time. {offer}"), storm(3, 4, advice=f"Wait. {offer}")]
+    found = findings_of(group(rebalance_storms=storms))
+    assert {(each.advice, each.price) for each in found} == {("Mend it.", "It takes time."), ("Wait.", "")}
+    assert {each.otherwise for each in found} == {offer}
+
+
 def test_advice_and_its_price_are_told_apart_and_advice_without_one_stays_whole() -> None:
     storms, bursts = [storm(1, 2)], [burst(3, 4)]
     found = findings_of(group(rebalance_storms=storms, illegal_generation_bursts=bursts))

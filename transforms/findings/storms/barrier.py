@@ -27,6 +27,10 @@ older one, of Scala, writes an instance id as None or Some(id)."""
 _NOT_TOLD = "unknown/unknown"
 
 
+OFFER = "With group.protocol=consumer "
+"""How the sentence begins."""
+
+
 def without_barrier(evidence: Evidence) -> str | None:
     """Return what group.protocol=consumer would have spared the members of a classic group in a storm, and the price.
 
@@ -46,7 +50,7 @@ def without_barrier(evidence: Evidence) -> str | None:
     if found.avoided_ms and found.observed_ms:
         of_time = f" ({duration(found.avoided_ms)} of {duration(found.observed_ms)}, all members together)"
     return (
-        f"With group.protocol=consumer {found.avoided} of the {found.observed} times that a member stood still for a "
+        f"{OFFER}{found.avoided} of the {found.observed} times that a member stood still for a "
         f"rebalance would not have been{of_time}: it kept all that it had. The price: brokers of 4.0 or later, and "
         "clients that know it (Java from 4.0, librdkafka from 2.12"
         f"{f'; seen here: {listed(seen)}' if seen else ''}); the broker shares the partitions out, and the session is "
