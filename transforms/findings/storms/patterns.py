@@ -36,7 +36,10 @@ _EITHER = {"crash_or_pause": ("crash_loop", "lost_session")}
 """Patterns that say which of others it may be: told only where the evidence does not make it one of them."""
 
 _LOOPS = ("crash_loop", "lost_session", "crash_or_pause", "slow_poll_loop", "flapping_member")
-"""Patterns of what happens again and again: what happened once or twice is none of them."""
+"""Patterns of what happens again and again: what happened once is none of them."""
+
+_JUST_BACK_MS = 60_000
+"""Whoever goes again so soon after it came back goes for the same reason; later, two times may be a coincidence."""
 
 _HELD_UP = "slow_revoker"
 
@@ -110,9 +113,14 @@ def _is_whole(name: str, fitting: list[list[Cause]], evidence: Evidence) -> bool
 
 
 def _goes_round(evidence: Evidence, fitting: list[list[Cause]]) -> bool:
-    """Whether something happened so often that it is no chance: twice may be, even to one client."""
-    stays = {id(c.stay) for each in fitting for c in each if c.stay is not None}
-    return max(len(stays), *_times(evidence, fitting).values(), 0) >= OFTEN
+    """Whether something happened so often that it is no chance: twice may be, unless to a client that was just back."""
+    stays = {id(c.stay): c.stay for each in fitting for c in each if c.stay is not None}
+    is_often = max(len(stays), *_times(evidence, fitting).values(), 0) >= OFTEN
+    return is_often or any(id(stay.before) in stays and _was_short(stay) for stay in stays.values())
+
+
+def _was_short(stay: Stay) -> bool:
+    return stay.joined_at is not None and stay.ended_at is not None and stay.ended_at - stay.joined_at <= _JUST_BACK_MS
 
 
 def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
