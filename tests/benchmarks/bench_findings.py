@@ -143,6 +143,7 @@ def page(cases: list[Case], seed: int, took_s: float, is_in_sight: bool = False)
         bursts=" and ".join(BURSTS),
         seed=seed,
         seen=_IN_SIGHT if is_in_sight else _OUT_OF_SIGHT,
+        further=" --in-sight" if is_in_sight else "",
         date=f"{datetime.now(timezone.utc):%d %B %Y}".lstrip("0"),
         machine=f"{cpu_count()} cores ({machine()}), Python {python_version()}",
         took=f"{took_s / 60:.0f} min",

@@ -16,7 +16,7 @@ from transforms.findings.storms.barrier import without_barrier
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.facts import Facts
 from transforms.findings.storms.kinds import Kind
-from transforms.findings.storms.patterns import Pattern
+from transforms.findings.storms.patterns import MAIN_SHARE, Pattern
 from transforms.findings.storms.with_epochs import longer_session, slow_revoker, static_with_epochs
 
 _POLL = "max.poll.interval.ms"
@@ -217,7 +217,14 @@ def _mixed(facts: Facts, causes: list[list[Cause]], is_harmless: bool) -> str:
         for kind in {cause.kind for cause in each}:
             counts[kind] = counts.get(kind, 0) + 1
     parts = [f"{kind.value} ({count})" for kind, count in sorted(counts.items(), key=lambda item: -item[1])]
-    said = f"No single story fits half of the {facts.row.rebalance_count} rebalances: {'; '.join(parts[:4])}."
+    count = facts.row.rebalance_count
+    is_seldom = max(counts.values()) >= MAIN_SHARE * count
+    said = (
+        f"What made most of the {count} rebalances is neither a habit of anybody's nor a restart of all"
+        if is_seldom
+        else f"No single story fits half of the {count} rebalances"
+    )
+    said += f": {'; '.join(parts[:4])}."
     if is_harmless:
         return (
             f"{said} They fell together by chance: nobody went as often as {OFTEN} times, and at most one process "

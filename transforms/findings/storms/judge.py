@@ -49,7 +49,7 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
     ratio = None if unstable_ms is None or until <= first else unstable_ms / (until - first)
     stays = stays_of(evidence)
     causes = causes_of(evidence, stays)
-    pattern = pattern_of(evidence, causes)
+    pattern = pattern_of(evidence, causes, stays)
     client = most_frequent(client for clients in clients_of(pattern) for client in clients)
     mean_gap_ms = (last - first) / (len(times) - 1) if len(times) > 1 else None
     row = RebalanceStormRow(

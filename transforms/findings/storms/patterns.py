@@ -10,7 +10,7 @@ from schemas.words import STORM_PATTERNS
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
 from transforms.findings.stay import Stay
-from transforms.findings.stays import OFTEN
+from transforms.findings.stays import OFTEN, Stays
 from transforms.findings.storms.causes import FIRST, Cause
 from transforms.findings.storms.costs import length_of_union, unstable_intervals
 from transforms.findings.storms.kinds import Kind
@@ -38,6 +38,9 @@ _EITHER = {"crash_or_pause": ("crash_loop", "lost_session")}
 _LOOPS = ("crash_loop", "lost_session", "crash_or_pause", "slow_poll_loop", "flapping_member")
 """Patterns of what happens again and again: what happened once is none of them."""
 
+_JUST_BACK_MS = 60_000
+"""Whoever goes again so soon after it came back goes for the same reason; later, two times may be a coincidence."""
+
 _HELD_UP = "slow_revoker"
 
 HARMLESS = ("rolling_restart", "scaling")
@@ -56,7 +59,8 @@ class Pattern:
         name: one of `schemas.words.STORM_PATTERNS`.
         share: part of the rebalances that fit it.
         fitting: for each rebalance the causes of it that fit.
-        is_harmless: a restart or a scaling that was done once, or things of every day that fell together.
+        is_harmless: a restart or a scaling that was done once, things of every day that fell together, or comings and
+            goings of which nothing shows that they are more than that.
     """
 
     name: str
@@ -65,11 +69,17 @@ class Pattern:
     is_harmless: bool = False
 
 
-def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
-    """Find the pattern of a storm."""
-    comings = _Comings(evidence, causes)
+def pattern_of(evidence: Evidence, causes: list[list[Cause]], stays: Stays) -> Pattern:
+    """Find the pattern of a storm.
+
+    Args:
+        evidence: of the storm.
+        causes: of each of its rebalances.
+        stays: of the group's members around it.
+    """
+    comings = _Comings(evidence, causes, stays)
     fitting = {name: [[c for c in each if fits(c)] for each in causes] for name, fits in _tests(comings).items()}
-    counts = {name: sum(map(bool, each)) for name, each in fitting.items() if _is_whole(name, each)}
+    counts = {name: sum(map(bool, each)) for name, each in fitting.items() if _is_whole(name, each, evidence)}
     for either, each in _EITHER.items():
         if max(counts.get(name, 0) for name in each) >= MAIN_SHARE * len(causes):
             counts.pop(either, None)
@@ -85,7 +95,7 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]]) -> Pattern:
     share = sum(map(bool, known)) / len(causes)
     if share >= MAIN_SHARE:
         return Pattern("mixed", share, known, comings.are_of_every_day())
-    return Pattern("unknown", 1 - share, causes)
+    return Pattern("unknown", 1 - share, causes, comings.are_seldom())
 
 
 def _is_held_up(evidence: Evidence, causes: list[list[Cause]]) -> bool:
@@ -95,17 +105,22 @@ def _is_held_up(evidence: Evidence, causes: list[list[Cause]]) -> bool:
     return len(held) > 1 and sum(wait.of_ms for wait in held) >= MAIN_SHARE * whole_ms
 
 
-def _is_whole(name: str, fitting: list[list[Cause]]) -> bool:
+def _is_whole(name: str, fitting: list[list[Cause]], evidence: Evidence) -> bool:
     """Whether what fits a pattern has what makes it one; else it is at most a part of what goes on."""
     if name in _LOOPS:
-        return _goes_round(fitting)
+        return _goes_round(evidence, fitting)
     return name != "scaling" or any(cause.kind is not Kind.RESTART for each in fitting for cause in each)
 
 
-def _goes_round(fitting: list[list[Cause]]) -> bool:
-    """Whether something happened to a client again, or so often that it is no chance whom it happened to."""
+def _goes_round(evidence: Evidence, fitting: list[list[Cause]]) -> bool:
+    """Whether something happened so often that it is no chance: twice may be, unless to a client that was just back."""
     stays = {id(c.stay): c.stay for each in fitting for c in each if c.stay is not None}
-    return len(stays) >= OFTEN or len({stay.origin.key for stay in stays.values()}) < len(stays)
+    is_often = max(len(stays), *_times(evidence, fitting).values(), 0) >= OFTEN
+    return is_often or any(id(stay.before) in stays and _was_short(stay) for stay in stays.values())
+
+
+def _was_short(stay: Stay) -> bool:
+    return stay.joined_at is not None and stay.ended_at is not None and stay.ended_at - stay.joined_at <= _JUST_BACK_MS
 
 
 def _tests(comings: _Comings) -> dict[str, Callable[[Cause], bool]]:
@@ -134,10 +149,11 @@ class _Comings:
         is_rolling: returns are a rolling restart.
     """
 
-    def __init__(self, evidence: Evidence, causes: list[list[Cause]]) -> None:
+    def __init__(self, evidence: Evidence, causes: list[list[Cause]], stays: Stays) -> None:
+        self._each = causes
         self._all = in_all = [cause for each in causes for cause in each]
         members = max((row.member_count or 0 for row in evidence.generations), default=0)
-        rounds = [Round(in_all, kinds, members) for kinds in RETURNS]
+        rounds = [Round(in_all, kinds, members, stays) for kinds in RETURNS]
         self._round = next((each for each in rounds if each.is_rolling()), rounds[0])
         self.is_rolling = self._round.is_rolling()
         self.rounds = self._round.times
@@ -146,7 +162,8 @@ class _Comings:
             for cause in in_all
             if cause.stay is not None and cause.kind in (*_MISHAPS, Kind.RESTART, Kind.RETURN)
         }
-        self._times = _times_of_restarts(evidence, causes, self.kind_of)
+        restarts = [[cause for cause in each if self.kind_of(cause) is Kind.RESTART] for each in causes]
+        self._times = _times(evidence, restarts)
         self._away_together = away_together(cause for cause in in_all if cause.kind is Kind.RESTART)
         self.turns = _turns(filter(self.is_scaled, in_all))
 
@@ -172,6 +189,16 @@ class _Comings:
         is_known = all(cause.kind in (*_MEANT, *_MISHAPS) for cause in self._all)
         return is_known and len(mishaps) <= 1 and not any(map(self.is_flap, self._all))
 
+    def are_seldom(self) -> bool:
+        """Whether somebody came or went in each rebalance, but all together too seldom for a habit.
+
+        Where two are known to have died, paused or been slow, it is not: that is more than falls together by chance.
+        """
+        goings = {id(c.stay): c for c in self._all if c.stay is not None and c.stay.ended_at is not None}
+        mishaps = sum(cause.kind in _MISHAPS or self._is_death(cause) for cause in goings.values())
+        is_of_somebody = all(any(cause.stay is not None for cause in each) for each in self._each)
+        return is_of_somebody and len(goings) < OFTEN and mishaps <= 1
+
     @staticmethod
     def _is_death(cause: Cause) -> bool:
         return cause.kind is Kind.DEPARTURE and cause.stay is not None and cause.stay.end_cause == "session_expired"
@@ -183,22 +210,20 @@ class _Comings:
         return self._habits.get((cause.stay.origin.key, cause.stay.end_cause), cause.kind)
 
 
-def _times_of_restarts(
-    evidence: Evidence, causes: list[list[Cause]], kind_of: Callable[[Cause], Kind]
-) -> Counter[tuple[str | None, ...]]:
-    """Return by client how often it left, or how often it came; at the founding of a group everybody comes."""
-    left: dict[int, Stay] = {}
+def _times(evidence: Evidence, causes: list[list[Cause]]) -> Counter[tuple[str | None, ...]]:
+    """Return by client how often it went, or how often it came; at the founding of a group everybody comes."""
+    went: dict[int, Stay] = {}
     came: dict[int, Stay] = {}
     for row, each in zip(evidence.generations, causes, strict=True):
         for cause in each:
-            if cause.stay is None or kind_of(cause) is not Kind.RESTART:
+            if cause.stay is None:
                 continue
-            left[id(cause.stay)] = cause.stay
+            went[id(cause.stay)] = cause.stay
             if cause.stay.after is not None:
                 came[id(cause.stay.after)] = cause.stay.after
             if cause.trigger == "member_joined" and row.generation > FIRST:
                 came[id(cause.stay)] = cause.stay
-    return Counter(stay.origin.key for stay in left.values()) | Counter(stay.origin.key for stay in came.values())
+    return Counter(stay.origin.key for stay in went.values()) | Counter(stay.origin.key for stay in came.values())
 
 
 def _turns(causes: Iterable[Cause]) -> int:
