@@ -19,7 +19,7 @@ from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
 from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.evidence.exchanges import observed_of
-from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     LOOK_AHEAD_MS,
@@ -80,7 +80,7 @@ class GroupWalk:
         if row is not None:
             # Of the many nothing but the first tells anything.
             is_telling = row.api not in UNCHANGING_APIS or self._presence.heard_from == inf
-            if is_telling and item.kind is Kind.REQUEST:
+            if is_telling and item.kind is REQUEST:
                 self._classic.notice_request(item, row)
         elif item.line is not None:
             if item.line.group_id is not None:
@@ -118,7 +118,7 @@ class GroupWalk:
         """Take a piece of evidence."""
         row = item.request
         if row is not None:
-            if item.kind is not Kind.REQUEST or not self._take_request(item, row):
+            if item.kind is not REQUEST or not self._take_request(item, row):
                 self._classic.take(item)
         elif item.modern:
             self._take_records(item)

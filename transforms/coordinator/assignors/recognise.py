@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from transforms.coordinator.assignors.classify import classify, shown_counts
-from transforms.coordinator.assignors.subscriptions import MemberSubscription, of_wire
+from transforms.coordinator.assignors.subscriptions import MemberSubscription, TopicPartition, of_wire
 from transforms.coordinator.timeline.facts import GenerationFacts, value_of
 from transforms.wire.consumer_protocol import read_subscription
 
@@ -22,14 +22,25 @@ def assignor_of(row: GenerationFacts) -> str | None:
     members = row.first_members
     if value_of(row.protocol_type) != "consumer" or not members:
         return None
-    sent = {member_id: member.assigned for member_id, member in members.items() if member.assigned is not None}
-    known = {key: member for key, member in members.items() if member.subscription is not None}
-    if len(sent) < len(members) or len(known) < len(members) or sum(map(len, sent.values())) > MOST_PARTITIONS:
-        return None
-    subscriptions = {
-        key: _subscription(member.subscription or b"", member.group_instance_id) for key, member in known.items()
-    }
-    return classify(subscriptions, shown_counts(subscriptions, sent), sent, value_of(row.protocol))
+    shares, partition_count = [], 0
+    for member_id, member in members.items():
+        if member.assigned is None or member.subscription is None:
+            return None
+        partition_count += len(member.assigned)
+        shares.append((member_id, member.group_instance_id, member.subscription, member.assigned))
+    elected = value_of(row.protocol)
+    return None if partition_count > MOST_PARTITIONS else _assignor(tuple(shares), elected)
+
+
+Share = tuple[str, str | None, bytes, tuple[TopicPartition, ...]]
+"""A member: its id, its instance, what it subscribed with, what it got."""
+
+
+@lru_cache(maxsize=256)  # a group that shares out over and over does it mostly alike
+def _assignor(shares: tuple[Share, ...], elected: str | None) -> str:
+    sent = {member_id: assigned for member_id, _, _, assigned in shares}
+    subscriptions = {member_id: _subscription(raw, instance_id) for member_id, instance_id, raw, _ in shares}
+    return classify(subscriptions, shown_counts(subscriptions, sent), sent, elected)
 
 
 @lru_cache(maxsize=4096)

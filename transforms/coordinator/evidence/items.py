@@ -10,6 +10,7 @@ from enum import IntEnum
 from functools import lru_cache
 from hashlib import blake2b
 from math import inf
+from typing import Final
 
 from msgspec import Struct
 
@@ -24,6 +25,12 @@ class Kind(IntEnum):
     LINE = 2
     RECORD = 3
 
+
+# By name, for what is asked at every piece: up to Python 3.11, each look into an enum is a call.
+REQUEST: Final = Kind.REQUEST
+ANSWER: Final = Kind.ANSWER
+LINE: Final = Kind.LINE
+RECORD: Final = Kind.RECORD
 
 Place = tuple[str, int, int]
 """Place in a source: log file, line and number within it; for a record "", partition and offset."""

@@ -20,7 +20,7 @@ from operator import attrgetter
 from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
-from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.evidence.items import ANSWER, LINE, RECORD, REQUEST, Item
 from transforms.coordinator.evidence.tolerances import (
     CONNECTION_MEMORY_MS,
     LINE_DELAY_MS,
@@ -77,7 +77,7 @@ class Sequencer:
             elif isinstance(row, CoordinatorEventRow):
                 if row.logged_at is not None:
                     place = (row.source_file, row.line_number, row.seq)
-                    self._add_other(Item(row.logged_at + LINE_DELAY_MS, Kind.LINE, place, None, row), until)
+                    self._add_other(Item(row.logged_at + LINE_DELAY_MS, LINE, place, None, row), until)
             elif row.recorded_at is not None:
                 self._add_other(_record(row, row.recorded_at + RECORD_DELAY_MS), until)
 
@@ -112,7 +112,7 @@ class Sequencer:
             self.newest = raw
         if row.connection is None or row.correlation_id is None:
             if raw >= until:
-                self._others.append(Item(raw, Kind.REQUEST, _place(row), row, None, None, raw))
+                self._others.append(Item(raw, REQUEST, _place(row), row, None, None, raw))
             self._add_answer(self._others, row, raw, until)
             return
         connection = (row.broker, row.connection)
@@ -128,7 +128,7 @@ class Sequencer:
         if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:
             at = max(row.answered_at, handled_at)
             if at >= until:
-                items.append(Item(at, Kind.ANSWER, _place(row), row, None, None, _taken_up_at(row)))
+                items.append(Item(at, ANSWER, _place(row), row, None, None, _taken_up_at(row)))
 
     # --- what goes out -----------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class Sequencer:
             if at >= before:
                 break
             reached, count, number = at, count + 1, row.correlation_id
-            item = Item(at, Kind.REQUEST, _place(row), row, None, None, at, 0, None, None, followed_at)
+            item = Item(at, REQUEST, _place(row), row, None, None, at, 0, None, None, followed_at)
             found.append(item)
             if row.api in WAITING_APIS:
                 self._emit_answer(found, row, at, before)
@@ -189,8 +189,8 @@ _CONNECTION_ORDER = attrgetter("correlation_id", "source_file", "line_number", "
 def _record(row: GroupMetadataRow | ModernGroupRecordRow, at: float) -> Item:
     place = ("", row.topic_partition_of_record, row.record_offset)
     if isinstance(row, ModernGroupRecordRow):
-        return Item(at, Kind.RECORD, place, modern=[row])
-    return Item(at, Kind.RECORD, place, None, None, row)
+        return Item(at, RECORD, place, modern=[row])
+    return Item(at, RECORD, place, None, None, row)
 
 
 def _with_records_of_one_moment(items: list[Item]) -> list[Item]:
@@ -201,7 +201,7 @@ def _with_records_of_one_moment(items: list[Item]) -> list[Item]:
     found: list[Item] = []
     for item in items:
         before = found[-1] if found else None
-        if before is None or item.kind is not Kind.RECORD or not _is_written_with(before, item):
+        if before is None or item.kind is not RECORD or not _is_written_with(before, item):
             found.append(item)
         elif item.modern is None:
             before.record = item.record
@@ -211,7 +211,7 @@ def _with_records_of_one_moment(items: list[Item]) -> list[Item]:
 
 
 def _is_written_with(before: Item, item: Item) -> bool:
-    if before.kind is not Kind.RECORD or before.at != item.at or before.place[1] != item.place[1]:
+    if before.kind is not RECORD or before.at != item.at or before.place[1] != item.place[1]:
         return False
     return item.modern is not None if before.modern is None else item.modern is not None or before.record is None
 

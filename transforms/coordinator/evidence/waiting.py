@@ -8,7 +8,7 @@ from math import inf
 
 from msgspec import Struct, field
 
-from transforms.coordinator.evidence.items import Item, Kind, Rank
+from transforms.coordinator.evidence.items import REQUEST, Item, Rank
 from transforms.coordinator.evidence.tolerances import HOLD_MS, NO_MORE_HOLDS
 
 _COMPACT_AT = 4_096
@@ -85,7 +85,7 @@ class Waiting(Struct, array_like=True):
 
 def _is_of_one_connection(item: Item, held: Item) -> bool:
     """Whether both are requests of one connection."""
-    if item.kind is not Kind.REQUEST or held.kind is not Kind.REQUEST:
+    if item.kind is not REQUEST or held.kind is not REQUEST:
         return False
     row, earlier = item.request, held.request
     if row is None or earlier is None or row.connection is None:

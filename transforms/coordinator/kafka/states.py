@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, IntEnum
+from typing import Final
 
 
 class GroupState(str, Enum):
@@ -15,6 +16,14 @@ class GroupState(str, Enum):
     DEAD = "Dead"
 
     __hash__ = str.__hash__  # Enum's own is Python, and is asked at every look at the table
+
+
+# By name, for what is asked at every request: up to Python 3.11, each look into an enum is a call.
+EMPTY: Final = GroupState.EMPTY
+PREPARING: Final = GroupState.PREPARING
+COMPLETING: Final = GroupState.COMPLETING
+STABLE: Final = GroupState.STABLE
+DEAD: Final = GroupState.DEAD
 
 
 class ModernState(str, Enum):

@@ -32,6 +32,10 @@ class Links(NamedTuple):
         ended_at: when it ended.
         chain: what it is compared to.
         life: its life.
+        members: who was in it at its end.
+        before: who was in the last stable one at its end; nobody if there is none.
+        joined: members that were not in the last stable one; None = not known.
+        departed: those of that one that are not in it; likewise.
     """
 
     row: GenerationFacts
@@ -39,6 +43,10 @@ class Links(NamedTuple):
     ended_at: float | None
     chain: Chain
     life: Life
+    members: Members
+    before: Members
+    joined: list[str] | None
+    departed: list[str] | None
 
 
 def say_generation(
@@ -47,12 +55,34 @@ def say_generation(
     """Add the rows of a generation, and let its life's chain go on to the next."""
     chain = life.chain
     chain.begin(row)
-    links = Links(row, outcome_of(row, following is not None), ended_at(following, life.ended_at), chain, life)
+    links = _links(life, row, following)
     rows = sink.rows
     rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))
     rows.generation_members.extend(map(sink.stamped, _member_rows(cluster, group_id, links)))
     rows.assignments.extend(map(sink.stamped, _assignment_rows(cluster, group_id, links)))
     chain.passed(row, links.outcome)
+
+
+def _links(life: Life, row: GenerationFacts, following: GenerationFacts | None) -> Links:
+    chain, outcome = life.chain, outcome_of(row, following is not None)
+    members: Members = {} if outcome == "empty" else row.current_members
+    before: Members = {} if chain.last_stable is None else chain.last_stable.current_members
+    joined = departed = None
+    if (row.members or outcome == "empty") and _is_last_known(chain):
+        joined, departed = _missing(before, members), _missing(members, before)
+    return Links(row, outcome, ended_at(following, life.ended_at), chain, life, members, before, joined, departed)
+
+
+def _is_last_known(chain: Chain) -> bool:
+    """Whether it is known who was in the last stable generation, or that there was none."""
+    if chain.last_stable is not None:
+        return bool(chain.last_stable.members)
+    return (chain.first_number or 0) <= 1
+
+
+def _missing(here: Members, those: Members) -> list[str]:
+    """Return those that are not here, in order."""
+    return sorted(those.keys() - here.keys())
 
 
 # --- gold.generations ----------------------------------------------------------------------------------------------
@@ -64,7 +94,6 @@ def _generation_row(cluster: str, group_id: str, links: Links) -> GenerationRow:
     stable, emptied = (None, value_of(row.emptied_at)) if is_empty else (stable_at(row), None)
     preparing_at = value_of(row.preparing_at)
     reached = emptied if stable is None else stable
-    members: Members = {} if is_empty else row.current_members
     is_known = bool(row.members) or is_empty
     culprit = value_of(row.trigger_member_id)
     client_id, client_host = _client_of(links.life, culprit)
@@ -83,18 +112,18 @@ def _generation_row(cluster: str, group_id: str, links: Links) -> GenerationRow:
         ended_at=whole(links.ended_at),
         outcome=outcome,
         rebalance_ms=None if preparing_at is None or reached is None else int(reached) - int(preparing_at),
-        trigger=_trigger(links, members),
+        trigger=_trigger(links),
         trigger_member_id=culprit,
         trigger_client_id=client_id,
         trigger_client_host=client_host,
         reason=value_of(row.reason),
         client_reason=value_of(row.client_reason),
-        is_subscription_changed=_is_subscription_changed(links, members),
-        member_count=len(members) if is_known else value_of(row.member_count),
-        joined_member_ids=_against_last(chain, members, is_known, joined=True),
-        departed_member_ids=_against_last(chain, members, is_known, joined=False),
-        partitions_total=_partitions_total(outcome, members),
-        partitions_moved=_partitions_moved(chain, outcome, members),
+        is_subscription_changed=_is_subscription_changed(links),
+        member_count=len(links.members) if is_known else value_of(row.member_count),
+        joined_member_ids=links.joined,
+        departed_member_ids=links.departed,
+        partitions_total=_partitions_total(links),
+        partitions_moved=_partitions_moved(links),
         assignor=assignor_of(row) if outcome == "stable" else None,
         evidence=_evidence(row),
         is_inferred=_is_inferred(row, outcome),
@@ -129,75 +158,61 @@ def _client_of(life: Life, member_id: str | None) -> tuple[str | None, str | Non
     return None, None
 
 
-def _trigger(links: Links, members: Members) -> str:
+def _trigger(links: Links) -> str:
     """The trigger that was told; from records alone only "somebody came and nobody went" gives a cause."""
-    row, chain = links.row, links.chain
+    row = links.row
     trigger = value_of(row.trigger)
     if trigger is not None:
         is_silent = trigger == "leader_rejoined" and not value_of(row.client_reason)
-        return "topic_metadata_changed" if is_silent and _partitions_grew(chain, members) else trigger
-    is_known = bool(row.members)
-    joined = _against_last(chain, members, is_known, joined=True)
-    departed = _against_last(chain, members, is_known, joined=False)
-    return "member_joined" if joined and not departed and is_known else "unknown"
+        return "topic_metadata_changed" if is_silent and _partitions_grew(links) else trigger
+    return "member_joined" if links.joined and not links.departed and row.members else "unknown"
 
 
-def _partitions_grew(chain: Chain, members: Members) -> bool:
+def _partitions_grew(links: Links) -> bool:
     """Same subscriptions, and a topic with more partitions than it ever had here.
 
     Fewer partitions prove nothing: leaders leave some out, and Kafka never takes any away.
     """
-    before: Members = {} if chain.last_stable is None else chain.last_stable.current_members
-    subscribed = {member.topics for member in members.values()}
-    if None in subscribed or subscribed != {member.topics for member in before.values()}:
+    members, known = links.members.values(), links.chain.partition_counts
+    subscribed = {member.topics for member in members}
+    if None in subscribed or subscribed != {member.topics for member in links.before.values()}:
         return False
-    known = chain.partition_counts
-    return any(count > known[topic] for topic, count in partition_counts(members.values()).items() if topic in known)
+    return any(count > known[topic] for topic, count in partition_counts(members).items() if topic in known)
 
 
-def _is_subscription_changed(links: Links, members: Members) -> bool | None:
-    last = links.chain.last_stable
-    if last is None or not links.row.members:
+def _is_subscription_changed(links: Links) -> bool | None:
+    if links.chain.last_stable is None or not links.row.members:
         return None
-    before = last.current_members
-    both = [(member, before[key]) for key, member in members.items() if key in before]
+    before = links.before
+    both = [(member, before[key]) for key, member in links.members.items() if key in before]
     known = [(now.topics, then.topics) for now, then in both if now.topics is not None and then.topics is not None]
     if len(known) < len(both):
         return None
     return any(now is not then and set(now) != set(then) for now, then in known)
 
 
-def _against_last(chain: Chain, members: Members, is_known: bool, joined: bool) -> list[str] | None:
-    last = chain.last_stable
-    if not is_known or (last is not None and not last.members):
-        return None
-    if last is None and (chain.first_number or 0) > 1:
-        return None  # the generations before are not known, so neither is who was in the last stable one
-    before: Members = {} if last is None else last.current_members
-    ours, theirs = (members, before) if joined else (before, members)
-    return sorted(key for key in ours if key not in theirs)
-
-
-def _partitions_total(outcome: str | None, members: Members) -> int | None:
-    if outcome == "empty":
+def _partitions_total(links: Links) -> int | None:
+    if links.outcome == "empty":
         return 0
-    if outcome != "stable" or not members:
+    if links.outcome != "stable" or not links.members:
         return None
     total = 0
-    for member in members.values():
+    for member in links.members.values():
         if member.assigned is None:
             return None
         total += len(member.assigned)
     return total
 
 
-def _partitions_moved(chain: Chain, outcome: str | None, members: Members) -> int | None:
+def _partitions_moved(links: Links) -> int | None:
     """Partitions whose owner is another than in the last stable generation; unassigned is no owner."""
-    if outcome not in ("stable", "empty") or chain.last_stable is None:
+    if links.outcome not in ("stable", "empty") or links.chain.last_stable is None:
         return None
-    now, then = _owners(members.values()), _owners(chain.last_stable.current_members.values())
+    now, then = _owners(links.members.values()), _owners(links.before.values())
     if now is None or then is None:
         return None
+    if now == then:
+        return 0
     return sum(now.get(key) != then.get(key) for key in now.keys() | then.keys())
 
 

@@ -13,7 +13,7 @@ from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Leaver, Request
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 
 Judgement = Event | Error
 """An event to apply, or the error that refuses the request."""
@@ -60,7 +60,7 @@ def _join(group: Group | None, request: Request, settings: CoordinatorSettings) 
         group = Group(request.member_id)
     if not _has_room(group, request.member_id, settings):
         return Event.JOIN_REFUSED_FULL
-    if group.state is GroupState.DEAD:
+    if group.state is DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     if not group.supports(request.protocol_type, request.protocols):
         return Error.INCONSISTENT_GROUP_PROTOCOL
@@ -71,10 +71,10 @@ def _has_room(group: Group, member_id: str, settings: CoordinatorSettings) -> bo
     """Check group.max.size (acceptJoiningMember): by who waits while joining, by who is in afterwards."""
     if not settings.rules.counts_joiners:
         return _has_room_for_all(group, member_id, settings)
-    if group.state is GroupState.PREPARING:
+    if group.state is PREPARING:
         member = group.members.get(member_id)
         return (member is not None and member.parked_join is not None) or group.awaiting_join < settings.max_size
-    if group.state in (GroupState.COMPLETING, GroupState.STABLE):
+    if group.state in (COMPLETING, STABLE):
         return member_id in group.members or len(group.members) < settings.max_size
     return True
 
@@ -92,13 +92,13 @@ def _join_unknown(group: Group, request: Request, settings: CoordinatorSettings)
         old_id = group.static_members.get(request.group_instance_id)
         if old_id is None:
             return Event.MEMBER_ADDED
-        if group.state is GroupState.COMPLETING and settings.rules.replaces_while_completing:
+        if group.state is COMPLETING and settings.rules.replaces_while_completing:
             return Event.STATIC_MEMBER_TOOK_OVER
         if settings.rules.replaces_at_once:
             return Event.STATIC_MEMBER_REPLACED
-        if group.state is GroupState.STABLE and _vote_with(group, old_id, request) != group.protocol:
+        if group.state is STABLE and _vote_with(group, old_id, request) != group.protocol:
             return Event.STATIC_MEMBER_CHANGED_PROTOCOL
-        if group.state is GroupState.STABLE and request.is_unstored:
+        if group.state is STABLE and request.is_unstored:
             return Event.STATIC_MEMBER_UNSTORED
         return Event.STATIC_MEMBER_REPLACED
     return Event.MEMBER_ID_GIVEN if request.requires_known_member_id else Event.MEMBER_ADDED
@@ -115,11 +115,11 @@ def _join_known(group: Group, request: Request) -> Judgement:
     refused = validate_member(group, request.member_id, request.group_instance_id)
     if refused is not None:
         return refused
-    if group.state is GroupState.EMPTY:
+    if group.state is EMPTY:
         return Error.UNKNOWN_MEMBER_ID
     member = group.members[request.member_id]
     is_leader = group.leader == request.member_id
-    if is_leader and group.state is GroupState.STABLE:
+    if is_leader and group.state is STABLE:
         return Event.LEADER_REJOINED
     if not matches(member, request):
         return Event.METADATA_CHANGED
@@ -144,7 +144,7 @@ def _refused_as_member(group: Group | None, request: Request, settings: Coordina
     """Check what SyncGroup and Heartbeat have in common: a group, a member of it, and its generation."""
     if group is None:
         return Error.UNKNOWN_MEMBER_ID
-    if group.state is GroupState.DEAD:
+    if group.state is DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     refused = _validated(group, request, settings)
     if refused is None and request.generation != group.generation:
@@ -160,7 +160,7 @@ def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) 
         request.protocol is not None and request.protocol != group.protocol
     ):
         return Error.INCONSISTENT_GROUP_PROTOCOL
-    if group.state is GroupState.EMPTY:
+    if group.state is EMPTY:
         return Error.UNKNOWN_MEMBER_ID
     is_assigning = group.leader == request.member_id and not request.is_unstored
     return Event.LEADER_SYNCED if is_assigning else Event.FOLLOWER_SYNCED
@@ -169,12 +169,12 @@ def _sync(group: Group | None, request: Request, settings: CoordinatorSettings) 
 def _heartbeat(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
     refused = _refused_as_member(group, request, settings)
     if refused is Error.ILLEGAL_GENERATION and settings.rules.heartbeats_await_sync_of_all and group is not None:
-        return refused if group.state is not GroupState.COMPLETING else Error.REBALANCE_IN_PROGRESS
+        return refused if group.state is not COMPLETING else Error.REBALANCE_IN_PROGRESS
     if refused is not None or group is None:
         return refused or Error.UNKNOWN_MEMBER_ID
-    if group.state is GroupState.EMPTY:
+    if group.state is EMPTY:
         return Error.UNKNOWN_MEMBER_ID
-    if group.state is GroupState.COMPLETING and settings.rules.heartbeats_await_sync:
+    if group.state is COMPLETING and settings.rules.heartbeats_await_sync:
         return Error.REBALANCE_IN_PROGRESS
     return Event.HEARTBEAT
 
@@ -185,13 +185,13 @@ def _commit(group: Group | None, request: Request, settings: CoordinatorSettings
         return Error.UNKNOWN_TOPIC_OR_PARTITION
     if group is None:
         return _commit_to_absent(request, settings, is_txn)
-    if group.state is GroupState.DEAD:
+    if group.state is DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
     if is_txn and not settings.rules.knows_instances_strictly:
         return _commit_in_old_transaction(group, request, settings)
     event = Event.TXN_COMMIT if is_txn else Event.COMMIT
     is_of_tool = request.generation < 0 and not (settings.rules.tools_are_nameless and request.member_id)
-    if is_of_tool and group.state is GroupState.EMPTY:
+    if is_of_tool and group.state is EMPTY:
         return event
     return _refused_commit(group, request, settings, is_txn) or event
 
@@ -204,7 +204,7 @@ def _refused_commit(group: Group, request: Request, settings: CoordinatorSetting
         refused = _validated(group, request, settings)
         if refused is None and request.generation != group.generation:
             refused = Error.ILLEGAL_GENERATION
-    if settings.rules.commits_await_sync and group.state is GroupState.COMPLETING:
+    if settings.rules.commits_await_sync and group.state is COMPLETING:
         return refused if refused is Error.FENCED_INSTANCE_ID else Error.REBALANCE_IN_PROGRESS
     return refused
 
@@ -234,7 +234,7 @@ def _commit_to_absent(request: Request, settings: CoordinatorSettings, is_txn: b
 
 
 def _delete(group: Group | None, request: Request, settings: CoordinatorSettings) -> Judgement:
-    if group is None or group.state is GroupState.DEAD:
+    if group is None or group.state is DEAD:
         return Error.GROUP_ID_NOT_FOUND
     return Event.GROUP_DELETED
 

@@ -16,7 +16,7 @@ from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER,
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import NEW_MEMBER_JOIN_TIMEOUT_MS
 from transforms.coordinator.kafka.requests import Request
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING
 
 Effect = Callable[[Desk, Cause], None]
 
@@ -45,9 +45,7 @@ def add_member(desk: Desk, cause: Cause) -> None:
     member_id = request.joiner_id
     if not group.members:
         group.protocol_type = request.protocol_type
-    if group.state is GroupState.PREPARING and (
-        group.previous_state is GroupState.EMPTY if desk.settings.is_java else group.generation == 0
-    ):
+    if group.state is PREPARING and (group.previous_state is EMPTY if desk.settings.is_java else group.generation == 0):
         group.new_member_added = True
     member = Member(
         member_id=member_id,
@@ -232,13 +230,13 @@ def extend_join(desk: Desk, cause: Cause) -> None:
 def enter_preparing(desk: Desk, cause: Cause) -> None:
     """Begin a join phase (prepareRebalance): whoever awaits a sync must join again; the join timer starts."""
     group, settings = desk.group, desk.settings
-    if group.previous_state is GroupState.COMPLETING:
+    if group.previous_state is COMPLETING:
         for member in list(group.members.values()):
             group.put(replace(member, assignment=b""))
         desk.answer_parked_syncs(Error.REBALANCE_IN_PROGRESS, cause.at)
     group.pending_syncs.clear()
     group.timers.stop(SYNC_TIMER)
-    if group.previous_state is GroupState.EMPTY:
+    if group.previous_state is EMPTY:
         delay = settings.initial_delay_ms
         remaining = max(group.rebalance_timeout_ms - delay, 0)
         group.timers.start(JOIN_TIMER, Timer(cause.at + delay, delay, remaining))

@@ -9,7 +9,7 @@ from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Request
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY
 
 
 def foresee(group: Group | None, request: Request, settings: CoordinatorSettings) -> Error | None:
@@ -20,7 +20,7 @@ def foresee(group: Group | None, request: Request, settings: CoordinatorSettings
     judged = admit(group, request, settings)
     if isinstance(judged, Error):
         return judged
-    if judged is Event.LEADER_SYNCED and group is not None and group.state is GroupState.COMPLETING:
+    if judged is Event.LEADER_SYNCED and group is not None and group.state is COMPLETING:
         return Error.NONE
-    cell = TRANSITIONS.get((group.state if group is not None else GroupState.EMPTY, judged))
+    cell = TRANSITIONS.get((group.state if group is not None else EMPTY, judged))
     return cell.answer if cell is not None else None

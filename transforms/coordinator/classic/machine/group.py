@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from transforms.coordinator.kafka.java_hashing import map_order, vote_order
 from transforms.coordinator.kafka.requests import Protocols, could_be
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import EMPTY, GroupState
 
 
 class Member(Struct, frozen=True, gc=False, array_like=True):
@@ -126,8 +126,8 @@ class Group(Struct, array_like=True):
 
     group_id: str
     map_kind: str = "java"
-    state: GroupState = GroupState.EMPTY
-    previous_state: GroupState = GroupState.EMPTY
+    state: GroupState = EMPTY
+    previous_state: GroupState = EMPTY
     generation: int = 0
     protocol_type: str | None = None
     protocol: str | None = None
@@ -168,7 +168,7 @@ class Group(Struct, array_like=True):
 
     def supports(self, protocol_type: str | None, protocols: Protocols) -> bool:
         """Whether a joiner's protocols fit the group (ClassicGroup.supportsProtocols)."""
-        if self.state is GroupState.EMPTY:
+        if self.state is EMPTY:
             return bool(protocol_type) and bool(protocols)
         if self.protocol_type != protocol_type:
             return False

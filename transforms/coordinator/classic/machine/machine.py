@@ -19,7 +19,7 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.java_hashing import map_order
 from transforms.coordinator.kafka.requests import Request
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import DEAD, EMPTY, PREPARING
 
 _DEFAULT_LOOK = Look()
 
@@ -54,7 +54,7 @@ class Machine(Desk):
         if self.present is None:
             self.answer(request.token, Error.UNKNOWN_MEMBER_ID, at)
             return
-        if self.present.state is GroupState.DEAD:
+        if self.present.state is DEAD:
             self.answer(request.token, Error.COORDINATOR_NOT_AVAILABLE, at)
             return
         first_error = Error.NONE
@@ -75,7 +75,7 @@ class Machine(Desk):
                     return
         if leaving:
             # A pending id among the leavers makes the Java coordinator rebalance a group that has members.
-            stays = only_pending and self.group.state is GroupState.EMPTY
+            stays = only_pending and self.group.state is EMPTY
             event = Event.PENDING_MEMBER_LEFT if stays else Event.MEMBERS_LEFT
             self.apply(event, Cause(at, None, tuple(leaving)))
         self.answer(request.token, first_error, at)
@@ -95,15 +95,15 @@ class Machine(Desk):
             self.answer(cause.request.token, cell.answer, cause.at)
         if cell.next_state is not None:
             enter(self, cell.next_state, event, cause)
-        if group.state is GroupState.PREPARING:
+        if group.state is PREPARING:
             self._look_for_completion(event, cause, just_entered=cell.next_state is not None)
-        elif group.state is GroupState.DEAD:
+        elif group.state is DEAD:
             self.present = None
         return True
 
     def _look_for_completion(self, event: Event, cause: Cause, just_entered: bool) -> None:
         group = self.group
-        is_initial = group.previous_state is GroupState.EMPTY
+        is_initial = group.previous_state is EMPTY
         look = COMPLETION[self.settings.dialect].get(event, _DEFAULT_LOOK)
         if just_entered:
             look = _DEFAULT_LOOK

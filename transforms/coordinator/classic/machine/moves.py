@@ -18,7 +18,7 @@ from transforms.coordinator.classic.machine.events import Cause, Event, Gone, Mo
 from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.machine.transitions import ENTER, ONWARD
 from transforms.coordinator.evidence.sources import Source
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE, GroupState
 
 
 def create(desk: Desk) -> Group:
@@ -52,7 +52,7 @@ def bring_to(
         members: its members; None = not known.
     """
     group = desk.present or create(desk)
-    is_within = group.is_known and (group.state, group.generation) == (GroupState.STABLE, generation)
+    is_within = group.is_known and (group.state, group.generation) == (STABLE, generation)
     for step in path(group.state, group.generation, state, generation):
         is_last = step.after is state and step.generation == generation
         step_cause = Cause(cause.at, None, (), cause.source, is_inferred=not is_last)
@@ -60,7 +60,7 @@ def bring_to(
     group.previous_state, group.state, group.generation = group.state, state, generation
     group.timers.clear()
     group.pending_syncs.clear()
-    if state is GroupState.EMPTY:
+    if state is EMPTY:
         group.protocol = group.leader = None
         members = ()
     group.is_known = members is not None
@@ -119,12 +119,12 @@ def path(state: GroupState, generation: int, target: GroupState, target_generati
         return steps
     if not (generation == target_generation and _is_later(target, state)):
         # The generation counts when the join phase ends: what is sought lies behind the next one.
-        before_join = target_generation if target is GroupState.PREPARING else target_generation - 1
-        if state is not GroupState.PREPARING:
-            steps.append(Step(state, GroupState.PREPARING, Event.REBALANCE_OBSERVED, before_join))
-        state = GroupState.PREPARING
+        before_join = target_generation if target is PREPARING else target_generation - 1
+        if state is not PREPARING:
+            steps.append(Step(state, PREPARING, Event.REBALANCE_OBSERVED, before_join))
+        state = PREPARING
     while state is not target:
-        if state is GroupState.PREPARING and target is GroupState.EMPTY:
+        if state is PREPARING and target is EMPTY:
             steps.append(Step(state, target, Event.JOIN_COMPLETED_EMPTY, target_generation))
             break
         after, event = ONWARD[state]
@@ -135,9 +135,9 @@ def path(state: GroupState, generation: int, target: GroupState, target_generati
 
 def _is_later(target: GroupState, state: GroupState) -> bool:
     """Whether a state follows another within one generation."""
-    order = (GroupState.COMPLETING, GroupState.STABLE, GroupState.PREPARING)
-    if state is GroupState.EMPTY:
-        return target is GroupState.PREPARING
+    order = (COMPLETING, STABLE, PREPARING)
+    if state is EMPTY:
+        return target is PREPARING
     return state in order and target in order and order.index(target) > order.index(state)
 
 

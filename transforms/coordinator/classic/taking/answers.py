@@ -18,7 +18,7 @@ from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, PREPARING
 from transforms.coordinator.timeline.audit import WHY_OWN_ANSWER, WHY_STORE_FAILED
 
 
@@ -39,7 +39,7 @@ def _join_answered(course: Course, exchange: Exchange) -> None:
     if generation is None:
         return
     group = course.machine.present
-    if group is not None and group.state is GroupState.PREPARING and group.generation + 1 == generation:
+    if group is not None and group.state is PREPARING and group.generation + 1 == generation:
         _mark_own_answer(course, exchange)
         end_join(course.machine, exchange.answered_at, Source.ANSWER)
     elif exchange.row.answered_members and (not course.presence.has_other_evidence or not course.is_known):
@@ -54,7 +54,7 @@ def _join_answered(course: Course, exchange: Exchange) -> None:
 def _lead_as_told(course: Course, exchange: Exchange, generation: int) -> None:
     """Of two that joined an Empty group in one moment, either may have been the first, who leads: answers tell."""
     group, leader = course.machine.present, exchange.row.answered_leader
-    if group is None or group.state is not GroupState.COMPLETING or group.generation != generation:
+    if group is None or group.state is not COMPLETING or group.generation != generation:
         return
     if group.is_known and leader in group.members:
         group.leader = leader
@@ -79,7 +79,7 @@ def _resync_to_answer(course: Course, exchange: Exchange, generation: int) -> No
         for entry in row.answered_members or ()
     ]
     cause = Cause(exchange.answered_at, source=Source.ANSWER)
-    bring_to(course.machine, GroupState.COMPLETING, generation, cause, members)
+    bring_to(course.machine, COMPLETING, generation, cause, members)
     group = course.machine.group
     group.leader, group.protocol, group.protocol_type = row.answered_leader, row.answered_protocol, row.protocol_type
     course.forget_parked()
@@ -89,7 +89,7 @@ def _sync_answered(course: Course, exchange: Exchange) -> None:
     generation, group = exchange.request.generation, course.machine.present
     row = course.lives.of_generation(generation).generation(generation)
     is_denied = row.assigned_at is None and course.witnesses.denies_assignment(generation, exchange.answered_at)
-    if not is_denied and group is not None and group.generation == generation and group.state is GroupState.COMPLETING:
+    if not is_denied and group is not None and group.generation == generation and group.state is COMPLETING:
         _mark_own_answer(course, exchange)
         group.pending_syncs.pop(exchange.request.member_id, None)
         cause = Cause(exchange.answered_at, source=Source.ANSWER)
@@ -104,7 +104,7 @@ def _store_failed(course: Course, exchange: Exchange) -> None:
     That an append fails cannot be foreseen (GroupMetadataManager.classicGroupSyncToClassicGroup).
     """
     group, machine = course.machine.present, course.machine
-    if group is None or group.state is not GroupState.COMPLETING or group.generation != exchange.request.generation:
+    if group is None or group.state is not COMPLETING or group.generation != exchange.request.generation:
         return
     for member in list(group.members.values()):
         verdict = course.audit.verdicts.get(member.parked_sync or 0)

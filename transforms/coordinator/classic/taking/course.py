@@ -19,10 +19,11 @@ from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.joiners import named_in
 from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.classic.taking.state import ClassicState
-from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
+from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, DEAD, STABLE
 from transforms.coordinator.rows.counts import say_audited
 from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.shared import Shared
@@ -34,7 +35,8 @@ class Course:
 
     Attributes:
         cluster: name of the cluster.
-        state: the group as a classic one; `machine`, `audit`, `presence` and `departures` are its parts.
+        state: the group as a classic one; `machine`, `audit`, `presence`, `departures`, `witnesses` and `counts` are
+            its parts.
         lives: the group's lives, of whatever protocol.
         brokers: what is known of the brokers; `ownership` of who coordinates the group's partition.
         sink: where the rows go.
@@ -48,6 +50,7 @@ class Course:
         self.audit = state.audit
         self.presence = state.presence
         self.departures = state.departures
+        self.counts = state.counts
         self.witnesses = state.witnesses
         self.lives = shared.lives
         self.brokers = shared.brokers
@@ -57,6 +60,7 @@ class Course:
         self._before: Group | None = None
         self._at = self._until = 0.0
         self._by: Exchange | None = None
+        self._exchanged: tuple[Item, Exchange] | None = None
 
     @property
     def life(self) -> Life:
@@ -115,7 +119,7 @@ class Course:
     def _left_by(self, move: Moved, until: float) -> float:
         """When a state was left at the latest: in the millisecond of the line about the next."""
         line = self.witnesses.tells_of(move.to_state, move.generation, until)
-        is_done = line is not None and move.to_state is not GroupState.STABLE  # that waits for the log
+        is_done = line is not None and move.to_state is not STABLE  # that waits for the log
         return min(until, line + 2 * LINE_DELAY_MS) if is_done and line is not None else until
 
     def answer_of(self, group: Group | None, exchange: Exchange) -> int | None:
@@ -127,12 +131,21 @@ class Course:
         """
         if group is None:
             return None
-        is_looked_at = group.state is not GroupState.COMPLETING or not self.machine.settings.rules.commits_await_sync
+        is_looked_at = group.state is not COMPLETING or not self.machine.settings.rules.commits_await_sync
         if is_looked_at and group.generation < exchange.request.generation:
             return None
         return foresee(group, exchange.request, self.machine.settings)
 
-    def as_told(self, exchange: Exchange) -> Exchange:
+    def exchange_of(self, item: Item) -> Exchange:
+        """Return a request's exchange, with what lines tell of it.
+
+        A join is looked at twice, as to whether it comes too early and when it is taken, so the last is kept.
+        """
+        if self._exchanged is None or self._exchanged[0] is not item:
+            self._exchanged = (item, exchange_of(item))
+        return self._as_told(self._exchanged[1])
+
+    def _as_told(self, exchange: Exchange) -> Exchange:
         """Return a rejoin with what lines tell of it, where the request log does not print what it brought."""
         if not is_unprinted(exchange.row) or exchange.answered_at < self.witnesses.first:
             return exchange
@@ -189,11 +202,11 @@ class Course:
     def _note_joined(self, output: Joined) -> None:
         observe.joined(self.lives, output)
         group = self.machine.present
-        is_begun = group is not None and group.state in (GroupState.COMPLETING, GroupState.STABLE)
+        is_begun = group is not None and group.state in (COMPLETING, STABLE)
         if output.replaces is not None and group is not None and is_begun:
             row = self.life.generation(group.generation)
             observe.replaced_in_generation(row, output, group)
-            if group.state is GroupState.STABLE:
+            if group.state is STABLE:
                 row.stable_sets.append(frozenset(group.members))
         self._link(output.member_id)
 
@@ -210,10 +223,10 @@ class Course:
         observe.gone(life, output, self.departures.reason(output.member_id))
 
     def _note_move(self, move: Moved) -> None:
-        if move.from_state is GroupState.DEAD:
+        if move.from_state is DEAD:
             return
         self._say_moved(move)
-        if move.to_state is GroupState.DEAD:
+        if move.to_state is DEAD:
             if move.event is not Event.GROUP_UNLOADED:
                 self.presence.is_absence_known = True
                 self.lives.deleted(move.at, move.cause.source)
@@ -222,7 +235,7 @@ class Course:
         request = move.cause.request
         reason = (request.reason if request else None) or self.departures.reason(move.cause.member_id)
         observe.moved(self.life, move, group, reason)
-        if move.to_state is GroupState.STABLE and group is not None and group.state is GroupState.STABLE:
+        if move.to_state is STABLE and group is not None and group.state is STABLE:
             row = self.life.generation(move.generation)
             row.stable_sets.append(frozenset(group.members))
             if self._by is not None and request is not None and request.token == self._by.request.token:
@@ -242,7 +255,7 @@ class Course:
     def say_audited(self, row: ReplayAuditRow) -> None:
         """Tell of an audited request, and count it."""
         if self.is_told:
-            say_audited(self.state.counts, self.sink, row)
+            say_audited(self.counts, self.sink, row)
 
     def _say_moved(self, move: Moved) -> None:
         life = self.life

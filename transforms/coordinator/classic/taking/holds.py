@@ -11,11 +11,11 @@ from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import JOIN_TIMER
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
-from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.items import ANSWER, RECORD, Item
 from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_JOIN, JOIN_TIMER_LAG_MS
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import PREPARING
 
 TRIGGERS_OF_TIMERS = frozenset(
     {"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed", "protocol_downgraded"}
@@ -25,24 +25,24 @@ TRIGGERS_OF_TIMERS = frozenset(
 
 def comes_too_early(course: Course, item: Item) -> bool:
     """Whether what this piece of evidence shows cannot have happened yet."""
-    if not course.is_known or item.kind is Kind.RECORD:
+    if not course.is_known or item.kind is RECORD:
         return False
     if item.line is not None:
         return _line_comes_too_early(course, item.line, item.at)
     group, row = course.machine.present, item.request
     if group is None or row is None:
         return False
-    if item.kind is Kind.ANSWER:
+    if item.kind is ANSWER:
         return row.api == "JoinGroup" and _answer_comes_too_early(course, item)
     if row.api == "JoinGroup":
-        return _join_comes_too_early(course, course.as_told(exchange_of(item)), item.holds)
-    return group.state is GroupState.PREPARING and row.generation == group.generation + 1
+        return _join_comes_too_early(course, course.exchange_of(item), item.holds)
+    return group.state is PREPARING and row.generation == group.generation + 1
 
 
 def _answer_comes_too_early(course: Course, item: Item) -> bool:
     """Whether an answer tells of the end of a join phase in which somebody is still missing."""
     group, row = course.machine.group, item.request
-    if row is None or group.state is not GroupState.PREPARING or row.answered_generation != group.generation + 1:
+    if row is None or group.state is not PREPARING or row.answered_generation != group.generation + 1:
         return False
     return not _can_complete(course, item.at, len(row.answered_members) if row.answered_members else None)
 
@@ -54,7 +54,7 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
         # It waits for one join phase at the most, so the one before has ended by now.
         return holds < HOLDS_OF_A_JOIN and course.witnesses.was_completed(told - 1, exchange.handled_at)
     foreseen = foresee(group, exchange.request, course.machine.settings)
-    waits = told == group.generation + 1 and exchange.parked_ms > 0 and group.state is not GroupState.PREPARING
+    waits = told == group.generation + 1 and exchange.parked_ms > 0 and group.state is not PREPARING
     if waits and foreseen == Error.NONE:
         return True
     observed = exchange.observed_error
@@ -78,13 +78,13 @@ def _line_comes_too_early(course: Course, line: CoordinatorEventRow, at: float) 
         return hears and group.generation < generation and not group.all_joined
     if generation != group.generation + 1 or not hears:
         return False
-    return group.state is not GroupState.PREPARING or not _can_complete(course, at, line.member_count)
+    return group.state is not PREPARING or not _can_complete(course, at, line.member_count)
 
 
 def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:
     """Whether a rebalance is told of whose request, which the request log has, was not handled yet."""
     group = course.machine.present
-    begun = group is not None and (group.generation > (line.generation or 0) or group.state is GroupState.PREPARING)
+    begun = group is not None and (group.generation > (line.generation or 0) or group.state is PREPARING)
     trigger = (line.attributes or {}).get("trigger")
     return course.presence.hears_at(line.logged_at or 0.0) and not begun and trigger not in TRIGGERS_OF_TIMERS
 

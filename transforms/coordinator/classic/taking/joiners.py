@@ -68,9 +68,9 @@ def _younger(moments: dict[str, float], than: float) -> dict[str, float]:
 
 def is_unnamed(row: GroupRequestRow) -> bool:
     """Whether a joiner without an id was let in, and refused in the end: nobody told it the id it went by."""
-    is_new = row.api == "JoinGroup" and not row.member_id and not row.answered_member_id
-    is_refused_late = bool(row.parked_ms) and row.error_code != Error.NONE
-    return is_new and (is_refused_late or row.error_code == Error.UNSUPPORTED_VERSION)
+    if row.api != "JoinGroup" or row.member_id or row.answered_member_id or not row.error_code:
+        return False
+    return bool(row.parked_ms) or row.error_code == Error.UNSUPPORTED_VERSION
 
 
 def named_in(line: CoordinatorEventRow) -> Iterator[str]:

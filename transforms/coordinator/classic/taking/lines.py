@@ -13,7 +13,7 @@ from transforms.coordinator.classic.taking.records import delete
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
 from transforms.coordinator.evidence.sources import Authority, Source
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import authority_of
 
 _SOURCE = Source.BROKER_LOG
@@ -61,7 +61,7 @@ def _preparing(course: Course, line: CoordinatorEventRow, at: float) -> None:
     trigger = (line.attributes or {}).get("trigger")
     named = member_ids_of(line)
     course.life.generation(old + 1)
-    is_begun = (group.state is GroupState.PREPARING and group.generation == old) or group.generation > old
+    is_begun = (group.state is PREPARING and group.generation == old) or group.generation > old
     if not is_begun:
         _begin_join(course, old, at, trigger, named)
     member_id = _culprit(course, trigger, named)
@@ -84,7 +84,7 @@ def _late_or_new_life(course: Course, old: int, at: float) -> None:
     row = course.life.generations.get(old + 1)
     if row is None or authority_of(row.preparing_at) >= Authority.LOGGED:
         course.lives.begin(at, _SOURCE)
-        assume(course.machine, GroupState.STABLE, old, _cause(at))
+        assume(course.machine, STABLE, old, _cause(at))
 
 
 def _culprit(course: Course, trigger: str | None, named: tuple[str, ...]) -> str | None:
@@ -111,7 +111,7 @@ def _begin_join(course: Course, old: int, at: float, trigger: str | None, named:
     """The line is the first to show this join phase: let happen what it names, or just begin it."""
     machine, group = course.machine, course.machine.group
     if group.generation != old or (trigger != "assignment_store_failed" and _is_stable_by_line(course)):
-        state = GroupState.STABLE if old else GroupState.EMPTY
+        state = STABLE if old else EMPTY
         bring_to(machine, state, old, Cause(at, None, (), _SOURCE, is_inferred=True), None)
     if trigger == "assignment_store_failed" and machine.apply(Event.ASSIGNMENT_STORE_FAILED, _cause(at, *named)):
         return
@@ -127,21 +127,21 @@ def _is_stable_by_line(course: Course) -> bool:
     """Whether a line told of the leader's assignment, which the machine has not seen."""
     group = course.machine.group
     row = course.life.generation(group.generation)
-    is_unseen = group.state is GroupState.COMPLETING and not row.stable_sets
+    is_unseen = group.state is COMPLETING and not row.stable_sets
     return is_unseen and row.assigned_at is not None
 
 
 def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     generation, machine = line.generation or 0, course.machine
     group = machine.present
-    if group is not None and group.state is GroupState.PREPARING and group.generation == generation - 1:
+    if group is not None and group.state is PREPARING and group.generation == generation - 1:
         if group.is_known and group.awaiting_join:
             end_join(machine, at, _SOURCE)
-        if machine.group.state is GroupState.PREPARING:
-            bring_to(machine, GroupState.COMPLETING, generation, _cause(at), None)
+        if machine.group.state is PREPARING:
+            bring_to(machine, COMPLETING, generation, _cause(at), None)
             course.forget_parked()
     elif group is None or group.generation < generation:
-        bring_to(machine, GroupState.COMPLETING, generation, _cause(at), None)
+        bring_to(machine, COMPLETING, generation, _cause(at), None)
         course.forget_parked()
     row = course.life.generation(generation)
     row.learn_times(_SOURCE, completing_at=at)
@@ -153,7 +153,7 @@ def _assignment_received(course: Course, line: CoordinatorEventRow, at: float) -
     row = course.lives.of_generation(generation).generation(generation)
     row.learn_times(_SOURCE, assigned_at=at)
     row.learn_choice(_SOURCE, leader=line.member_id, member_count=line.member_count)
-    if group is None or group.generation != generation or group.state is not GroupState.COMPLETING:
+    if group is None or group.generation != generation or group.state is not COMPLETING:
         return
     if not course.presence.hears_at(at):
         course.machine.apply(Event.ASSIGNMENT_STORED, _cause(at))
@@ -165,7 +165,7 @@ def _emptied(course: Course, line: CoordinatorEventRow, at: float) -> None:
     course.lives.of_generation(generation).generation(generation).learn_times(_SOURCE, emptied_at=at)
     if group is not None and group.generation >= generation:
         return
-    bring_to(machine, GroupState.EMPTY, generation, _cause(at), ())
+    bring_to(machine, EMPTY, generation, _cause(at), ())
     course.forget_parked()
 
 
@@ -210,7 +210,7 @@ def _not_rejoined(course: Course, line: CoordinatorEventRow, at: float) -> None:
     group = course.machine.present
     _ended(course, member_ids_of(line), at, "rebalance_timeout")
     for member_id in member_ids_of(line):
-        if group is not None and group.state is GroupState.PREPARING and member_id in group.members:
+        if group is not None and group.state is PREPARING and member_id in group.members:
             course.machine.remove(member_id, _cause(at), "rebalance_timeout")
 
 

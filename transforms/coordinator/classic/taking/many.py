@@ -13,8 +13,8 @@ from transforms.coordinator.classic.machine.group import Group, Timer
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import observed_error
-from transforms.coordinator.evidence.items import Item, Kind
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.evidence.items import REQUEST, Item
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, STABLE, GroupState
 
 _EVENT_OF_API = {"Heartbeat": Event.HEARTBEAT, "OffsetCommit": Event.COMMIT, "TxnOffsetCommit": Event.TXN_COMMIT}
 
@@ -22,7 +22,7 @@ _CELLS: dict[tuple[str, GroupState], tuple[int, bool, str]] = {
     (api, state): (int(cell.answer), cell.effect is keep_session, state.value)
     for api, event in _EVENT_OF_API.items()
     for (state, each), cell in TRANSITIONS.items()
-    if each is event and cell.answer is not None and state is not GroupState.EMPTY
+    if each is event and cell.answer is not None and state is not EMPTY
 }
 """By API and state: what a member of the group's generation is answered, if its session begins afresh, the state."""
 
@@ -30,7 +30,7 @@ _CELLS: dict[tuple[str, GroupState], tuple[int, bool, str]] = {
 def take_at_once(course: Course, item: Item) -> bool:
     """Take a heartbeat or commit of a member of the group's generation, if it is one and no timer is due before it."""
     row, group = item.request, course.machine.present
-    if row is None or group is None or row.generation != group.generation or item.kind is not Kind.REQUEST:
+    if row is None or group is None or row.generation != group.generation or item.kind is not REQUEST:
         return False
     cell = _CELLS.get((row.api, group.state))
     if cell is None or not group.is_known:
@@ -46,7 +46,7 @@ def take_at_once(course: Course, item: Item) -> bool:
     if keeps_session:
         member_id = row.member_id or ""
         timers.start(("member", member_id), Timer(at + group.members[member_id].session_timeout_ms))
-    course.state.counts.add_plain(row.api, row.answered_at)
+    course.counts.add_plain(row.api, row.answered_at)
     sink = course.sink
     if sink.keeps_audit:
         sink.now = item.at
@@ -74,14 +74,14 @@ def take_at_once(course: Course, item: Item) -> bool:
 
 def _is_plain(course: Course, group: Group, row: GroupRequestRow, answer: int) -> bool:
     """Whether a member of the group was answered by it as the table says."""
-    presence, member_id = course.presence, row.member_id
+    presence, member_id, broker = course.presence, row.member_id, row.broker
     if member_id not in group.members or presence.is_modern:
         return False
     if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member_id:
         return False
-    if presence.attended != row.broker or presence.coordinator not in (None, row.broker):
+    if presence.attended != broker or (presence.coordinator != broker and presence.coordinator is not None):
         return False
-    if group.state is not GroupState.STABLE and not _is_as_today(course, group, member_id):
+    if group.state is not STABLE and not _is_as_today(course, group, member_id):
         return False
     error = row.error_code if not row.partition_errors else observed_error(row)
     return error == answer
@@ -90,6 +90,6 @@ def _is_plain(course: Course, group: Group, row: GroupRequestRow, answer: int) -
 def _is_as_today(course: Course, group: Group, member_id: str) -> bool:
     """Whether the broker's release has no other rule for a member before the group is Stable."""
     rules = course.machine.settings.rules
-    if group.state is GroupState.COMPLETING:
+    if group.state is COMPLETING:
         return not rules.heartbeats_await_sync
     return not (rules.spares_new_members and group.members[member_id].is_new)

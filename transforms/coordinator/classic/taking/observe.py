@@ -13,7 +13,7 @@ from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.sources import Authority, Source
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
 from transforms.coordinator.timeline.lives import Life, Lives
 from transforms.wire.consumer_protocol import read_assignment, read_subscription
@@ -37,11 +37,11 @@ def moved(life: Life, move: Moved, group: Group | None, client_reason: str | Non
     cause = move.cause
     if (
         move.event is Event.GROUP_LOADED
-        or move.to_state is GroupState.DEAD
-        or (move.to_state is GroupState.EMPTY and move.from_state is not GroupState.PREPARING)
+        or move.to_state is DEAD
+        or (move.to_state is EMPTY and move.from_state is not PREPARING)
     ):
         return
-    number = move.generation + (move.to_state is GroupState.PREPARING)
+    number = move.generation + (move.to_state is PREPARING)
     row = life.generation(number)
     if row.was_lost:
         row = life.begin_again(number)
@@ -49,9 +49,9 @@ def moved(life: Life, move: Moved, group: Group | None, client_reason: str | Non
     source = Source.FOLLOWS_FROM_LINE if cause.source is Source.BROKER_LOG else cause.source
     if not cause.is_inferred:
         _dated(row, source, move)
-    if move.to_state is GroupState.PREPARING:
+    if move.to_state is PREPARING:
         _triggered(row, source, move, client_reason, cause.member_id in life.sessions)
-    elif move.to_state is GroupState.COMPLETING and group is not None and group.is_known and group.members:
+    elif move.to_state is COMPLETING and group is not None and group.is_known and group.members:
         # An answer shows that the join phase is over; whom it elected is the machine's word.
         source = Source.REQUEST_LOG if source is Source.ANSWER else source
         row.learn_choice(source, protocol=group.protocol, protocol_type=group.protocol_type, leader=group.leader)
@@ -60,11 +60,11 @@ def moved(life: Life, move: Moved, group: Group | None, client_reason: str | Non
 
 def _dated(row: GenerationFacts, source: Source, move: Moved) -> None:
     """Take the moment of a state; that a generation became Stable must be shown by more than the machine."""
-    if move.to_state is GroupState.PREPARING:
+    if move.to_state is PREPARING:
         row.learn_times(source, preparing_at=move.at)
-    elif move.to_state is GroupState.COMPLETING:
+    elif move.to_state is COMPLETING:
         row.learn_times(source, completing_at=move.at)
-    elif move.to_state is GroupState.STABLE:
+    elif move.to_state is STABLE:
         row.learn_times(source, foreseen_stable_at=move.at)
     else:
         row.learn_times(source, emptied_at=move.at)

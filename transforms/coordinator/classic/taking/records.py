@@ -10,7 +10,7 @@ from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import members_of
 from transforms.coordinator.evidence.sources import Authority, Source
 from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, STABLE
 from transforms.coordinator.timeline.facts import GenerationFacts, value_of
 
 
@@ -68,7 +68,7 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     group = course.machine.present
     if group is not None and group.generation >= generation and (is_confirmed or _is_overtaken(course, record, at)):
         return
-    bring_to(course.machine, GroupState.STABLE, generation, Cause(at, source=Source.OFFSETS), members_of(record))
+    bring_to(course.machine, STABLE, generation, Cause(at, source=Source.OFFSETS), members_of(record))
     group = course.machine.group
     group.protocol, group.protocol_type = record.protocol, record.protocol_type
     group.leader = record.leader_member_id
@@ -92,7 +92,7 @@ def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
     if not group.is_known or group.generation != record.generation:
         return False
     leader = group.members.get(group.leader or "")
-    if group.state is GroupState.COMPLETING and leader is not None and leader.parked_sync is not None:
+    if group.state is COMPLETING and leader is not None and leader.parked_sync is not None:
         return True
     following = course.life.generations.get(record.generation + 1)
     if following is None or following.preparing_at is None:
@@ -126,9 +126,9 @@ def _emptied(course: Course, record: GroupMetadataRow, recorded_at: float) -> No
     group = course.machine.present
     if is_known and group is not None and group.generation >= generation:
         return
-    if group is not None and group.generation == generation and group.state is GroupState.EMPTY:
+    if group is not None and group.generation == generation and group.state is EMPTY:
         return
-    bring_to(course.machine, GroupState.EMPTY, generation, Cause(at, source=Source.OFFSETS), ())
+    bring_to(course.machine, EMPTY, generation, Cause(at, source=Source.OFFSETS), ())
     course.forget_parked()
 
 

@@ -11,7 +11,6 @@ from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow, GroupRequestRow
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, REASON_SLACK_MS
-from transforms.coordinator.kafka.answers import Error
 
 _TRIGGERS = frozenset({"subscription_changed", "leader_rejoined"})
 """Reasons of rebalances that a rejoin brings about; up to 2.6 both have one text."""
@@ -104,6 +103,6 @@ def _younger(moments: dict[int, float], than: float) -> dict[int, float]:
 
 def is_unprinted(row: GroupRequestRow) -> bool:
     """Whether this is a rejoin that was logged without the bytes of its metadata, and not refused in any case."""
-    if row.api != "JoinGroup" or not row.member_id or (row.error_code != Error.NONE and not row.parked_ms):
+    if row.api != "JoinGroup" or not row.member_id or (row.error_code and not row.parked_ms):
         return False
     return any(entry.metadata is None for entry in row.protocols or ())

@@ -17,12 +17,12 @@ from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import is_unnamed
 from transforms.coordinator.classic.taking.rejoins import is_unprinted
-from transforms.coordinator.evidence.exchanges import Exchange, exchange_of, observed_error, second_exchange_of
+from transforms.coordinator.evidence.exchanges import Exchange, observed_error, second_exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import PREPARING
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
     WHY_EITHER,
@@ -44,7 +44,7 @@ def take(course: Course, item: Item) -> None:
     if item.request is not None and item.request.api in MODERN_HEARTBEATS:
         _take_modern(course, item.handled_at, item.request)
         return
-    exchange = course.as_told(exchange_of(item))
+    exchange = course.exchange_of(item)
     second, row = second_exchange_of(item), exchange.row
     group, lives = course.machine.present, course.lives
     verdict = course.audit.begin(exchange, None if group is None else group.state.value)
@@ -236,7 +236,7 @@ def _learn_max_size(course: Course, verdict: Verdict) -> None:
     """Nothing but the first refusal of a join shows what group.max.size is, where it is not printed."""
     group = course.machine.present
     if group is not None:
-        size = group.awaiting_join if group.state is GroupState.PREPARING else len(group.members)
+        size = group.awaiting_join if group.state is PREPARING else len(group.members)
         if size < course.machine.settings.max_size:
             course.machine.settings = course.brokers.learn(verdict.exchange.row.broker, max_size=size)
             verdict.use_answer(WHY_SETTING)

@@ -11,7 +11,7 @@ from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.evidence.tolerances import EXPIRY_SLACK_MS
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import PREPARING
 
 
 def members_of(record: GroupMetadataRow, is_load: bool = False) -> list[Member]:
@@ -51,7 +51,7 @@ def end_join(machine: Machine, at: float, source: Source) -> None:
     for member in list(group.members.values()):
         timer = group.timers.get(member_timer(member.member_id))
         is_out = member.parked_join is None and timer is not None and timer.due <= at + EXPIRY_SLACK_MS
-        if is_out and group.state is GroupState.PREPARING and len(group.members) > 1:
+        if is_out and group.state is PREPARING and len(group.members) > 1:
             cause = Cause(at, source=Source.TIMER)
             machine.remove(member.member_id, cause, "session_expired", Error.UNKNOWN_MEMBER_ID)
     machine.complete_join(Cause(at, source=source))

@@ -27,7 +27,7 @@ from transforms.coordinator.classic.taking.homes import is_at_home
 from transforms.coordinator.classic.taking.many import take_at_once
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import exchange_of
-from transforms.coordinator.evidence.items import Item, Kind
+from transforms.coordinator.evidence.items import ANSWER, REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.evidence.tolerances import (
@@ -156,9 +156,9 @@ class ClassicWalk:
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
         course = self._course
-        if item.kind is Kind.REQUEST:
+        if item.kind is REQUEST:
             requests.take(course, item)
-        elif item.kind is Kind.ANSWER:
+        elif item.kind is ANSWER:
             exchange = exchange_of(item)
             course.let(exchange.answered_at, partial(answers.take, course, exchange))
         elif item.record is not None:
@@ -178,9 +178,10 @@ class ClassicWalk:
         course, group, is_final = self._course, self._machine.present, now == inf
         course.sink.now = self._sink.now = now
         self._untold.rows = Rows()
-        parked: set[int | None] = set() if group is None or is_final else group.parked
-        for verdict in course.audit.settled(now, parked):
-            course.say_audited(verdict.row(course.cluster))
+        if course.audit.verdicts:
+            parked: set[int | None] = set() if group is None or is_final else group.parked
+            for verdict in course.audit.settled(now, parked):
+                course.say_audited(verdict.row(course.cluster))
         course.departures.forget(now)
         members = group.members if group is not None and group.is_known else None
         settling = Settling(course.cluster, self._machine.group_id, course.lives, course.sink, self._sink)

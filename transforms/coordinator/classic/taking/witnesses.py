@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER, TimerKey, member_timer
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, REMOVAL_SLACK_MS, SAME_MOMENT_MS
-from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.kafka.states import PREPARING, STABLE, GroupState
 
 ROUNDS = frozenset({"preparing_rebalance", "stabilized", "group_empty"})
 """Lines of the same level as those about removals: where they are logged, so are these."""
@@ -79,10 +79,12 @@ class Witnesses(Struct, array_like=True):
             generation: the generation after it.
             at: when it was entered, as far as is known.
         """
-        lines = self.preparations if state is GroupState.PREPARING else self.completions
-        lines = self.assigned if state is GroupState.STABLE else lines
-        near = (told for number, told in lines if number == generation and abs(told - at) <= SAME_MOMENT_MS)
-        return next(near, None)
+        lines = self.preparations if state is PREPARING else self.completions
+        lines = self.assigned if state is STABLE else lines
+        for number, told in lines:
+            if number == generation and abs(told - at) <= SAME_MOMENT_MS:
+                return told
+        return None
 
     def was_completed(self, generation: int, at: float) -> bool:
         """Whether a line tells that a join phase of this generation ended at a moment."""
