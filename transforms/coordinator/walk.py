@@ -15,6 +15,7 @@ from typing import Any
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.epochs.audit import Asked, audit_row, judge
+from transforms.coordinator.epochs.converting import ClassicThere, has_sent_back
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
 from transforms.coordinator.epochs.recall import Recall
@@ -109,10 +110,15 @@ class GroupWalk:
         if row is None:
             if self._is_of_classic_group_to_come(item):
                 return item.holds < _HOLDS_OF_A_CONVERSION
-        elif row.api in _TYPE_OF_HEARTBEAT:
+        elif row.api in _TYPE_OF_HEARTBEAT or self._is_join_by_classic_protocol(item, row):
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
+
+    def _is_join_by_classic_protocol(self, item: Item, row: GroupRequestRow) -> bool:
+        """Whether a request joins a group of epochs, which answers it once its records are written."""
+        is_join = row.api == "JoinGroup" and item.kind is Kind.REQUEST
+        return is_join and any(course.is_there for course in self._courses.values())
 
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
@@ -145,10 +151,16 @@ class GroupWalk:
         return any(course.is_there for course in self._courses.values())
 
     def _shows_classic_group(self, item: Item) -> bool:
-        """Whether a record or line is of a classic group with members, though no record told of a conversion."""
+        """Whether a record or line is of a classic group with members, though no record told of a conversion.
+
+        A line that was put off may be older than the records of the group that has taken its place meanwhile.
+        """
         if item.record is not None:
             return bool(item.record.members)
-        return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
+        line = item.line
+        if line is None or line.event not in _OF_CLASSIC_GROUPS or line.generation is None:
+            return False
+        return not self._past or (line.logged_at or item.at) > self._past[-1].at
 
     def _take_records(self, item: Item) -> None:
         self._recall.forget()
@@ -229,7 +241,7 @@ class GroupWalk:
         speaker = speaker_of(row, modern.told.has_left)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
-        classic = self._state.classic.machine.present
+        there = self._classic_there()
         settings = settings_of(self._state.shared.brokers.of(row.broker))
         asked = Asked(
             exchange,
@@ -240,7 +252,7 @@ class GroupWalk:
             self._moment(item, row, speaker),
             modern.claimed,
             self._elsewhere(group_type),
-            classic is not None and classic.protocol is not None,
+            there,
             modern.told.failures,
             self._state.shared.brokers.is_release_told,
             self._recall,
@@ -252,7 +264,17 @@ class GroupWalk:
         if is_learnt:
             audited.is_answer_used, audited.why = True, WHY_SETTING
         self._classic.say_audited(audited)
+        is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC
+        if is_by_consumer and has_sent_back(there, settings, row.generation, exchange.observed_error):
+            self._classic.fail_to_convert(item.handled_at)
         return not is_heartbeat
+
+    def _classic_there(self) -> ClassicThere:
+        group = self._state.classic.machine.present
+        if group is None:
+            return ClassicThere()
+        members = group.members.values()
+        return ClassicThere(len(members), group.protocol is not None, all(member.assignment for member in members))
 
     def _lacks_records(self, row: GroupRequestRow) -> bool:
         """Whether a request was let in that must have written records, and there are none of the group."""

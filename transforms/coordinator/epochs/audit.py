@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from schemas.rows import ReplayAuditRow
+from transforms.coordinator.epochs.converting import ClassicThere, refusal
 from transforms.coordinator.epochs.nearby import (
     Claim,
     Moment,
@@ -49,6 +50,9 @@ from transforms.coordinator.timeline.audit import (
 
 _BY_BROKER = frozenset({Error.UNKNOWN_TOPIC_OR_PARTITION, Error.TOPIC_AUTHORIZATION_FAILED})
 _UNKNOWN_TOPIC_ID = 100
+_LOOKED_AT_LAST = frozenset({Error.NONE, Error.INVALID_REGULAR_EXPRESSION})
+"""What a join is answered for its own sake, once the group that its id names was found to be one that it can join."""
+
 _BY_COORDINATOR_CHANGE = frozenset(
     {Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS}
 )
@@ -64,7 +68,7 @@ class Asked(Struct, frozen=True, gc=False):
         moment: when, by the order of its connection, and what was written before it by those who sent it.
         claimed: by member, the moment and place of what its requests before wrote last.
         elsewhere: what the group id is, where it is no group of the protocol; None = not known.
-        is_elected: the members of the classic group have elected an assignor; Kafka takes it for granted.
+        classic: the classic group, where the group id is one.
         failures: when targets could not be computed, and of which epoch, as lines tell.
         is_release_told: the broker told its version; else it may be an earlier one than it is taken for.
         recall: answers of the group as it is by the records that were taken.
@@ -78,7 +82,7 @@ class Asked(Struct, frozen=True, gc=False):
     moment: Moment
     claimed: dict[str, Claim]
     elsewhere: GroupType | None = GroupType.ABSENT
-    is_elected: bool = False
+    classic: ClassicThere = ClassicThere()
     failures: Sequence[tuple[float, int]] = ()
     is_release_told: bool = True
     recall: Recall = field(default_factory=Recall)
@@ -247,8 +251,9 @@ def _answer(protocol: EpochProtocol, asked: Asked, group: Any, records: Sequence
     given = "" if row.member_id else row.answered_member_id or ""
     fails = not records and group is not None and _fails(asked, group)
     answer = protocol.observe(group, asked.request, records, asked.world, caller_of(row), given)
-    if answer is not None and group is None and not records and not answer.error:
-        return _of_other_group(asked)
+    if answer is not None and group is None and not records and answer.error in _LOOKED_AT_LAST:
+        of_other = _of_other_group(asked)
+        return _predicted(answer, None) if of_other is None and answer.error else of_other
     if answer is not None and not answer.error and fails:
         return _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
     return None if answer is None else _predicted(answer, state)
@@ -275,9 +280,9 @@ def _fails(asked: Asked, group: Any) -> bool:
 
 def _of_other_group(asked: Asked) -> Predicted | None:
     """Return what a join is answered that makes no group: the id is another type of group's."""
-    is_convertible = asked.exchange.row.api == "ConsumerGroupHeartbeat" and asked.world.settings.can_upgrade
-    if asked.elsewhere is GroupType.CLASSIC and is_convertible:
-        return None if asked.is_elected else _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), None)
+    if asked.elsewhere is GroupType.CLASSIC and asked.exchange.row.api == "ConsumerGroupHeartbeat":
+        error = refusal(asked.classic, asked.world.settings)
+        return None if error is None else _predicted(Answer(error), None)
     is_known = asked.elsewhere not in (None, GroupType.ABSENT)
     return _predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
 

@@ -104,6 +104,11 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     converts_by_default = Rule((4, 0))
     """group.consumer.migration.policy is bidirectional; before, disabled."""
 
+    converts_unassigned = Rule((4, 0))
+    """Members that were given no assignment yet can be converted, once an assignor was elected; before, the conversion
+    ends with GROUP_ID_NOT_FOUND, when all who waited have been sent back (ConsumerGroup.fromClassicGroup,
+    GroupMetadataManager.convertToConsumerGroup; 3.8.1 was run)."""
+
     knows_other_types = Rule((4, 0))
     """JoinGroup looks at the type of the group first (classicGroupJoin)."""
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause
+from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.records import delete
 from transforms.coordinator.kafka.answers import Error
@@ -35,9 +36,25 @@ def become_modern(course: Course, cause: Cause) -> None:
     group = course.machine.present
     if group is None or course.lives.is_deletion_known(cause.at, cause.source):
         return
+    _send_back(course, group, cause.at)
+    delete(course, cause)
+
+
+def conversion_failed(course: Course, cause: Cause) -> None:
+    """The group was to be converted and could not be: whoever waited was sent to join again before that was noticed.
+
+    So it goes where no assignor was elected yet (ConsumerGroup.fromClassicGroup takes it for granted that one was). The
+    group goes on as it was.
+    """
+    group = course.machine.present
+    if group is not None:
+        _send_back(course, group, cause.at)
+
+
+def _send_back(course: Course, group: Group, at: float) -> None:
+    """Answer all who wait that they are to join again."""
     for member in list(group.members.values()):
         for token in (member.parked_join, member.parked_sync):
             if token is not None:
-                course.machine.answer(token, Error.REBALANCE_IN_PROGRESS, cause.at)
+                course.machine.answer(token, Error.REBALANCE_IN_PROGRESS, at)
         group.put(replace(member, parked_join=None, parked_sync=None))
-    delete(course, cause)

@@ -20,7 +20,7 @@ from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow,
 from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer
 from transforms.coordinator.classic.taking import answers, lines, records, requests
-from transforms.coordinator.classic.taking.conversion import become_modern
+from transforms.coordinator.classic.taking.conversion import become_modern, conversion_failed
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import comes_too_early
 from transforms.coordinator.classic.taking.homes import is_at_home
@@ -76,6 +76,11 @@ class ClassicWalk:
         if not self._course.presence.is_modern:
             cause = Cause(at, source=Source.OFFSETS)
             self._course.let(at, partial(become_modern, self._course, cause))
+
+    def fail_to_convert(self, at: float) -> None:
+        """An answer shows that the group could not be made one of a newer protocol."""
+        cause = Cause(at, source=Source.ANSWER)
+        self._course.let(at, partial(conversion_failed, self._course, cause))
 
     def say_audited(self, row: ReplayAuditRow) -> None:
         """Tell of a request to a group of another type."""
