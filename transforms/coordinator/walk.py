@@ -117,7 +117,7 @@ class GroupWalk:
 
     def _is_join_by_classic_protocol(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether a request joins a group of epochs, which answers it once its records are written."""
-        is_join = row.api == "JoinGroup" and item.kind is Kind.REQUEST
+        is_join = row.api == "JoinGroup" and item.kind is REQUEST
         return is_join and any(course.is_there for course in self._courses.values())
 
     def take(self, item: Item) -> None:
@@ -130,6 +130,8 @@ class GroupWalk:
             self._take_records(item)
         else:
             if self._courses and self._shows_classic_group(item):
+                if self._is_of_group_before(item):
+                    return
                 self._give_way(item.at)
             self._classic.take(item)
 
@@ -151,16 +153,17 @@ class GroupWalk:
         return any(course.is_there for course in self._courses.values())
 
     def _shows_classic_group(self, item: Item) -> bool:
-        """Whether a record or line is of a classic group with members, though no record told of a conversion.
-
-        A line that was put off may be older than the records of the group that has taken its place meanwhile.
-        """
+        """Whether a record or line is of a classic group with members, though no record told of a conversion."""
         if item.record is not None:
             return bool(item.record.members)
-        line = item.line
-        if line is None or line.event not in _OF_CLASSIC_GROUPS or line.generation is None:
+        return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
+
+    def _is_of_group_before(self, item: Item) -> bool:
+        """Whether a line that was put off is of a group that is no more: another one's records are later than it."""
+        is_there = any(course.is_there for course in self._courses.values())
+        if item.line is None or not is_there or not self._past:
             return False
-        return not self._past or (line.logged_at or item.at) > self._past[-1].at
+        return (item.line.logged_at or item.at) <= self._past[-1].at
 
     def _take_records(self, item: Item) -> None:
         self._recall.forget()
