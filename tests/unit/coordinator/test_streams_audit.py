@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.coordinator.evidence_rows import GROUP, Row, line, modern_records, request
 from transforms.coordinator.replay import replay_group
-from transforms.coordinator.timeline.audit import WHY_UNTOLD
+from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_UNTOLD
 
 TOPOLOGY = {"epoch": 0, "subtopologies": [{"subtopologyId": "0", "sourceTopics": ["orders"]}]}
 TASKS = [{"subtopology_id": "0", "partitions": [0, 1]}]
@@ -75,6 +75,14 @@ def test_a_refusal_that_rests_on_topics_is_not_foreseen():
     unknown_task = {**NOTHING, "owned_active": [{"subtopology_id": "9", "partitions": [0]}]}
     _, refused = _audited(records, _join(1_000), _beat(2_000, 2, None, 42, **unknown_task))
     assert (refused["agrees"], refused["predicted_error"], refused["why"]) == (None, None, WHY_UNTOLD)
+
+
+def test_a_protocol_that_is_switched_off_is_refused_by_the_broker_and_only_where_it_has_no_group():
+    off = {"error_code": 35, "answered_generation": None, "answered_member_id": None}
+    (refused,) = _audited([], {**_join(1_000, told_active=[]), **off})
+    assert (refused["agrees"], refused["predicted_error"], refused["why"]) == (None, None, WHY_BROKER)
+    _, lie = _audited(_records((1_001, JOINED)), _join(1_000), _beat(2_000, 2, None, 35))
+    assert (lie["agrees"], lie["predicted_error"]) == (False, 0)
 
 
 def test_a_refusal_that_rests_on_the_request_alone_is_foreseen():

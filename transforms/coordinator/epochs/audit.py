@@ -28,6 +28,7 @@ from transforms.coordinator.epochs.nearby import (
 from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.epochs.requests import caller_of
+from transforms.coordinator.epochs.unasked import why_unasked
 from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
@@ -38,24 +39,16 @@ from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.timeline.audit import (
-    WHY_BROKER,
     WHY_LATE,
     WHY_LATER_RELEASE,
-    WHY_NOT_COORDINATOR,
     WHY_RACE,
     WHY_UNKNOWN,
     WHY_UNTOLD,
     observed_row,
 )
 
-_BY_BROKER = frozenset({Error.UNKNOWN_TOPIC_OR_PARTITION, Error.TOPIC_AUTHORIZATION_FAILED})
-_UNKNOWN_TOPIC_ID = 100
 _LOOKED_AT_LAST = frozenset({Error.NONE, Error.INVALID_REGULAR_EXPRESSION})
 """What a join is answered for its own sake, once the group that its id names was found to be one that it can join."""
-
-_BY_COORDINATOR_CHANGE = frozenset(
-    {Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS}
-)
 
 
 class Asked(Struct, frozen=True, gc=False):
@@ -109,10 +102,9 @@ def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str 
     """Return what a request is answered, and what is to be said of that; None where nothing can be predicted."""
     exchange = asked.exchange
     observed = exchange.observed_error
-    if observed in _BY_COORDINATOR_CHANGE:
-        return None, WHY_NOT_COORDINATOR
-    if observed in _BY_BROKER or observed == _UNKNOWN_TOPIC_ID:
-        return None, WHY_BROKER
+    unasked = why_unasked(exchange, asked.near)
+    if unasked is not None:
+        return None, unasked
     rules = asked.world.settings.rules
     if exchange.row.api == "ShareGroupHeartbeat" and not rules.keeps_share_targets:
         return None, WHY_UNTOLD
