@@ -17,6 +17,7 @@ from jobs.frame import log_lines
 from jobs.frame.exit_codes import guarded
 from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
+from jobs.jvm.storage import Storage
 from jobs.lake.lake import Lake
 from jobs.quality.run_record import RunRecord
 from jobs.session.packages import KAFKA
@@ -24,7 +25,6 @@ from jobs.session.spark_session import spark_session
 from jobs.settings.command_line import Parser, parse
 from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
-from jobs.settings.sources import is_local, local_path
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
@@ -161,7 +161,8 @@ def _run(
     try:
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
         lake.open()
-        job = Job(settings, lake, report, arguments, RunRecord(site=_site(settings)))
+        site = Storage(spark, settings.report.folder(settings.lake.root)).files
+        job = Job(settings, lake, report, arguments, RunRecord(site=site))
         with (
             job.record.kept(lake, report) if writes else nullcontext(),
             lake.held(settings.lake.lock_wait_s) if writes else nullcontext(),
@@ -178,9 +179,3 @@ def _run(
     finally:
         if is_ours:
             spark.stop()
-
-
-def _site(settings: Settings) -> Path | None:
-    """Return the folder of the quality pages; None where the report is on no disk of this machine."""
-    folder = settings.report.folder(settings.lake.root)
-    return Path(local_path(folder)) / "quality" if is_local(folder) else None

@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import logging
 import os
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from typing import Any
 
 import pandas as pd
 
-from jobs.quality.offline import index, made_offline
+from jobs.jvm.files import Files
+from jobs.quality.offline import FOLDER, beside_its_index, index, without_network
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Judge:
     """Holds counts to zero.
 
     Args:
-        site: folder for the Data Docs; None = none are written.
+        site: files of the report, among which the Data Docs are; None = none are written.
     """
 
-    def __init__(self, site: Path | None = None) -> None:
+    def __init__(self, site: Files | None = None) -> None:
         self._gx: Any = load_great_expectations()
         base: Any = importlib.import_module("great_expectations.data_context.types.base")
         self._site = site
@@ -72,23 +72,24 @@ class Judge:
             failed = [count for table, of_table in by_table.items() for count in self._judged(table, of_table)]
             if self._site is not None:
                 self._context.build_data_docs(site_names=["quality"])
-                made_offline(Path(scratch))
-                self._put(Path(scratch), by_table, failed)
+                self._put(self._site, Path(scratch), by_table, failed)
         return failed
 
-    def _put(self, built: Path, by_table: Mapping[str, Sequence[Count]], failed: Sequence[Count]) -> None:
-        """Put the site where people look, in the place of the last one."""
+    def _put(self, site: Files, built: Path, by_table: Mapping[str, Sequence[Count]], failed: Sequence[Count]) -> None:
+        """Put pages where people look, each in the place of the last one; that which leads to them comes last."""
         found = (page.relative_to(built) for page in built.glob("validations/*/*/**/*.html"))
         pages = {".".join(page.parts[1:3]): page for page in found}
         rows = []
         for table, counts in by_table.items():
-            broken = [count for count in failed if count.table == table]
+            page, broken = f"{table}.html", [count for count in failed if count.table == table]
+            text = (built / pages[table]).read_text(encoding="utf-8")
+            site.write(f"{FOLDER}/{page}", beside_its_index(without_network(text)))
             critical = sum(count.severity == "critical" for count in broken)
-            rows.append((table, pages[table].as_posix(), len(counts), len(broken), critical, counts[0].at))
-        (built / "index.html").write_text(index("Quality of the lake", rows), encoding="utf-8")
-        assert self._site is not None, "called for a site only"
-        shutil.rmtree(self._site, ignore_errors=True)
-        shutil.copytree(built, self._site)
+            rows.append((table, page, len(counts), len(broken), critical, counts[0].at))
+        site.write(f"{FOLDER}/index.html", index("Quality of the lake", rows))
+        now = {"index.html", *(f"{table}.html" for table in by_table)}
+        for name in {file.name for file in site.list(FOLDER) if file.name.endswith(".html")} - now:
+            site.delete(f"{FOLDER}/{name}")
 
     def _judged(self, table: str, counts: Sequence[Count]) -> list[Count]:
         frame = pd.DataFrame({count.check: [count.failed_row_count] for count in counts})

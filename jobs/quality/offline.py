@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from html import escape
-from pathlib import Path
+
+FOLDER = "quality"
+"""Where the pages are, within the report."""
 
 _ELSEWHERE = (
     re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE),  # all of them build upon a library from elsewhere
@@ -16,6 +18,10 @@ _ELSEWHERE = (
     re.compile(r"url\('https?://[^']*'\)", re.IGNORECASE),
     re.compile(r"<!--.*?-->", re.DOTALL),
 )
+
+_TO_INDEX = re.compile(r'href="(?:\.\./)+index\.html"')
+_TO_SUITE = re.compile(r'href="(?:\.\./)+expectations/[^"]*"')
+"""Pages about suites are not built: results tell all."""
 
 _STYLE = """<style>
 :root { color-scheme: light dark; }
@@ -30,17 +36,16 @@ td { overflow-wrap: anywhere; }
 </style>"""
 
 
-def made_offline(site: Path) -> None:
-    """Take out of all pages what they would load from elsewhere, and give them plain looks."""
-    for page in site.rglob("*.html"):
-        page.write_text(without_network(page.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 def without_network(page: str) -> str:
     """Return a page that loads nothing from elsewhere and runs nothing."""
     for pattern in _ELSEWHERE:
         page = pattern.sub("", page)
     return page.replace("</head>", f"{_STYLE}</head>", 1)
+
+
+def beside_its_index(page: str) -> str:
+    """Return a page of Great Expectations' tree of folders as one that lies in its index's folder, as all others do."""
+    return _TO_INDEX.sub('href="index.html"', _TO_SUITE.sub("", page))
 
 
 def index(title: str, rows: Iterable[tuple[str, str, int, int, int, str]]) -> str:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import importlib.metadata
 import logging
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from jobs.frame.exit_codes import ExitCode, exit_code_of
 from jobs.frame.report import Report, Step
+from jobs.jvm.files import Files
 from jobs.lake.lake import Lake
+from jobs.lake.storage_errors import storage_errors
 from jobs.quality.judge import Count, Judge
 from jobs.quality.verdicts import Verdict
 from schemas.catalog import TABLES
@@ -48,7 +49,7 @@ class RunRecord:
         verdicts: what its rows were held to, with the moment; the last one of each check counts.
         groups: ids of the groups that it replayed; None = too many to list, or not known.
         run_id: names the run.
-        site: folder for the pages about quality; None = none are written.
+        site: opens the files of the report, among which the pages about quality are; None = none are written.
     """
 
     started_at: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
@@ -56,7 +57,7 @@ class RunRecord:
     verdicts: dict[tuple[str, str], tuple[Verdict, datetime]] = field(default_factory=dict)
     groups: Sequence[str] | None = None
     run_id: str = ""
-    site: Path | None = None
+    site: Callable[[], Files] | None = None
     _kept: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -134,7 +135,9 @@ class RunRecord:
         known = [Count(**each) for each in lake.notes.get(_LATEST) or [] if each.keys() == asdict(now[0]).keys()]
         before = [count for count in known if count.table in order and count.table not in tables]
         latest = sorted([*before, *now], key=lambda count: order.index(count.table))
-        failed = {(count.table, count.check) for count in Judge(self.site).failed(latest)}
+        with storage_errors("the report's folder"):
+            judge = Judge(self.site() if self.site else None)
+            failed = {(count.table, count.check) for count in judge.failed(latest)}
         rows = [
             (lake.cluster, self.run_id, each.table, each.check, each.severity, (each.table, each.check) not in failed)
             + (each.failed_row_count, list(each.sample), datetime.fromisoformat(each.at))

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jobs.jvm.files import Files
+from jobs.quality.offline import FOLDER as CHECKS
 from jobs.report.pages import assets
 from transforms.errors import SettingsError
 
 MANIFEST = "manifest.json"
 GROUPS = "groups"
-CHECKS = "quality"
 
 
 @dataclass

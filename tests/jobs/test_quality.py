@@ -80,6 +80,21 @@ def test_the_pages_about_quality_load_nothing_from_elsewhere(lake: Callable[[str
         assert not re.search(r"<(?:link|img)\b[^>]*https?://", text), page
 
 
+def test_the_pages_about_quality_are_where_the_report_is_be_that_on_no_disk(spark: Any, tmp_path: Path) -> None:
+    """Hadoop's file system and Delta's log store write them on an object store; here they do so on a disk."""
+    from jobs.jvm.files import HadoopFiles
+    from jobs.quality.judge import Count, Judge
+
+    at = "2026-11-20T12:00:00+00:00"
+    site = HadoopFiles(spark, f"file:{tmp_path}/report")
+    for check in ("one_owner", "no_gap"):  # the second time in the place of the first
+        Judge(site).failed([Count("gold.assignments", check, f"what {check} says", "critical", 1, ("{}",), at)])
+    written = {file.name for file in site.list("quality")}
+    assert written == {"index.html", "gold.assignments.html"}
+    assert 'href="gold.assignments.html"' in (site.read("quality/index.html") or "")
+    assert "what no_gap says" in (site.read("quality/gold.assignments.html") or "")
+
+
 def test_a_batch_whose_evidence_is_damaged_is_not_published(
     spark: Any, copy: Path, given: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
