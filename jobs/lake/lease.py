@@ -7,8 +7,10 @@ sees nobody else. Of two that look at the same time each has announced itself be
 the one that came first stays, and the other takes its announcement back.
 
 A holder writes its file again and again. One whose file is too old is dead, and so is one of this machine whose process
-is gone, which is seen at once. Whoever finds a dead one removes it. A holder that could not write its file for long
-takes itself for dead first. All ages are differences on one clock: the storage's for others, its own for itself.
+is gone, which is seen at once. Whoever finds a dead one removes it. A holder that could not write its file for long, as
+its machine slept or the storage was away, takes itself for dead before others do, unless it finds its file where it
+left it and nobody else: who took it for dead would have removed the one and have announced itself. All ages are
+differences on one clock: the storage's for others, its own for itself.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ SILENCE_S = 90
 """Age of the last sign of life from which on a process of another machine counts as dead."""
 
 _GIVE_UP_S = 60
-"""Seconds without having given a sign of life after which a holder counts itself as dead: well before others do."""
+"""Seconds without having given a sign of life after which a holder has to look for others: well before they look."""
 
 _POLL_S = 0.5
 _TIE_S = 0.05
@@ -90,6 +92,7 @@ class Lease:
         self._beaten_at = 0.0
         self._is_lost = False
         self._released = threading.Event()
+        self._returning = threading.Lock()
 
     @contextmanager
     def held(self, wait_s: float) -> Iterator[None]:
@@ -116,13 +119,39 @@ class Lease:
         """Make sure that the lock is still ours.
 
         Raises:
-            LakeError: it may not be: no sign of life could be given for too long.
+            LakeError: it may not be: no sign of life could be given for too long, and somebody else may have come.
         """
-        if self._is_lost or time.clock_gettime(_BOOT_CLOCK) - self._beaten_at > _GIVE_UP_S:
+        if self._is_lost or not self._is_alive_or_returns():
             raise LakeError(
                 f"{self._what} could not be reached for more than {_GIVE_UP_S} s, so that another run may have begun: "
                 "run it again"
             )
+
+    def _is_alive_or_returns(self) -> bool:
+        with self._returning:  # by the run and by what gives the signs of life
+            if time.clock_gettime(_BOOT_CLOCK) - self._beaten_at <= _GIVE_UP_S:
+                return True
+            try:
+                return self._returns()
+            except Exception as error:  # noqa: BLE001 (whatever it is: that nobody else has come cannot be told)
+                log.debug("%s could not be looked at: %s", self._what, error)
+                return False
+
+    def _returns(self) -> bool:
+        """After a long silence, take up the claim again if nobody else has; tell whether that is so.
+
+        Raises:
+            LakeError: the claim is gone: somebody has taken us for dead.
+        """
+        assert self._claim is not None
+        self._others()
+        self._write(self._claim)
+        deadline = time.monotonic() + BEAT_S
+        while others := self._others():
+            if any(other.is_held for other in others) or time.monotonic() >= deadline:
+                return False
+            time.sleep(_TIE_S)  # they are about to find that we are back, or to remove us
+        return True
 
     def _acquire(self, wait_s: float) -> None:
         self._released.clear()

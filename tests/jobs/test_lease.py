@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -185,6 +186,46 @@ def test_a_holder_that_could_not_give_any_stops_before_others_begin(
         with pytest.raises(LakeError, match="run it again"):
             mine.check()
     assert lease._GIVE_UP_S < SILENCE_S
+
+
+@pytest.fixture
+def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lease]:
+    """A holder that has given no sign of life for too long, as if its process had been stopped for a while."""
+    monkeypatch.setattr(lease, "BEAT_S", 3)
+    monkeypatch.setattr(lease, "_GIVE_UP_S", 0.1)
+    mine = lock(tmp_path)
+    with mine.held(0):
+        time.sleep(0.3)
+        yield mine
+
+
+def test_a_holder_that_was_stopped_goes_on_if_nobody_has_begun(stopped: Lease, tmp_path: Path) -> None:
+    (claim,) = claims(tmp_path)
+    before = claim.stat().st_mtime_ns
+    stopped.check()
+    assert claim.stat().st_mtime_ns > before, "others see that it is back"
+
+
+def test_a_holder_that_was_stopped_ends_if_it_was_removed(stopped: Lease, tmp_path: Path) -> None:
+    (claim,) = claims(tmp_path)
+    claim.unlink()
+    with pytest.raises(LakeError, match="run it again"):
+        stopped.check()
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_a_holder_that_was_stopped_ends_if_somebody_has_come_to_stay(
+    stopped: Lease, tmp_path: Path, is_held: bool
+) -> None:
+    elsewhere(tmp_path, 0, claim_id="99990101T000000000000-0", is_held=is_held)
+    with pytest.raises(LakeError, match="run it again"):
+        stopped.check()
+
+
+def test_a_holder_that_was_stopped_waits_for_who_is_just_looking(stopped: Lease, tmp_path: Path) -> None:
+    looking = elsewhere(tmp_path, 0, claim_id="99990101T000000000000-0", is_held=False)
+    threading.Timer(0.3, looking.unlink).start()
+    stopped.check()
 
 
 def test_a_holder_that_was_thought_dead_gives_way_to_its_successor(
