@@ -29,6 +29,7 @@ REQUIRED = {
     "spark.sql.session.timeZone": "UTC",  # all times of the tables are UTC
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",  # to note where it was made costs more than an expression
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
 }
