@@ -7,17 +7,17 @@ whose the group is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from math import ceil, inf
 from typing import Any
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
-from transforms.coordinator.epochs.audit import Asked, audit_row, judge
+from transforms.coordinator.epochs.audit import DELETE_GROUPS, Asked, audit_row, judge
 from transforms.coordinator.epochs.converting import ClassicThere, has_sent_back
 from transforms.coordinator.epochs.course import Course
-from transforms.coordinator.epochs.nearby import Moment, Speaker, Surroundings, speaker_of
+from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings, speaker_of
 from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import REQUEST, Item
@@ -45,7 +45,9 @@ _TYPE_OF_HEARTBEAT = {
     "ShareGroupHeartbeat": "share",
     "StreamsGroupHeartbeat": "streams",
 }
-_ASKED_OF_ANY = frozenset({"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit"})
+_ASKED_OF_ANY = frozenset(
+    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", DELETE_GROUPS}
+)
 
 _OF_CLASSIC_GROUPS = frozenset({"preparing_rebalance", "stabilized", "group_empty", "group_converted"})
 
@@ -110,10 +112,24 @@ class GroupWalk:
         if row is None:
             if self._is_of_classic_group_to_come(item):
                 return item.holds < _HOLDS_OF_A_CONVERSION
+        elif self._is_after_end_to_come(item, row):
+            return item.holds < _HOLDS_OF_A_CONVERSION
         elif row.api in _TYPE_OF_HEARTBEAT or self._is_join_by_classic_protocol(item, row):
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
+
+    def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
+        """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""
+        if item.kind is not REQUEST or row.api not in _ASKED_OF_ANY or not self._ahead:
+            return False
+        for group_type, course in self._courses.items():
+            if course.is_there:
+                epoch = PROTOCOLS[group_type].types.epoch
+                written = operations_of(takewhile(lambda each: each.at <= item.handled_at, self._ahead), group_type)
+                told = [record for each in written for record in each.records if record.type_id == epoch]
+                return bool(told) and told[-1].value is None
+        return False
 
     def _is_join_by_classic_protocol(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether a request joins a group of epochs, which answers it once its records are written."""
@@ -172,6 +188,8 @@ class GroupWalk:
         if ahead.is_conversion:
             self._classic.take(item)
         for group_type, operations in ahead.operations.items():
+            if self._is_gone_already(group_type, operations):
+                continue
             self._classic.give_way(ahead.at)
             self._give_way(ahead.at, group_type)
             self._course(group_type).take([each.records for each in operations], ahead.at)
@@ -179,6 +197,16 @@ class GroupWalk:
             self._give_way(ahead.at)
             self._classic.take(item)
             self._classic.take_over(item.record)
+
+    def _is_gone_already(self, group_type: str, operations: Sequence[Operation]) -> bool:
+        """Whether records are the end of a group of epochs that has given way to a classic one before."""
+        if self._classic_is_absent or self._course(group_type).is_there:
+            return False
+        return all(each.is_end for each in operations)
+
+    @property
+    def _classic_is_absent(self) -> bool:
+        return self._state.classic.machine.present is None
 
     def _give_way(self, at: float, group_type: str | None = None) -> None:
         """Let go of the group as one of any type but one, which a record shows."""
@@ -262,6 +290,10 @@ class GroupWalk:
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
+            given_up_at = self._given_up_at(group_type, row)
+            if given_up_at is not None:
+                self._give_way(given_up_at)
+                self._classic.begin_anew()
             return False
         audited = audit_row(self._state.shared.cluster, protocol, asked, predicted, why)
         if is_learnt:
@@ -269,8 +301,18 @@ class GroupWalk:
         self._classic.say_audited(audited)
         is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC
         if is_by_consumer and has_sent_back(there, settings, row.generation, exchange.observed_error):
-            self._classic.fail_to_convert(item.handled_at)
+            self._classic.fail_to_convert(item.handled_at, row.answered_at + SAME_MOMENT_MS)
         return not is_heartbeat
+
+    def _given_up_at(self, group_type: str, row: GroupRequestRow) -> float | None:
+        """Return when an empty group gave way to a classic one by a join, as its records tell; None if it did not."""
+        course = self._courses.get(group_type)
+        is_empty = course is not None and course.is_there and not course.present.members
+        if row.api != "JoinGroup" or row.member_id or not is_empty:
+            return None
+        until = row.answered_at + SAME_MOMENT_MS
+        written = operations_of(takewhile(lambda each: each.at <= until, self._ahead), group_type)
+        return written[0].at if written and all(each.is_end for each in written) else None
 
     def _classic_there(self) -> ClassicThere:
         group = self._state.classic.machine.present
@@ -291,6 +333,8 @@ class GroupWalk:
         if there is None:
             near = (each for each in self._ahead if each.at <= handled_at + SAME_MOMENT_MS)
             there = next((name for each in near for name in each.operations), None)
+        if there is None and row.api == DELETE_GROUPS and self._past:
+            there = next(iter(self._past[-1].operations), None)  # its line may be late, and the group no more
         return there
 
     def _moment(self, item: Item, row: GroupRequestRow, speaker: Speaker) -> Moment:

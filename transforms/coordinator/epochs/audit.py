@@ -47,6 +47,8 @@ from transforms.coordinator.timeline.audit import (
     observed_row,
 )
 
+DELETE_GROUPS = "DeleteGroups"
+
 _LOOKED_AT_LAST = frozenset({Error.NONE, Error.INVALID_REGULAR_EXPRESSION})
 """What a join is answered for its own sake, once the group that its id names was found to be one that it can join."""
 
@@ -108,6 +110,9 @@ def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str 
     rules = asked.world.settings.rules
     if exchange.row.api == "ShareGroupHeartbeat" and not rules.keeps_share_targets:
         return None, WHY_UNTOLD
+    before_deletion = _before_deletion(protocol, asked)
+    if before_deletion is not None:
+        return before_deletion, None
     by_records = _of_own_records(protocol, asked)
     if by_records is not None and not observed:
         if by_records.is_late and not _agrees(protocol, exchange, by_records.predicted):
@@ -127,6 +132,18 @@ def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str 
     if by_records is None or (by_state is not None and _explains(by_state, exchange)):
         return by_state, why
     return by_records.predicted, None
+
+
+def _before_deletion(protocol: EpochProtocol, asked: Asked) -> Predicted | None:
+    """Return what a request to delete the group is answered that wrote its end; None if it wrote none."""
+    near, moment = asked.near, asked.moment
+    if asked.exchange.row.api != DELETE_GROUPS or asked.exchange.observed_error:
+        return None
+    since, until = moment.handled_at - SAME_MOMENT_MS, moment.answered_at + SAME_MOMENT_MS
+    for place, operation in enumerate(near.operations):
+        if since <= operation.at <= until and operation.is_end:
+            return _answer(protocol, asked, near.group_at(protocol, place), ())
+    return None
 
 
 class _Written(Struct, frozen=True, gc=False):
@@ -238,6 +255,8 @@ def _answer(protocol: EpochProtocol, asked: Asked, group: Any, records: Sequence
     """Return what a group answers; it is used up."""
     row = asked.exchange.row
     state = None if group is None else group.state.value
+    if row.api == DELETE_GROUPS and (group is not None or asked.elsewhere is GroupType.ABSENT):
+        return _predicted(Answer(_error_of_deletion(group)), state)
     if group is None and row.api not in MODERN_HEARTBEATS:
         return None  # what is answered where there is no group, the classic coordinator knows
     given = "" if row.member_id else row.answered_member_id or ""
@@ -249,6 +268,12 @@ def _answer(protocol: EpochProtocol, asked: Asked, group: Any, records: Sequence
     if answer is not None and not answer.error and fails:
         return _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
     return None if answer is None else _predicted(answer, state)
+
+
+def _error_of_deletion(group: Any) -> Error:
+    if group is None:
+        return Error.GROUP_ID_NOT_FOUND
+    return Error.NON_EMPTY_GROUP if group.members else Error.NONE
 
 
 def _fails(asked: Asked, group: Any) -> bool:

@@ -1,8 +1,9 @@
 """What becomes of a classic group, and of who waits in it, when a member of the consumer protocol joins its id.
 
 Kafka first looks whether the group may be converted. Then it sends all back who wait in it, and only then finds out
-whether it can be. Source: GroupMetadataManager.getOrMaybeCreateConsumerGroup, validateOnlineUpgrade and
-convertToConsumerGroup, ConsumerGroup.fromClassicGroup (3.8.1, 4.0.0 and 4.1.1 were run).
+whether it can be, and whether the joiner has room in it. Source: GroupMetadataManager.getOrMaybeCreateConsumerGroup,
+validateOnlineUpgrade, convertToConsumerGroup and throwIfConsumerGroupIsFull, ConsumerGroup.fromClassicGroup (3.8.1,
+4.0.0, 4.1.1 and 4.2.0 were run).
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from transforms.coordinator.modern.world import ModernSettings
 _JOIN_EPOCH = 0
 
 _SINCE_SENT_BACK = frozenset(
-    {Error.UNKNOWN_SERVER_ERROR, Error.UNRELEASED_INSTANCE_ID, Error.INVALID_REGULAR_EXPRESSION}
+    {
+        Error.UNKNOWN_SERVER_ERROR,
+        Error.GROUP_MAX_SIZE_REACHED,
+        Error.UNRELEASED_INSTANCE_ID,
+        Error.INVALID_REGULAR_EXPRESSION,
+    }
 )
 """What a joiner can be answered once the group was, or was to be, converted; it then stays as it was."""
 
@@ -40,7 +46,9 @@ def refusal(classic: ClassicThere, settings: ModernSettings) -> Error | None:
         return Error.GROUP_ID_NOT_FOUND
     if not settings.rules.converts_unassigned and not classic.is_assigned:
         return Error.GROUP_ID_NOT_FOUND
-    return None if classic.is_elected else Error.UNKNOWN_SERVER_ERROR
+    if not classic.is_elected:
+        return Error.UNKNOWN_SERVER_ERROR
+    return Error.GROUP_MAX_SIZE_REACHED if classic.size >= settings.max_size else None
 
 
 def has_sent_back(classic: ClassicThere, settings: ModernSettings, epoch: int | None, observed: int) -> bool:

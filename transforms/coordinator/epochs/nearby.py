@@ -42,6 +42,11 @@ class Operation(Struct, frozen=True, gc=False):
     place: int
     records: Sequence[Record[Struct]]
 
+    @property
+    def is_end(self) -> bool:
+        """Whether nothing is left of what it is about: of the group, where it is empty."""
+        return all(record.value is None for record in self.records)
+
 
 class Surroundings(Struct, frozen=True, gc=False):
     """A group around the moment of a request; it is not changed.

@@ -34,6 +34,7 @@ class Presence(Struct, array_like=True):
         last_record: the group's last record, which is all that a new coordinator would know of it.
         heard_from: when the request log begins; before, nobody is seen to send heartbeats, and silence means nothing.
         has_other_evidence: a record or line speaks for the group, so that an answer need not.
+        unconverted_until: up to when lines of a conversion tell of one that failed in the end.
     """
 
     coordinator: str | None = None
@@ -49,6 +50,7 @@ class Presence(Struct, array_like=True):
     last_record: GroupMetadataRow | None = None
     heard_from: float = inf
     has_other_evidence: bool = False
+    unconverted_until: float = -inf
 
     def hears_at(self, at: float) -> bool:
         """Whether the request log covers a moment."""

@@ -77,10 +77,14 @@ class ClassicWalk:
             cause = Cause(at, source=Source.OFFSETS)
             self._course.let(at, partial(become_modern, self._course, cause))
 
-    def fail_to_convert(self, at: float) -> None:
-        """An answer shows that the group could not be made one of a newer protocol."""
+    def begin_anew(self) -> None:
+        """A group of a newer protocol has given way to a classic one, which is about to begin."""
+        self._course.presence.is_modern = False
+
+    def fail_to_convert(self, at: float, until: float) -> None:
+        """An answer shows that the group could not be made one of a newer protocol: tried then, over a moment later."""
         cause = Cause(at, source=Source.ANSWER)
-        self._course.let(at, partial(conversion_failed, self._course, cause))
+        self._course.let(at, partial(conversion_failed, self._course, cause, until))
 
     def say_audited(self, row: ReplayAuditRow) -> None:
         """Tell of a request to a group of another type."""
