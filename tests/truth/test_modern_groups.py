@@ -179,6 +179,15 @@ def test_the_machine_answers_as_the_broker_did(folder: Path, tables: Tables):
     assert not [row for row in rows if row["is_answer_used"]]
 
 
+def test_classic_groups_that_are_converted_answer_as_foreseen(folder: Path, tables: Tables):
+    """Whoever asks meets the group as it was by then, however often it changed its type."""
+    rows = [row for row in tables["replay_audit"] if row["group_type"] == "classic" and row["why"] != WHY_BROKER]
+    least = _CHAOTIC_SHARE if "chaos" in folder.name or "policy" in folder.name else _CALM_SHARE
+    doubted = [row for row in rows if row["agrees"] is not True]
+    assert len(doubted) <= max(1, (1 - least) * len(rows)), Counter((row["api"], row["why"]) for row in doubted)
+    assert sum(row["is_answer_used"] for row in rows) <= max(2, 0.02 * len(rows))
+
+
 def test_what_streams_groups_answer_is_foreseen(folder: Path, tables: Tables):
     rows = [row for row in _audited(tables) if row["api"] == "StreamsGroupHeartbeat"]
     assert len(rows) >= {"modern-4.2.0": 133, "modern-4.1.1": 135, "modern-chaos-4.2.0": 413}.get(folder.name, 0)

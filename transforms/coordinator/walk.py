@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from math import ceil, inf
 from typing import Any
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
-from transforms.coordinator.epochs.audit import DELETE_GROUPS, Asked, audit_row, judge
-from transforms.coordinator.epochs.converting import ClassicThere, has_sent_back
+from transforms.coordinator.epochs.audit import DELETE_GROUPS, Asked, judge
+from transforms.coordinator.epochs.audit_rows import audit_row
+from transforms.coordinator.epochs.converting import has_sent_back
 from transforms.coordinator.epochs.course import Course
-from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings, speaker_of
+from transforms.coordinator.epochs.nearby import Operation, speaker_of
 from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     LOOK_AHEAD_MS,
-    PAST_MS,
     RACE_WINDOW_MS,
     RECORD_DELAY_MS,
     SAME_MOMENT_MS,
@@ -35,7 +34,9 @@ from transforms.coordinator.kafka.apis import UNCHANGING_APIS
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.topics import NO_TOPICS
 from transforms.coordinator.modern.world import World, settings_of
-from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of, read_moment
+from transforms.coordinator.moments import PROTOCOLS, read_moment
+from transforms.coordinator.neighbourhood import Neighbourhood
+from transforms.coordinator.past import Past
 from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.state import ReplayState, Spoken
 from transforms.coordinator.timeline.audit import WHY_SETTING, WHY_UNKNOWN
@@ -73,7 +74,8 @@ class GroupWalk:
         waiting = state.waiting.items[state.waiting.position :]
         self._ahead = deque(read_moment(item, item.modern) for item in waiting if item.modern)
         self._recall = Recall()
-        self._past = deque(read_moment(item, item.modern) for item in state.modern.past if item.modern)
+        self._past = Past(state.modern)
+        self._near = Neighbourhood(state, self._courses, self._ahead, self._past)
         self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
 
@@ -121,15 +123,8 @@ class GroupWalk:
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""
-        if item.kind is not REQUEST or row.api not in _ASKED_OF_ANY or not self._ahead:
-            return False
-        for group_type, course in self._courses.items():
-            if course.is_there:
-                epoch = PROTOCOLS[group_type].types.epoch
-                written = operations_of(takewhile(lambda each: each.at <= item.handled_at, self._ahead), group_type)
-                told = [record for each in written for record in each.records if record.type_id == epoch]
-                return bool(told) and told[-1].value is None
-        return False
+        is_asked = item.kind is REQUEST and row.api in _ASKED_OF_ANY
+        return is_asked and bool(self._ahead) and self._near.is_over_by(item.handled_at)
 
     def _is_join_by_classic_protocol(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether a request joins a group of epochs, which answers it once its records are written."""
@@ -157,7 +152,7 @@ class GroupWalk:
             for course in self._courses.values():
                 course.tell_open()
         self._state.modern.forget(now)
-        self._forget_past(now)
+        self._past.forget(now)
         self._classic.settle(now)
 
     # --- records -----------------------------------------------------------------------------------------------
@@ -177,14 +172,15 @@ class GroupWalk:
     def _is_of_group_before(self, item: Item) -> bool:
         """Whether a line that was put off is of a group that is no more: another one's records are later than it."""
         is_there = any(course.is_there for course in self._courses.values())
-        if item.line is None or not is_there or not self._past:
+        last = self._past.last
+        if item.line is None or not is_there or last is None:
             return False
-        return (item.line.logged_at or item.at) <= self._past[-1].at
+        return (item.line.logged_at or item.at) <= last.at
 
     def _take_records(self, item: Item) -> None:
         self._recall.forget()
         ahead = self._ahead.popleft()
-        self._remember(item, ahead)
+        self._past.remember(item, ahead, self._courses)
         if ahead.is_conversion:
             self._classic.take(item)
         for group_type, operations in ahead.operations.items():
@@ -213,38 +209,8 @@ class GroupWalk:
         self._recall.forget()
         for name, course in self._courses.items():
             if name != group_type and course.is_there:
-                self._drop_past()
+                self._past.drop()
                 course.give_way(at)
-
-    def _remember(self, item: Item, ahead: Ahead) -> None:
-        """Keep records that are about to be taken for requests whose lines are late."""
-        self._forget_past(item.at)
-        if not self._past:
-            for group_type in self._courses:
-                spoken: Any = getattr(self._state.modern, group_type)
-                group = PROTOCOLS[group_type].group_after(spoken.machine.present, ())
-                spoken.behind = None if group is None else type(spoken.machine)(group)
-        self._state.modern.past.append(item)
-        self._past.append(ahead)
-
-    def _forget_past(self, now: float) -> None:
-        """Let go of what no request can have met that is still to be looked at."""
-        past = self._past
-        while past and past[0].at < now - PAST_MS:
-            for group_type, operations in past.popleft().operations.items():
-                spoken: Any = getattr(self._state.modern, group_type)
-                spoken.behind = spoken.behind or type(spoken.machine)()
-                for operation in operations:
-                    spoken.behind.take(operation.records)
-        del self._state.modern.past[: len(self._state.modern.past) - len(past)]
-        if not past:
-            self._drop_past()
-
-    def _drop_past(self) -> None:
-        self._past.clear()
-        self._state.modern.past.clear()
-        for group_type in self._courses:
-            getattr(self._state.modern, group_type).behind = None
 
     def _course(self, group_type: str) -> Course:
         course = self._courses.get(group_type)
@@ -272,17 +238,17 @@ class GroupWalk:
         speaker = speaker_of(row, modern.told.has_left)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
-        there = self._classic_there()
+        there = self._near.classic()
         settings = settings_of(self._state.shared.brokers.of(row.broker))
         asked = Asked(
             exchange,
             protocol.request_of(row),
-            self._around(group_type, item.handled_at, row.answered_at),
+            self._near.around(group_type, item.handled_at, row.answered_at),
             World(NO_TOPICS, settings, item.handled_at),
             speaker,
-            self._moment(item, row, speaker),
+            self._near.moment(item, row, speaker),
             modern.claimed,
-            self._elsewhere(group_type),
+            self._near.elsewhere(group_type),
             there,
             modern.told.failures,
             self._state.shared.brokers.is_release_told,
@@ -290,7 +256,7 @@ class GroupWalk:
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
-            given_up_at = self._given_up_at(group_type, row)
+            given_up_at = self._near.given_up_at(group_type, row)
             if given_up_at is not None:
                 self._give_way(given_up_at)
                 self._classic.begin_anew()
@@ -304,63 +270,12 @@ class GroupWalk:
             self._classic.fail_to_convert(item.handled_at, row.answered_at + SAME_MOMENT_MS)
         return not is_heartbeat
 
-    def _given_up_at(self, group_type: str, row: GroupRequestRow) -> float | None:
-        """Return when an empty group gave way to a classic one by a join, as its records tell; None if it did not."""
-        course = self._courses.get(group_type)
-        is_empty = course is not None and course.is_there and not course.present.members
-        if row.api != "JoinGroup" or row.member_id or not is_empty:
-            return None
-        until = row.answered_at + SAME_MOMENT_MS
-        written = operations_of(takewhile(lambda each: each.at <= until, self._ahead), group_type)
-        return written[0].at if written and all(each.is_end for each in written) else None
-
-    def _classic_there(self) -> ClassicThere:
-        group = self._state.classic.machine.present
-        if group is None:
-            return ClassicThere()
-        members = group.members.values()
-        return ClassicThere(len(members), group.protocol is not None, all(member.assignment for member in members))
-
     def _lacks_records(self, row: GroupRequestRow) -> bool:
         """Whether a request was let in that must have written records, and there are none of the group."""
         return not row.error_code and not self._courses and not self._ahead
 
     def _type_at(self, row: GroupRequestRow, handled_at: float) -> str | None:
-        """Return the type of the group at a moment, if it is one of epochs; that of its next records, if it is new."""
+        """Return the type of the group that a request met, if it is one of epochs."""
         if row.api not in _ASKED_OF_ANY or not (self._courses or self._ahead):
             return None
-        there = next((name for name, course in self._courses.items() if course.is_there), None)
-        if there is None:
-            near = (each for each in self._ahead if each.at <= handled_at + SAME_MOMENT_MS)
-            there = next((name for each in near for name in each.operations), None)
-        if there is None and row.api == DELETE_GROUPS and self._past:
-            there = next(iter(self._past[-1].operations), None)  # its line may be late, and the group no more
-        return there
-
-    def _moment(self, item: Item, row: GroupRequestRow, speaker: Speaker) -> Moment:
-        claimed = self._state.modern.claimed
-        handled_at = item.handled_at if row.handled_at is None else min(item.handled_at, row.handled_at)
-        return Moment(
-            min(handled_at, item.followed_at),
-            min(row.answered_at, item.followed_at),
-            max([claimed[each] for each in speaker.ids if each in claimed], default=(-inf, 0)),
-        )
-
-    def _around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
-        until = max(handled_at, answered_at) + SAME_MOMENT_MS
-        course = self._courses.get(group_type)
-        past = operations_of(self._past, group_type)
-        ahead = takewhile(lambda each: each.at <= until, self._ahead)
-        spoken: Any = getattr(self._state.modern, group_type)
-        behind = None if spoken is None or spoken.behind is None else spoken.behind.present
-        present = None if course is None else course.present
-        return Surroundings(behind, present, len(past), [*past, *operations_of(ahead, group_type)])
-
-    def _elsewhere(self, group_type: str) -> GroupType | None:
-        """Return what the group id is, if it is no group of a type; None = not known."""
-        for name, course in self._courses.items():
-            if name != group_type and course.is_there:
-                return GroupType(name)
-        if self._state.classic.machine.present is not None:
-            return GroupType.CLASSIC
-        return GroupType.ABSENT if self._courses else None
+        return self._near.type_at(row, handled_at)

@@ -14,7 +14,6 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from schemas.rows import ReplayAuditRow
 from transforms.coordinator.epochs.converting import ClassicThere, refusal
 from transforms.coordinator.epochs.nearby import (
     Claim,
@@ -25,6 +24,7 @@ from transforms.coordinator.epochs.nearby import (
     is_before,
     own_operations,
 )
+from transforms.coordinator.epochs.predicted import Predicted, agrees, explains, predicted_of
 from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.epochs.requests import caller_of
@@ -34,17 +34,14 @@ from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.partitions import of_numbers
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.world import World
 from transforms.coordinator.timeline.audit import (
     WHY_LATE,
-    WHY_LATER_RELEASE,
     WHY_RACE,
     WHY_UNKNOWN,
     WHY_UNTOLD,
-    observed_row,
 )
 
 DELETE_GROUPS = "DeleteGroups"
@@ -83,23 +80,6 @@ class Asked(Struct, frozen=True, gc=False):
     recall: Recall = field(default_factory=Recall)
 
 
-class Predicted(Struct, frozen=True, gc=False):
-    """What a request is answered by the machine.
-
-    Attributes:
-        state: the group's state before it; None = there was no group.
-        error: the error; of a LeaveGroup the first of its members, if there is none above them.
-    """
-
-    answer: Answer
-    state: str | None
-    error: int
-
-
-def _predicted(answer: Answer, state: str | None) -> Predicted:
-    return Predicted(answer, state, int(answer.error or next(filter(None, answer.leaver_errors), Error.NONE)))
-
-
 def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
     """Return what a request is answered, and what is to be said of that; None where nothing can be predicted."""
     exchange = asked.exchange
@@ -115,9 +95,9 @@ def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str 
         return before_deletion, None
     by_records = _of_own_records(protocol, asked)
     if by_records is not None and not observed:
-        if by_records.is_late and not _agrees(protocol, exchange, by_records.predicted):
+        if by_records.is_late and not agrees(protocol, exchange, by_records.predicted):
             unwritten = _of_state(protocol, asked, by_records.begin)
-            if unwritten is not None and _agrees(protocol, exchange, unwritten):
+            if unwritten is not None and agrees(protocol, exchange, unwritten):
                 return unwritten, WHY_LATE
         asked.claimed.update(by_records.claims)
         return by_records.predicted, None
@@ -129,7 +109,7 @@ def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str 
     is_untold = observed in protocol.untold or (may_fail and observed == Error.UNKNOWN_SERVER_ERROR)
     if is_untold and (by_state is None or by_state.error != observed):
         return None, WHY_UNTOLD
-    if by_records is None or (by_state is not None and _explains(by_state, exchange)):
+    if by_records is None or (by_state is not None and explains(by_state, exchange)):
         return by_state, why
     return by_records.predicted, None
 
@@ -197,7 +177,7 @@ def _of_states(protocol: EpochProtocol, asked: Asked, may_be_late: bool) -> tupl
     likeliest = _of_state(protocol, asked, count)
     if likeliest is None:
         return None, WHY_UNKNOWN
-    if _explains(likeliest, exchange):
+    if explains(likeliest, exchange):
         return likeliest, None
     for end in range(min(near.taken, count), len(operations) + 1):
         is_near = end == 0 or operations[end - 1].at <= exchange.answered_at + SAME_MOMENT_MS
@@ -206,14 +186,14 @@ def _of_states(protocol: EpochProtocol, asked: Asked, may_be_late: bool) -> tupl
         other = _of_state(protocol, asked, end)
         if other is None:
             return None, WHY_UNKNOWN  # it was another coordinator's by then
-        if _explains(other, exchange):
+        if explains(other, exchange):
             return other, WHY_RACE if of_later is None else WHY_LATE
     for end in range(count - 1, -1, -1) if may_be_late else ():
         last = operations[end]
         if last.at < at - LATE_LINE_MS or (last.at, last.place) <= moment.claimed:
             break
         other = _of_state(protocol, asked, end)
-        if other is not None and _explains(other, exchange):
+        if other is not None and explains(other, exchange):
             return other, WHY_LATE
     said = f"{likeliest.error}" if likeliest.error != observed else f"epoch {likeliest.answer.epoch}"
     return likeliest, f"in {likeliest.state or 'no group'} the state machine answers {said}"
@@ -233,30 +213,12 @@ def _of_state(protocol: EpochProtocol, asked: Asked, end: int) -> Predicted | No
     return predicted
 
 
-def _explains(predicted: Predicted, exchange: Observed) -> bool:
-    if predicted.error != exchange.observed_error:
-        return False
-    return exchange.observed_generation is None or predicted.answer.epoch == exchange.observed_generation
-
-
-def _is_assignment_agreed(protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> bool | None:
-    """Whether the member was told the assignment that is foreseen; None where there is none on either side."""
-    told, foreseen = protocol.told(exchange.row), predicted.answer.assignment
-    if told is None and (foreseen is None or exchange.row.api not in MODERN_HEARTBEATS):
-        return None
-    return told == (None if foreseen is None else of_numbers(foreseen))
-
-
-def _agrees(protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> bool:
-    return _explains(predicted, exchange) and _is_assignment_agreed(protocol, exchange, predicted) is not False
-
-
 def _answer(protocol: EpochProtocol, asked: Asked, group: Any, records: Sequence[Record[Struct]]) -> Predicted | None:
     """Return what a group answers; it is used up."""
     row = asked.exchange.row
     state = None if group is None else group.state.value
     if row.api == DELETE_GROUPS and (group is not None or asked.elsewhere is GroupType.ABSENT):
-        return _predicted(Answer(_error_of_deletion(group)), state)
+        return predicted_of(Answer(_error_of_deletion(group)), state)
     if group is None and row.api not in MODERN_HEARTBEATS:
         return None  # what is answered where there is no group, the classic coordinator knows
     given = "" if row.member_id else row.answered_member_id or ""
@@ -264,10 +226,10 @@ def _answer(protocol: EpochProtocol, asked: Asked, group: Any, records: Sequence
     answer = protocol.observe(group, asked.request, records, asked.world, caller_of(row), given)
     if answer is not None and group is None and not records and answer.error in _LOOKED_AT_LAST:
         of_other = _of_other_group(asked)
-        return _predicted(answer, None) if of_other is None and answer.error else of_other
+        return predicted_of(answer, None) if of_other is None and answer.error else of_other
     if answer is not None and not answer.error and fails:
-        return _predicted(Answer(Error.UNKNOWN_SERVER_ERROR), state)
-    return None if answer is None else _predicted(answer, state)
+        return predicted_of(Answer(Error.UNKNOWN_SERVER_ERROR), state)
+    return None if answer is None else predicted_of(answer, state)
 
 
 def _error_of_deletion(group: Any) -> Error:
@@ -299,36 +261,6 @@ def _of_other_group(asked: Asked) -> Predicted | None:
     """Return what a join is answered that makes no group: the id is another type of group's."""
     if asked.elsewhere is GroupType.CLASSIC and asked.exchange.row.api == "ConsumerGroupHeartbeat":
         error = refusal(asked.classic, asked.world.settings)
-        return None if error is None else _predicted(Answer(error), None)
+        return None if error is None else predicted_of(Answer(error), None)
     is_known = asked.elsewhere not in (None, GroupType.ABSENT)
-    return _predicted(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None
-
-
-# --- rows ----------------------------------------------------------------------------------------------------------
-
-
-def audit_row(
-    cluster: str, protocol: EpochProtocol, asked: Asked, predicted: Predicted | None, why: str | None
-) -> ReplayAuditRow:
-    """Row of `gold.replay_audit`."""
-    exchange = asked.exchange
-    audited = observed_row(cluster, exchange, exchange.row.member_id)
-    audited.group_type, audited.why = protocol.group_type, why
-    audited.is_answer_used = why == WHY_LATE
-    if predicted is not None:
-        _compare(audited, protocol, exchange, predicted)
-    if not audited.agrees and asked.world.settings.rules.is_beyond_read:
-        audited.why = f"{audited.why}; {WHY_LATER_RELEASE}"
-    return audited
-
-
-def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> None:
-    """Fill in what is predicted, and whether the broker answered so."""
-    audited.state_before, audited.predicted_error = predicted.state, predicted.error
-    if exchange.observed_generation is not None:
-        audited.predicted_generation = predicted.answer.epoch
-    audited.is_assignment_agreed = _is_assignment_agreed(protocol, exchange, predicted)
-    audited.agrees = _explains(predicted, exchange) and audited.is_assignment_agreed is not False
-    if not audited.agrees and audited.why is None:
-        said = "the assignment" if _explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"
-        audited.why = f"the state machine gives another answer: {said}"
+    return predicted_of(Answer(Error.GROUP_ID_NOT_FOUND), None) if is_known else None

@@ -1,0 +1,37 @@
+"""Rows of the audit of requests to groups of epochs."""
+
+from __future__ import annotations
+
+from schemas.rows import ReplayAuditRow
+from transforms.coordinator.epochs.audit import Asked
+from transforms.coordinator.epochs.predicted import Predicted, explains, is_assignment_agreed
+from transforms.coordinator.epochs.protocol import EpochProtocol
+from transforms.coordinator.evidence.exchanges import Observed
+from transforms.coordinator.timeline.audit import WHY_LATE, WHY_LATER_RELEASE, observed_row
+
+
+def audit_row(
+    cluster: str, protocol: EpochProtocol, asked: Asked, predicted: Predicted | None, why: str | None
+) -> ReplayAuditRow:
+    """Row of `gold.replay_audit`."""
+    exchange = asked.exchange
+    audited = observed_row(cluster, exchange, exchange.row.member_id)
+    audited.group_type, audited.why = protocol.group_type, why
+    audited.is_answer_used = why == WHY_LATE
+    if predicted is not None:
+        _compare(audited, protocol, exchange, predicted)
+    if not audited.agrees and asked.world.settings.rules.is_beyond_read:
+        audited.why = f"{audited.why}; {WHY_LATER_RELEASE}"
+    return audited
+
+
+def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> None:
+    """Fill in what is predicted, and whether the broker answered so."""
+    audited.state_before, audited.predicted_error = predicted.state, predicted.error
+    if exchange.observed_generation is not None:
+        audited.predicted_generation = predicted.answer.epoch
+    audited.is_assignment_agreed = is_assignment_agreed(protocol, exchange, predicted)
+    audited.agrees = explains(predicted, exchange) and audited.is_assignment_agreed is not False
+    if not audited.agrees and audited.why is None:
+        said = "the assignment" if explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"
+        audited.why = f"the state machine gives another answer: {said}"
