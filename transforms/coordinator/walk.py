@@ -129,7 +129,7 @@ class GroupWalk:
     def _is_join_by_classic_protocol(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether a request joins a group of epochs, which answers it once its records are written."""
         is_join = row.api == "JoinGroup" and item.kind is REQUEST
-        return is_join and any(course.is_there for course in self._courses.values())
+        return is_join and self._near.present() is not None
 
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
@@ -159,9 +159,8 @@ class GroupWalk:
 
     def _is_of_classic_group_to_come(self, item: Item) -> bool:
         """Whether a line tells of a classic group while the records of its conversion have not been taken yet."""
-        if item.line is None or item.line.event not in _OF_CLASSIC_GROUPS:
-            return False
-        return any(course.is_there for course in self._courses.values())
+        is_of_classic = item.line is not None and item.line.event in _OF_CLASSIC_GROUPS
+        return is_of_classic and self._near.present() is not None
 
     def _shows_classic_group(self, item: Item) -> bool:
         """Whether a record or line is of a classic group with members, though no record told of a conversion."""
@@ -171,9 +170,8 @@ class GroupWalk:
 
     def _is_of_group_before(self, item: Item) -> bool:
         """Whether a line that was put off is of a group that is no more: another one's records are later than it."""
-        is_there = any(course.is_there for course in self._courses.values())
         last = self._past.last
-        if item.line is None or not is_there or last is None:
+        if item.line is None or last is None or self._near.present() is None:
             return False
         return (item.line.logged_at or item.at) <= last.at
 
@@ -196,13 +194,9 @@ class GroupWalk:
 
     def _is_gone_already(self, group_type: str, operations: Sequence[Operation]) -> bool:
         """Whether records are the end of a group of epochs that has given way to a classic one before."""
-        if self._classic_is_absent or self._course(group_type).is_there:
+        if self._state.classic.machine.present is None or self._course(group_type).is_there:
             return False
         return all(each.is_end for each in operations)
-
-    @property
-    def _classic_is_absent(self) -> bool:
-        return self._state.classic.machine.present is None
 
     def _give_way(self, at: float, group_type: str | None = None) -> None:
         """Let go of the group as one of any type but one, which a record shows."""
