@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.coordinator.converted_rows import CLASSIC, NEW, NOTHING, broker, comes, standing
 from tests.unit.coordinator.evidence_rows import (
     GROUP,
     Row,
@@ -24,16 +25,7 @@ from tests.unit.coordinator.evidence_rows import (
 )
 from transforms.coordinator.replay import replay_group
 
-NEW = {"clientId": "m", "clientHost": "/h", "subscribedTopicNames": ["t"], "rebalanceTimeoutMs": 5_000}
-PROTOCOLS = [{"name": "range", "metadata": "AAAAAAABAAF0/////w=="}]
-CLASSIC = {**NEW, "classicMemberMetadata": {"sessionTimeoutMs": 10_000, "supportedProtocols": PROTOCOLS}}
-NOTHING: Row = {"topicPartitions": []}
-
 Written = list[tuple[int, str, Any]]
-
-
-def _standing(epoch: int) -> Row:
-    return {"memberEpoch": epoch, "previousMemberEpoch": epoch, "state": 0, "assignedPartitions": []}
 
 
 def _taken_in(member_id: str, epoch: int, metadata: Row = NEW) -> Written:
@@ -42,7 +34,7 @@ def _taken_in(member_id: str, epoch: int, metadata: Row = NEW) -> Written:
         (3, "", {"epoch": epoch}),
         (7, member_id, NOTHING),
         (6, "", {"assignmentEpoch": epoch}),
-        (8, member_id, _standing(epoch)),
+        (8, member_id, standing(epoch, epoch)),
     ]
 
 
@@ -54,19 +46,6 @@ OVER: Written = [(6, "", None), (4, "", None), (3, "", None)]
 LEFT_EMPTY: Written = [*_gone("m"), (3, "", {"epoch": 2})]
 
 
-def _broker(**settings: str) -> list[Row]:
-    said = {"group.consumer.migration.policy": "bidirectional", **settings}
-    return [
-        line(100, "broker_version", group_id=None, attributes={"version": "4.2.0"}),
-        line(101, "broker_settings", group_id=None, attributes=said),
-    ]
-
-
-def _comes(at: float, error: int, **fields: Any) -> Row:
-    said = {"generation": 0, "rebalance_timeout_ms": 5_000, "subscribed_topics": ["t"], "owned": []}
-    return {**request(at, "ConsumerGroupHeartbeat", "m", error, **{**said, **fields}), "api_version": 1}
-
-
 def _new_classic(at: int, offset: int) -> Row:
     return {**record(at, offset, 0, member("a-1", [])), "members": [], "leader_member_id": None, "protocol": None}
 
@@ -74,7 +53,7 @@ def _new_classic(at: int, offset: int) -> Row:
 def _predicted(
     lines: list[Row], requests: list[Row], records: list[Row], modern: list[Row] | None = None
 ) -> list[tuple[str, int | None]]:
-    told = replay_group("c", GROUP, records, [*_broker(), *lines], requests, 50, modern_records=modern or [])
+    told = replay_group("c", GROUP, records, [*broker("4.2.0"), *lines], requests, 50, modern_records=modern or [])
     rows = sorted(told["replay_audit"], key=lambda row: row["handled_at"])
     return [(row["group_type"], row["predicted_error"]) for row in rows]
 
@@ -84,7 +63,7 @@ def test_a_joiner_for_whom_there_is_no_room_leaves_the_group_a_classic_one():
     lines, records = round_of(1_000, 1, "1", member("a-1", [0]), stored=5)
     full = line(101, "broker_settings", group_id=None, attributes={"group.consumer.max.size": "1"})
     converted = line(2_000, "group_converted", attributes={"from": "classic", "to": "consumer"})
-    asked = [_comes(2_000, 81), beat(2_500, "a-1", 1), beat(2_600, "b-1", 1, 25)]
+    asked = [comes(2_000, 81), beat(2_500, "a-1", 1), beat(2_600, "b-1", 1, 25)]
     told = _predicted([*lines, full, converted], asked, records)
     assert told == [("consumer", 81), ("classic", 0), ("classic", 25)]
 
@@ -120,7 +99,7 @@ def test_a_group_that_came_back_can_be_converted_again_soon():
         row["record_offset"] += 100 * (row["recorded_at"] == 2_500)
     stored = record(2_000, 90, 2, member("a-1", []), member("b-1", []))
     ended = {**stored, "record_offset": 91, "recorded_at": 2_500, "is_tombstone": True, "members": None}
-    asked = [join(2_200, "a-1", error=27, parked_ms=300), _comes(2_500, 0)]
+    asked = [join(2_200, "a-1", error=27, parked_ms=300), comes(2_500, 0)]
     told = _predicted([prepare(2_000, 2)], asked, [stored, ended], modern)
     assert told[0] == ("classic", 27)
 

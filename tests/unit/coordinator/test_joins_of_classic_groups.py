@@ -10,15 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.unit.coordinator.converted_rows import CLASSIC, NEW, NOTHING, broker, comes, standing
 from tests.unit.coordinator.evidence_rows import (
     GROUP,
     Row,
     join,
-    line,
     member,
     modern_records,
     prepare,
-    request,
     round_of,
 )
 from tests.unit.coordinator.test_fold import folded, items_of
@@ -29,48 +28,18 @@ from transforms.coordinator.kafka.rules import release_of
 from transforms.coordinator.modern.world import ModernSettings
 from transforms.coordinator.replay import replay_group, typed_evidence, typed_records
 
-POLICY = {"group.consumer.migration.policy": "bidirectional"}
-PROTOCOLS = [{"name": "range", "metadata": "AAAAAAABAAF0/////w=="}]
-CLASSIC = {
-    "clientId": "a",
-    "clientHost": "/h",
-    "subscribedTopicNames": ["t"],
-    "rebalanceTimeoutMs": 60_000,
-    "classicMemberMetadata": {"sessionTimeoutMs": 10_000, "supportedProtocols": PROTOCOLS},
-}
-NEW = {"clientId": "m", "clientHost": "/h", "subscribedTopicNames": ["t"], "rebalanceTimeoutMs": 5_000}
-NOTHING: Row = {"topicPartitions": []}
-
-
-def _standing(epoch: int, before: int) -> Row:
-    return {"memberEpoch": epoch, "previousMemberEpoch": before, "state": 0, "assignedPartitions": []}
-
-
 CONVERTED: list[tuple[int, str, Any]] = [
     (5, "a-1", CLASSIC),
     (3, "", {"epoch": 1}),
     (7, "a-1", NOTHING),
     (6, "", {"assignmentEpoch": 1}),
-    (8, "a-1", _standing(1, 1)),
+    (8, "a-1", standing(1, 1)),
     (5, "m", NEW),
     (3, "", {"epoch": 2}),
     (7, "m", NOTHING),
     (6, "", {"assignmentEpoch": 2}),
-    (8, "m", _standing(2, 0)),
+    (8, "m", standing(2, 0)),
 ]
-
-
-def _broker(version: str, **settings: str) -> list[Row]:
-    said = {**POLICY, **settings}
-    return [
-        line(100, "broker_version", group_id=None, attributes={"version": version}),
-        line(101, "broker_settings", group_id=None, attributes=said),
-    ]
-
-
-def _comes(at: float, error: int, **fields: Any) -> Row:
-    said = {"generation": 0, "rebalance_timeout_ms": 5_000, "subscribed_topics": ["t"], "owned": []}
-    return {**request(at, "ConsumerGroupHeartbeat", "m", error, **{**said, **fields}), "api_version": 1}
 
 
 def _audited(lines: list[Row], requests: list[Row], records: list[Row] | None = None) -> list[Row]:
@@ -105,29 +74,29 @@ def test_what_has_to_be_there_before_a_group_can_be_converted(
 def test_who_waits_is_sent_back_though_the_group_cannot_be_converted():
     """The second member has been given nothing yet."""
     lines, records = round_of(1_000, 1, "1", member("a-1", [0]), stored=5)
-    asked = [join(2_000, error=27, given="b-1", parked_ms=500), _comes(2_500, 69)]
-    lines = [*_broker("3.9.1"), *lines, prepare(2_000, 1)]
+    asked = [join(2_000, error=27, given="b-1", parked_ms=500), comes(2_500, 69)]
+    lines = [*broker("3.9.1"), *lines, prepare(2_000, 1)]
     tables = replay_group("c", GROUP, records, lines, asked, 50)
     rows = sorted(tables["replay_audit"], key=lambda row: row["handled_at"])
     assert [row["predicted_error"] for row in rows] == [27, 69]
 
 
 def test_a_group_that_is_too_large_is_not_touched():
-    lines = [*_broker("4.0.0", **{"group.consumer.max.size": "1"}), prepare(1_000, 0)]
+    lines = [*broker("4.0.0", **{"group.consumer.max.size": "1"}), prepare(1_000, 0)]
     told = {"told": 1, "given": "a-1", "parked_ms": 3_000}
     waiting = [join(1_000.2, **told), join(1_010, **{**told, "given": "b-1", "parked_ms": 2_990})]
-    assert _predicted(lines, [*waiting, _comes(1_500, 69)])[-1] == 69
+    assert _predicted(lines, [*waiting, comes(1_500, 69)])[-1] == 69
 
 
 def test_a_regular_expression_is_not_read_before_the_group_is_looked_at():
-    lines = [*_broker("4.1.1"), prepare(1_000, 0)]
-    asked = [_waits(1_000.2, "a-1", 500), _comes(1_500, -1, subscribed_regex="(broken")]
+    lines = [*broker("4.1.1"), prepare(1_000, 0)]
+    asked = [_waits(1_000.2, "a-1", 500), comes(1_500, -1, subscribed_regex="(broken")]
     assert _predicted(lines, asked)[1:] == [-1]
 
 
 def test_a_line_of_the_classic_group_that_was_put_off_does_not_end_the_group_that_it_became():
     """It waited for the request that it tells of, and the conversion came before that."""
-    stored, lines, asked = typed_evidence([], [*_broker("4.1.1"), prepare(1_990, 0)], [])
+    stored, lines, asked = typed_evidence([], [*broker("4.1.1"), prepare(1_990, 0)], [])
     items = items_of(([*stored, *typed_records(modern_records((2_000, CONVERTED)))], lines, asked))
     put_off = next(item for item in items if item.line is not None and item.line.event == "preparing_rebalance")
     put_off.at, put_off.holds = 2_011.5, MOST_HOLDS
