@@ -8,12 +8,12 @@ from math import inf
 from typing import Any
 
 from schemas.rows import GroupRequestRow
-from transforms.coordinator.epochs.audit import DELETE_GROUPS
 from transforms.coordinator.epochs.converting import ClassicThere
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
+from transforms.coordinator.kafka.apis import DELETE_GROUPS
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of
 from transforms.coordinator.past import Past

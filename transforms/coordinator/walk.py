@@ -13,7 +13,7 @@ from typing import Any
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
-from transforms.coordinator.epochs.audit import DELETE_GROUPS, Asked, judge
+from transforms.coordinator.epochs.audit import Asked, judge
 from transforms.coordinator.epochs.audit_rows import audit_row
 from transforms.coordinator.epochs.converting import has_sent_back
 from transforms.coordinator.epochs.course import Course
@@ -30,7 +30,7 @@ from transforms.coordinator.evidence.tolerances import (
     SLOW_APPEND_MS,
 )
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.apis import UNCHANGING_APIS
+from transforms.coordinator.kafka.apis import CLASSIC_APIS, UNCHANGING_APIS
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.topics import NO_TOPICS
 from transforms.coordinator.modern.world import World, settings_of
@@ -46,9 +46,6 @@ _TYPE_OF_HEARTBEAT = {
     "ShareGroupHeartbeat": "share",
     "StreamsGroupHeartbeat": "streams",
 }
-_ASKED_OF_ANY = frozenset(
-    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", DELETE_GROUPS}
-)
 
 _OF_CLASSIC_GROUPS = frozenset({"preparing_rebalance", "stabilized", "group_empty", "group_converted"})
 
@@ -123,7 +120,7 @@ class GroupWalk:
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""
-        is_asked = item.kind is REQUEST and row.api in _ASKED_OF_ANY
+        is_asked = item.kind is REQUEST and row.api in CLASSIC_APIS
         return is_asked and bool(self._ahead) and self._near.is_over_by(item.handled_at)
 
     def _is_join_by_classic_protocol(self, item: Item, row: GroupRequestRow) -> bool:
@@ -270,6 +267,6 @@ class GroupWalk:
 
     def _type_at(self, row: GroupRequestRow, handled_at: float) -> str | None:
         """Return the type of the group that a request met, if it is one of epochs."""
-        if row.api not in _ASKED_OF_ANY or not (self._courses or self._ahead):
+        if row.api not in CLASSIC_APIS or not (self._courses or self._ahead):
             return None
         return self._near.type_at(row, handled_at)

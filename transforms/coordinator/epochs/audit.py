@@ -32,7 +32,7 @@ from transforms.coordinator.epochs.unasked import why_unasked
 from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
+from transforms.coordinator.kafka.apis import DELETE_GROUPS, MODERN_HEARTBEATS
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer
@@ -43,8 +43,6 @@ from transforms.coordinator.timeline.audit import (
     WHY_UNKNOWN,
     WHY_UNTOLD,
 )
-
-DELETE_GROUPS = "DeleteGroups"
 
 _LOOKED_AT_LAST = frozenset({Error.NONE, Error.INVALID_REGULAR_EXPRESSION})
 """What a join is answered for its own sake, once the group that its id names was found to be one that it can join."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from transforms.coordinator.kafka.answers import Error
 
+DELETE_GROUPS = "DeleteGroups"
+
 CLASSIC_APIS = frozenset(
-    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", "DeleteGroups"}
+    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", DELETE_GROUPS}
 )
+"""Requests that a group of any type may be sent."""
 
 MODERN_HEARTBEATS = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"})
 
