@@ -30,7 +30,7 @@ from schemas.tables.gold import (
     REBALANCE_STORMS,
     STANDING_COMMITS,
 )
-from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
+from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
@@ -95,6 +95,8 @@ def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) 
     # A request that is refused may be of a generation that is long past.
     far = {spec: every[spec] if scope is None else scope.of_groups(every[spec]) for spec in _NAMED_LATE}
     of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
+    lines = every[COORDINATOR_EVENTS]
+    of_cluster[COORDINATOR_EVENTS] = lines if scope is None else scope.late(COORDINATOR_EVENTS, lines)
     found_storms = rebalance_storms(near, storms.thresholds(), seen_until, _hold, of_cluster)
     found_bursts = illegal_generation_bursts(
         near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, of_cluster

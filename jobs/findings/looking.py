@@ -17,8 +17,9 @@ from jobs.timelines.standing import Standing
 from jobs.timelines.writing import MOST_LISTED
 from schemas.table import TableSpec
 from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS, STANDING_COMMITS
-from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
+from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.given_rows import given
+from transforms.gold.broker_refusals import fencings
 from transforms.gold.client_refusals import at_home
 from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
@@ -27,7 +28,7 @@ from transforms.gold.timelines.gathering import Reach
 
 STEP = "detect_findings"
 
-LOADED = (GROUP_REQUESTS, CLIENT_EVENTS, OFFSET_COMMITS)
+LOADED = (GROUP_REQUESTS, CLIENT_EVENTS, COORDINATOR_EVENTS, OFFSET_COMMITS)
 """Tables of silver that findings are made of."""
 
 
@@ -93,7 +94,7 @@ def _named(job: Job, changed: Mapping[str, float | None]) -> DataFrame:
 
 
 def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
-    """Return the groups that new commits and new lines of clients are of, and since when."""
+    """Return the groups that new commits and new lines are of, which the replay need not heed, and since when."""
 
     def new(spec: TableSpec) -> DataFrame | None:
         if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
@@ -108,6 +109,9 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
     if (lines := new(CLIENT_EVENTS)) is not None:
         at = F.unix_micros("logged_at") / 1000.0
         found.append(_since(at_home(lines, job.lake.read(MEMBER_SESSIONS)).select(*GROUP, at.alias("at"))))
+    if (lines := new(COORDINATOR_EVENTS)) is not None:
+        told = fencings(lines, job.lake.read(MEMBER_SESSIONS))
+        found.append(_since(told.select(*GROUP, (F.unix_micros("answered_at") / 1000.0).alias("at"))))
     return found
 
 

@@ -32,7 +32,7 @@ class SentOffset(msgspec.Struct, kw_only=True, gc=False):
 class Request(msgspec.Struct, kw_only=True, gc=False):
     """A request to the group's coordinator, as far as findings ask: who it was, and what the answer did to it.
 
-    `evidence` is what it was seen in: the request log, or the log of the client that was refused.
+    `evidence` is what it was seen in: the request log, the log of the client that was refused, or the broker's lines.
     """
 
     answered_at: float

@@ -24,10 +24,11 @@ from schemas.tables.gold import (
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
 )
-from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
+from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from schemas.words import FENCING_ERRORS
 from transforms.findings.bursts.judge import burst_row
 from transforms.findings.evidence import Commit, Evidence
+from transforms.gold.broker_refusals import fencings, with_broker_refusals
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import (
     AT_END,
@@ -44,8 +45,17 @@ from transforms.gold.findings.kernel import (
 )
 from transforms.gold.rebalances import begun_at
 
-READ = (GROUP_REQUESTS, CLIENT_EVENTS, GENERATIONS, GENERATION_MEMBERS, MEMBER_SESSIONS, COORDINATORS, OFFSET_COMMITS)
-"""Tables that bursts are found in. Without the first two there are none; the others tell what they are."""
+READ = (
+    GROUP_REQUESTS,
+    CLIENT_EVENTS,
+    COORDINATOR_EVENTS,
+    GENERATIONS,
+    GENERATION_MEMBERS,
+    MEMBER_SESSIONS,
+    COORDINATORS,
+    OFFSET_COMMITS,
+)
+"""Tables that bursts are found in. Without the first three there are none; the others tell what they are."""
 
 _BURST = (*GROUP, "error", "burst")
 
@@ -72,7 +82,8 @@ def illegal_generation_bursts(
         min_errors: fewest errors of a burst.
         seen_until: end of the data (epoch ms); null = not known.
         hold: keeps the refusals that belong to a burst.
-        of_cluster: where `tables` have some groups only, those that lines of clients are laid beside as a whole.
+        of_cluster: where `tables` have some groups only, those that lines are laid beside as a whole, and the brokers'
+            lines.
 
     Returns:
         `gold.illegal_generation_bursts`, one row for each burst, as `transforms.findings.bursts.judge` has it.
@@ -90,6 +101,9 @@ def illegal_generation_bursts(
         beside.get(MEMBER_SESSIONS),
         beside.get(GROUP_REQUESTS),
     )
+    lines, sessions = (beside.get(spec) for spec in (COORDINATOR_EVENTS, MEMBER_SESSIONS))
+    told = fencings(lines, sessions) if lines is not None and sessions is not None else None
+    requests = with_broker_refusals(requests, told, gap_ms)
     refused = hold(_number_bursts(requests, gap_ms * 1000, min_errors))
     if refused is None:
         return nothing(requests, ILLEGAL_GENERATION_BURSTS)

@@ -90,7 +90,7 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
         "evidence",
     ),
     required=("ended_at", "error_count", "lost_commit_count", "is_open", "suspected_cause", "advice", "evidence"),
-    own={"evidence": Entry(STRING, "what the refusals were seen in", ("request_log", "client_log"))},
+    own={"evidence": Entry(STRING, "what the refusals were seen in", ("request_log", "client_log", "broker_log"))},
     notes={"error": "the fencing error that the requests were answered with"},
 )
 

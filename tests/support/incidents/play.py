@@ -78,6 +78,7 @@ def find(group: Group, depth: str) -> Found:
     tables = tables_of(group, depth)
     if "client_events" in DEPTHS[depth]:
         tables["group_requests"] = _told_by_clients(group)
+    tables["group_requests"] = _with_lines_of_brokers(group, tables, depth)
     storms = pure.storms(tables, Thresholds(), group.until)
     bursts = pure.bursts(tables, GAP_MS, MIN_ERRORS, group.until)
     return Found(
@@ -100,6 +101,11 @@ def tables_of(group: Group, depth: str) -> dict[str, list[Row]]:
     )
     requests = paper.requests if "requests" in has else []
     return {**gold, "group_requests": requests, "offset_commits": []}
+
+
+def _with_lines_of_brokers(group: Group, tables: dict[str, list[Row]], depth: str) -> list[Row]:
+    events = group.world.paper.events if "events" in DEPTHS[depth] else []
+    return pure.with_broker_refusals(tables["group_requests"], events, tables["member_sessions"], GAP_MS)
 
 
 def _told_by_clients(group: Group) -> list[Row]:

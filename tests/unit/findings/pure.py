@@ -13,6 +13,7 @@ from transforms.findings.bursts.judge import burst_row
 from transforms.findings.evidence import KINDS, Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import Thresholds
+from transforms.gold.broker_refusals import API_OF_OPERATION, ERROR, EVENT
 
 Row = dict[str, Any]
 
@@ -117,6 +118,29 @@ def bursts(
         )
         found.append(msgspec.structs.asdict(burst_row(evidence.in_order(), gap_ms)))
     return found
+
+
+def with_broker_refusals(requests: list[Row], events: Iterable[Row], sessions: Iterable[Row], gap_ms: int) -> list[Row]:
+    """The requests, and what brokers' lines tell of fenced instances where nothing else does."""
+    homes = {row["member_id"]: row for row in sessions}
+    known = [row["answered_at"] for row in requests if row["error"] == ERROR]
+    blank = dict.fromkeys(("handled_at", "answered_member_id", "generation", "reason"))
+    told = [
+        {
+            **blank,
+            "cluster": "demo",
+            **{name: homes[row["member_id"]][name] for name in ("group_id", "client_id", "client_host")},
+            "member_id": row["member_id"],
+            "group_instance_id": row["group_instance_id"],
+            "api": API_OF_OPERATION.get(row["attributes"].get("operation"), "unknown"),
+            "error": ERROR,
+            "answered_at": row["logged_at"],
+            "evidence": "broker_log",
+        }
+        for row in events
+        if row["event"] == EVENT and row["member_id"] in homes
+    ]
+    return [*requests, *(row for row in told if all(abs(row["answered_at"] - at) > gap_ms for at in known))]
 
 
 def _held(rows: Mapping[str, list[Row]], is_classic: bool) -> list[Row]:

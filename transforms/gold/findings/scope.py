@@ -63,15 +63,20 @@ class Scope:
 
     def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
         """Return the rows of a table that findings of the run may need."""
-        rows = self.listed_rows(rows)
-        written = next((name for name in WRITTEN if name in spec.columns), None)
+        rows = self.late(spec, self.listed_rows(rows))
+        written = _written(spec)
         if written is None:
             return rows
         since_us = F.col("cut") - 2 * self.reach_ms * 1000
-        if self.cut_us is not None:  # files that are older as a whole are not even opened
-            rows = rows.where(_is_since(written, F.lit(self.cut_us - 2 * self.reach_ms * 1000)))
         near = rows.join(F.broadcast(self.groups), [*GROUP])
         return near.where(F.col("cut").isNull() | _is_since(written, since_us)).drop("cut", "since")
+
+    def late(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
+        """Return the rows of a table, of whatever group, that are late enough; older files are not even opened."""
+        written = _written(spec)
+        if written is None or self.cut_us is None:
+            return rows
+        return rows.where(_is_since(written, F.lit(self.cut_us - 2 * self.reach_ms * 1000)))
 
     def of_groups(self, rows: DataFrame) -> DataFrame:
         """Return all rows of the groups."""
@@ -130,3 +135,7 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int) -> DataF
     )
     cut = F.when(F.max("since_us").isNotNull(), F.least(F.min("since_us"), F.min("touched_us")))
     return touched.groupBy(*GROUP).agg(F.max("since").alias("since"), cut.alias("cut"))
+
+
+def _written(spec: TableSpec) -> str | None:
+    return next((name for name in WRITTEN if name in spec.columns), None)

@@ -1,0 +1,80 @@
+"""Adds what brokers' INFO lines tell of refused requests: that an instance was fenced.
+
+The coordinator of a classic group logs each request of a static member whose group.instance.id another process has
+taken over, and answers it FENCED_INSTANCE_ID. Of the other fencing errors it logs nothing at INFO. Source:
+GroupCoordinator.validateCurrentMember (Scala), ClassicGroup.validateMember (Java).
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from transforms.gold.findings.kernel import GROUP
+
+EVENT = "member_fenced"
+ERROR = "FENCED_INSTANCE_ID"
+
+API_OF_OPERATION = {
+    "join-group": "JoinGroup",
+    "sync-group": "SyncGroup",
+    "heartbeat": "Heartbeat",
+    "leave-group": "LeaveGroup",
+    "offset-commit": "OffsetCommit",
+    "txn-offset-commit": "TxnOffsetCommit",
+}
+"""What a line calls a request; brokers before 2.5 do not say it."""
+
+
+def fencings(coordinator_events: DataFrame, member_sessions: DataFrame) -> DataFrame:
+    """Return what lines tell of fenced instances, as requests. Lines name a member only; its stays say of what group.
+
+    Args:
+        coordinator_events: `silver.coordinator_events`.
+        member_sessions: `gold.member_sessions`.
+
+    Returns:
+        `evidence` 'broker_log', cluster, group_id, error, answered_at (when it was logged), api ('unknown' where the
+        line does not tell), member_id, group_instance_id, and the client's id and host. Grain: one request.
+    """
+    apis = F.create_map(*map(F.lit, chain.from_iterable(API_OF_OPERATION.items())))
+    lines = coordinator_events.where(F.col("event") == EVENT).select(
+        "cluster",
+        "member_id",
+        "group_instance_id",
+        F.coalesce(apis[F.col("attributes")["operation"]], F.lit("unknown")).alias("api"),
+        F.lit(ERROR).alias("error"),
+        F.col("logged_at").alias("answered_at"),
+        F.lit("broker_log").alias("evidence"),
+    )
+    homes = member_sessions.groupBy("cluster", "member_id").agg(
+        *(F.min(name).alias(name) for name in ("group_id", "client_id", "client_host"))
+    )
+    return lines.join(homes, ["cluster", "member_id"])
+
+
+def with_broker_refusals(requests: DataFrame, told: DataFrame | None, gap_ms: int) -> DataFrame:
+    """Return requests with those refusals that only brokers' lines tell of.
+
+    What the request log or a client tells of is told by it alone, and so is what lies within `gap_ms` of that: a
+    refusal is not to be counted twice.
+
+    Args:
+        requests: as `transforms.gold.client_refusals` has them.
+        told: as `fencings` has them; None = no brokers' logs.
+        gap_ms: longest gap between two errors of a burst, in milliseconds.
+    """
+    if told is None:
+        return requests
+    known = requests.where(F.col("error") == ERROR).select(*GROUP, "answered_at", "evidence")
+    at, is_line = F.unix_millis("answered_at"), F.col("evidence") == "broker_log"
+    in_order = Window.partitionBy(*GROUP).orderBy("answered_at")
+    otherwise = F.when(~is_line, at)
+    before = F.last(otherwise, ignorenulls=True).over(in_order.rangeBetween(Window.unboundedPreceding, 0))
+    after = F.first(otherwise, ignorenulls=True).over(in_order.rangeBetween(0, Window.unboundedFollowing))
+    is_untold = F.coalesce(at - before > gap_ms, F.lit(True)) & F.coalesce(after - at > gap_ms, F.lit(True))
+    beside = told.unionByName(known, allowMissingColumns=True).withColumn("is_untold", is_untold)
+    untold = beside.where(is_line & F.col("is_untold")).drop("is_untold")
+    return requests.unionByName(untold, allowMissingColumns=True)
