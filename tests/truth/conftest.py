@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER, MODERN_POLICIES
+from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER, MODERN_FAILOVER, MODERN_POLICIES
 from tests.support.pure_pipeline import run_pipeline
 from tests.support.truth import Truth, read_truth
 from tests.truth.timelines import Tables
@@ -18,7 +18,7 @@ def truth_of(capture_dir: Callable[[str], Path]) -> Callable[[str], Truth]:
     return lambda name: read_truth(capture_dir(name))
 
 
-@pytest.fixture(scope="module", params=(*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC, *MODERN_POLICIES))
+@pytest.fixture(scope="module", params=(*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC, *MODERN_POLICIES, *MODERN_FAILOVER))
 def folder(request: pytest.FixtureRequest, capture_dir: Callable[[str], Path]) -> Path:
     """Return the folder of each capture with groups of the newer protocols."""
     return capture_dir(request.param)

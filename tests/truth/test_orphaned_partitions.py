@@ -15,6 +15,7 @@ _LEAST = {
     "modern-4.1.1": (1_000, 0),
     "modern-3.9.1": (300, 0),
     "modern-chaos-4.2.0": (250, 0),
+    "modern-failover-4.1.1": (20, 0),
     "modern-policy-disabled-4.2.0": (40, 0),
     "modern-policy-upgrade-4.2.0": (80, 0),
     "modern-policy-downgrade-4.2.0": (8, 0),

@@ -54,6 +54,11 @@ class Neighbourhood:
         """Return what was written by a moment of a group of one type, and has not been taken yet."""
         return operations_of(takewhile(lambda each: each.at <= until, self._ahead), group_type)
 
+    def writes_later(self, group_type: str, handled_at: float, answered_at: float) -> bool:
+        """Whether a request had to wait before it, or anybody, wrote: what it changes is changed then, and not before."""
+        written = self.to_come(group_type, answered_at)
+        return bool(written) and written[0].at > handled_at + SAME_MOMENT_MS
+
     def is_over_by(self, at: float) -> bool:
         """Whether the group of epochs was no more at a moment, by records that have not been taken yet."""
         group_type = self.present()

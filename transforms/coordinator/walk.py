@@ -243,6 +243,7 @@ class GroupWalk:
             there,
             modern.told.failures,
             self._state.shared.brokers.is_release_told,
+            self._state.shared.ownership,
             self._recall,
         )
         predicted, why = judge(protocol, asked)
@@ -259,7 +260,7 @@ class GroupWalk:
         is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC
         if is_by_consumer and has_sent_back(there, settings, row.generation, exchange.observed_error):
             self._classic.fail_to_convert(item.handled_at, row.answered_at + SAME_MOMENT_MS)
-        return not is_heartbeat
+        return not is_heartbeat or self._near.writes_later(group_type, item.handled_at, row.answered_at)
 
     def _lacks_records(self, row: GroupRequestRow) -> bool:
         """Whether a request was let in that must have written records, and there are none of the group."""

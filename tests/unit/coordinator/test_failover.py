@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tests.unit.coordinator.evidence_rows import GROUP, A, B, Row, line, prepare, record, round_of
+from tests.unit.coordinator.evidence_rows import GROUP, A, B, Row, join, line, prepare, record, request, round_of
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.replay import replay_group
+from transforms.coordinator.timeline.audit import WHY_UNREPLICATED
 
 
 def timeline(*rounds: tuple[list[Row], list[Row]]) -> dict[str, list[Row]]:
@@ -63,3 +65,22 @@ def test_records_alone_show_a_restart_by_a_falling_generation():
     records = [record(1_000, 0, 4, A), record(2_000, 1, 5, A, B), record(3_000, 2, 4, B)]
     tables = replay_group("c", GROUP, records, [], [], 50)
     assert [(row["life"], row["generation"]) for row in tables["generations"]] == [(1, 4), (1, 5), (2, 4)]
+
+
+def test_who_waits_for_replicas_in_vain_is_refused_and_a_heartbeat_counts_all_the_same():
+    """The session of ten seconds goes on from it; who wanted to join is no member."""
+    lines, records = round_of(1_000, 1, "1", A, stored=0)
+    lacking = (Error.COORDINATOR_NOT_AVAILABLE, 5_000.0)
+    requests = [
+        request(8_000, "Heartbeat", "a", *lacking, generation=1),
+        join(8_500, "b-1", **dict(zip(("error", "parked_ms"), lacking, strict=True))),
+        request(17_000, "Heartbeat", "a", generation=1),
+    ]
+    tables = replay_group("c", GROUP, records, lines, requests, 50)
+    rows = sorted(tables["replay_audit"], key=lambda row: row["handled_at"])
+    assert [(row["predicted_error"], row["agrees"], row["why"]) for row in rows] == [
+        (15, True, WHY_UNREPLICATED),
+        (15, True, WHY_UNREPLICATED),
+        (0, True, None),
+    ]
+    assert [row["is_answer_used"] for row in rows] == [True, True, False]

@@ -28,8 +28,9 @@ from transforms.coordinator.epochs.predicted import Predicted, agrees, explains,
 from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.epochs.recall import Recall
 from transforms.coordinator.epochs.requests import caller_of
-from transforms.coordinator.epochs.unasked import why_unasked
+from transforms.coordinator.epochs.unasked import unasked
 from transforms.coordinator.evidence.exchanges import Observed
+from transforms.coordinator.evidence.ownership import Ownership
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import DELETE_GROUPS, MODERN_HEARTBEATS
@@ -61,6 +62,7 @@ class Asked(Struct, frozen=True, gc=False):
         classic: the classic group, where the group id is one.
         failures: when targets could not be computed, and of which epoch, as lines tell.
         is_release_told: the broker told its version; else it may be an earlier one than it is taken for.
+        ownership: which broker coordinated the group when.
         recall: answers of the group as it is by the records that were taken.
     """
 
@@ -75,6 +77,7 @@ class Asked(Struct, frozen=True, gc=False):
     classic: ClassicThere = ClassicThere()
     failures: Sequence[tuple[float, int]] = ()
     is_release_told: bool = True
+    ownership: Ownership = field(default_factory=Ownership)
     recall: Recall = field(default_factory=Recall)
 
 
@@ -82,9 +85,9 @@ def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str 
     """Return what a request is answered, and what is to be said of that; None where nothing can be predicted."""
     exchange = asked.exchange
     observed = exchange.observed_error
-    unasked = why_unasked(exchange, asked.near)
-    if unasked is not None:
-        return None, unasked
+    by_broker = unasked(exchange, asked.near, asked.ownership, asked.world.settings.commit_timeout_ms)
+    if by_broker is not None:
+        return by_broker
     rules = asked.world.settings.rules
     if exchange.row.api == "ShareGroupHeartbeat" and not rules.keeps_share_targets:
         return None, WHY_UNTOLD

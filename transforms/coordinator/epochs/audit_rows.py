@@ -7,7 +7,16 @@ from transforms.coordinator.epochs.audit import Asked
 from transforms.coordinator.epochs.predicted import Predicted, explains, is_assignment_agreed
 from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.evidence.exchanges import Observed
-from transforms.coordinator.timeline.audit import WHY_LATE, WHY_LATER_RELEASE, observed_row
+from transforms.coordinator.timeline.audit import (
+    WHY_EITHER,
+    WHY_LATE,
+    WHY_LATER_RELEASE,
+    WHY_UNREPLICATED,
+    observed_row,
+)
+
+_BY_ITS_ANSWER = frozenset({WHY_LATE, WHY_EITHER, WHY_UNREPLICATED})
+"""What is said of a prediction that needed the broker's own answer."""
 
 
 def audit_row(
@@ -17,7 +26,7 @@ def audit_row(
     exchange = asked.exchange
     audited = observed_row(cluster, exchange, exchange.row.member_id)
     audited.group_type, audited.why = protocol.group_type, why
-    audited.is_answer_used = why == WHY_LATE
+    audited.is_answer_used = why in _BY_ITS_ANSWER
     if predicted is not None:
         _compare(audited, protocol, exchange, predicted)
     if not audited.agrees and asked.world.settings.rules.is_beyond_read:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from transforms.coordinator.epochs.nearby import Surroundings
-from transforms.coordinator.evidence.exchanges import Observed
-from transforms.coordinator.kafka.answers import REFUSALS, Error
+from transforms.coordinator.epochs.predicted import Predicted, predicted_of
+from transforms.coordinator.evidence.exchanges import Observed, is_unreplicated
+from transforms.coordinator.evidence.ownership import Ownership
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
+from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
-from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_NOT_COORDINATOR
+from transforms.coordinator.modern.requests import Answer
+from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_EITHER, WHY_NOT_COORDINATOR, WHY_UNREPLICATED
 
 _UNKNOWN_TOPIC_ID = 100
 _BY_BROKER: frozenset[int] = frozenset(
@@ -18,17 +22,54 @@ _BY_BROKER: frozenset[int] = frozenset(
     }
 )
 
+_BY_REQUEST_ALONE = BROKER_REFUSALS | {Error.UNSUPPORTED_ASSIGNOR, Error.STREAMS_INVALID_TOPOLOGY}
+"""What a request is answered for its own sake, before the group's partition is looked for.
 
-def why_unasked(exchange: Observed, near: Surroundings) -> str | None:
-    """Return what is to be said of a request that the group never saw; None if it may have.
+Source: GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid and its like.
+"""
+
+
+def unasked(
+    exchange: Observed, near: Surroundings, ownership: Ownership, commit_timeout_ms: int
+) -> tuple[Predicted | None, str | None] | None:
+    """Return what a request is answered that the group never saw, and what is to be said of that; None if it may have.
 
     Args:
         exchange: the request and its answer.
         near: the group around its moment.
+        ownership: which broker coordinated the group when.
+        commit_timeout_ms: how long its log may take to be replicated.
     """
-    if exchange.observed_error in REFUSALS:
-        return WHY_NOT_COORDINATOR
-    return WHY_BROKER if exchange.observed_error in _BY_BROKER or _is_switched_off(exchange, near) else None
+    if exchange.observed_error in _BY_BROKER or _is_switched_off(exchange, near):
+        return None, WHY_BROKER
+    row, observed = exchange.row, exchange.observed_error
+    is_told = observed in REFUSALS
+    is_asked = ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at)
+    if observed in _BY_REQUEST_ALONE or (is_asked and not is_told):
+        return None
+    answers = ownership.answers(row.broker, row.api, exchange.handled_at, exchange.answered_at)
+    if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
+        return None  # the group may have answered itself; or lines are missing, and it did
+    expected = [answer for answer in answers if answer is not None]
+    if observed == Error.NOT_COORDINATOR and not expected and _is_about_to_resign(exchange, ownership):
+        return predicted_of(Answer(Error.NOT_COORDINATOR), None), WHY_EITHER
+    if not expected and is_unreplicated(exchange, commit_timeout_ms):
+        return predicted_of(Answer(Error.COORDINATOR_NOT_AVAILABLE), None), WHY_UNREPLICATED
+    if not expected:
+        return None, WHY_NOT_COORDINATOR
+    is_either = observed in expected and len(answers) > 1
+    answer = Error(observed) if observed in expected else expected[0]
+    return predicted_of(Answer(answer), None), WHY_EITHER if is_either else None
+
+
+def _is_about_to_resign(exchange: Observed, ownership: Ownership) -> bool:
+    """Whether a broker soon says that it gives the group up: before it does, it cannot write to its log any more.
+
+    Source: BrokerMetadataPublisher.onMetadataUpdate (ReplicaManager.applyDelta, and only then the coordinators);
+    CoordinatorOperationExceptionHelper.handleOperationException (NOT_LEADER_OR_FOLLOWER).
+    """
+    soon = exchange.handled_at + LOOK_AHEAD_MS
+    return Error.NOT_COORDINATOR in ownership.answers(exchange.row.broker, exchange.row.api, soon, soon)
 
 
 def _is_switched_off(exchange: Observed, near: Surroundings) -> bool:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.evidence.items import Item, token_of
+from transforms.coordinator.evidence.tolerances import STORE_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.kafka.requests import Leaver, Request
@@ -42,6 +43,16 @@ class Exchange(Observed, frozen=True, gc=False, array_like=True):
     """A request, as the machine of a classic group takes it, and the broker's answer to it."""
 
     request: Request
+
+
+def is_unreplicated(exchange: Observed, commit_timeout_ms: int) -> bool:
+    """Whether a request waited for the log as long as one may, and was answered so.
+
+    The new coordinator lets each request wait for what was written before it. What it wrote itself stays written.
+    Source: CoordinatorRuntime.CoordinatorWriteEvent (REQUEST_TIMED_OUT), GroupCoordinatorConfig.offsetCommitTimeoutMs.
+    """
+    is_told = exchange.observed_error == Error.COORDINATOR_NOT_AVAILABLE
+    return is_told and exchange.parked_ms > commit_timeout_ms - STORE_MS
 
 
 def observed_of(handled_at: float, row: GroupRequestRow) -> Observed:

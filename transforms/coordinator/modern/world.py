@@ -38,6 +38,7 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
         streams_max_size: group.streams.max.size.
         initial_delay_ms: group.streams.initial.rebalance.delay.ms.
         standby_count: num.standby.replicas of the group.
+        commit_timeout_ms: offsets.commit.timeout.ms.
         rules: those that hang on the release.
     """
 
@@ -53,6 +54,7 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
     streams_max_size: int = _NO_LIMIT
     initial_delay_ms: int = 3_000
     standby_count: int = 0
+    commit_timeout_ms: int = 5_000
     rules: ModernRules = ModernRules()
 
 
@@ -66,6 +68,7 @@ def settings_of(broker: CoordinatorSettings) -> ModernSettings:
         share_max_size=broker.share_max_size,
         can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
         can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
+        commit_timeout_ms=broker.commit_timeout_ms,
         rules=rules,
     )
 

@@ -17,7 +17,7 @@ from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import is_unnamed
 from transforms.coordinator.classic.taking.rejoins import is_unprinted
-from transforms.coordinator.evidence.exchanges import Exchange, observed_error, second_exchange_of
+from transforms.coordinator.evidence.exchanges import Exchange, is_unreplicated, observed_error, second_exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
@@ -34,6 +34,7 @@ from transforms.coordinator.timeline.audit import (
     WHY_SETTING,
     WHY_UNKNOWN,
     WHY_UNPRINTED,
+    WHY_UNREPLICATED,
     WHY_UNSTORED,
     Verdict,
 )
@@ -89,13 +90,18 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
         return False
     answers = ownership.answers(row.broker, row.api, exchange.handled_at, exchange.answered_at)
     asks = not answers or answers[0] is None
+    is_unwritten = asks and _is_unreplicated(course, exchange)
+    if is_unwritten and row.api == "JoinGroup":
+        verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
+        verdict.use_answer(WHY_UNREPLICATED)
+        return True
     if is_told and asks and _waits(exchange) and (observed in answers or _is_answered_later(exchange)):
         return False  # the group took it, and gave it back when it moved
     if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
         if len(answers) > 1:
             verdict.use_answer(WHY_EITHER)
         return False  # the group may have answered itself; or lines are missing, and it did
-    if asks and _tells_of_failed_store(exchange):
+    if (asks and _tells_of_failed_store(exchange)) or (is_unwritten and row.api in UNCHANGING_APIS):
         return False
     expected = [answer for answer in answers if answer is not None]
     verdict.predicted_error = observed if observed in expected else next(map(int, expected), None)
@@ -120,6 +126,14 @@ def _tells_of_failed_store(exchange: Exchange) -> bool:
     """Whether the group took a SyncGroup, and its answer tells that the assignment could not be stored."""
     is_error = exchange.observed_error == Error.COORDINATOR_NOT_AVAILABLE
     return exchange.row.api == "SyncGroup" and is_error and exchange.parked_ms > STORE_MS
+
+
+def _is_unreplicated(course: Course, exchange: Exchange) -> bool:
+    """Whether its answer tells that the log was not replicated in time.
+
+    A heartbeat or commit counts all the same; who joined was not let in (GroupMetadataManager.classicGroupJoin).
+    """
+    return is_unreplicated(exchange, course.brokers.of(exchange.row.broker).commit_timeout_ms)
 
 
 def _is_answered_later(exchange: Exchange) -> bool:
@@ -159,6 +173,9 @@ def _handle(course: Course, verdict: Verdict) -> None:
     if request.api in UNCHANGING_APIS and machine.present is not None:
         machine.handle(request, at)
         course.note()
+        if verdict.predicted_error == Error.NONE and _is_unreplicated(course, exchange):
+            verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
+            verdict.use_answer(WHY_UNREPLICATED)
         return
     if is_unnamed(exchange.row) and request.given_member_id is None:
         named = course.state.joiners.name_of(request, at, course.taken_ids())
