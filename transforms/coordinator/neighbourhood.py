@@ -55,7 +55,7 @@ class Neighbourhood:
         return operations_of(takewhile(lambda each: each.at <= until, self._ahead), group_type)
 
     def writes_later(self, group_type: str, handled_at: float, answered_at: float) -> bool:
-        """Whether a request had to wait before it, or anybody, wrote: what it changes is changed then, and not before."""
+        """Whether a request waited before it wrote, if anybody did: what it changes is changed then."""
         written = self.to_come(group_type, answered_at)
         return bool(written) and written[0].at > handled_at + SAME_MOMENT_MS
 

@@ -42,7 +42,7 @@ _LINES = [
 
 
 def _beat(at: float, error: int, parked_ms: float = 0.0, **settings: str) -> Row:
-    """The row of the audit of a member's heartbeat, which the broker answered so; at times in which it has nothing new."""
+    """The row of the audit of a member's heartbeat, which the broker answered so; nothing is new to it."""
     answered = {} if error else {"answered_generation": 1}
     asked = request(at, "ConsumerGroupHeartbeat", "m", error, generation=1, parked_ms=parked_ms, **answered)
     lines = [*broker("4.2.0", **settings), *_LINES]

@@ -52,7 +52,7 @@ def take(course: Course, item: Item) -> None:
     lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
     if second is not None:
         course.audit.expect_second(exchange, second, verdict.state_before)
-    if _is_refused(course, verdict) or _is_of_other_group(course, verdict):
+    if _joined_in_vain(course, verdict) or _is_refused(course, verdict) or _is_of_other_group(course, verdict):
         return
     if exchange.request.leavers:
         _note_reasons(course, exchange)
@@ -90,18 +90,13 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
         return False
     answers = ownership.answers(row.broker, row.api, exchange.handled_at, exchange.answered_at)
     asks = not answers or answers[0] is None
-    is_unwritten = asks and _is_unreplicated(course, exchange)
-    if is_unwritten and row.api == "JoinGroup":
-        verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
-        verdict.use_answer(WHY_UNREPLICATED)
-        return True
     if is_told and asks and _waits(exchange) and (observed in answers or _is_answered_later(exchange)):
         return False  # the group took it, and gave it back when it moved
     if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
         if len(answers) > 1:
             verdict.use_answer(WHY_EITHER)
         return False  # the group may have answered itself; or lines are missing, and it did
-    if (asks and _tells_of_failed_store(exchange)) or (is_unwritten and row.api in UNCHANGING_APIS):
+    if asks and (_tells_of_failed_store(exchange) or _is_unreplicated(course, exchange)):
         return False
     expected = [answer for answer in answers if answer is not None]
     verdict.predicted_error = observed if observed in expected else next(map(int, expected), None)
@@ -109,6 +104,20 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
         verdict.why = WHY_NOT_COORDINATOR
     elif len(answers) > 1 and observed in expected:
         verdict.use_answer(WHY_EITHER)
+    return True
+
+
+def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
+    """Whether the log was not replicated in time for somebody who joined; says so.
+
+    Source: GroupMetadataManager.classicGroupJoin (the appendFuture of a group that is new, or was of another type).
+    """
+    exchange = verdict.exchange
+    timeout = course.brokers.of(exchange.row.broker).commit_timeout_ms
+    if exchange.row.api != "JoinGroup" or not is_unreplicated(exchange, timeout):
+        return False
+    verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
+    verdict.use_answer(WHY_UNREPLICATED)
     return True
 
 
@@ -129,11 +138,9 @@ def _tells_of_failed_store(exchange: Exchange) -> bool:
 
 
 def _is_unreplicated(course: Course, exchange: Exchange) -> bool:
-    """Whether its answer tells that the log was not replicated in time.
-
-    A heartbeat or commit counts all the same; who joined was not let in (GroupMetadataManager.classicGroupJoin).
-    """
-    return is_unreplicated(exchange, course.brokers.of(exchange.row.broker).commit_timeout_ms)
+    """Whether the group took a heartbeat or commit, and its answer tells that the log was not replicated in time."""
+    timeout = course.brokers.of(exchange.row.broker).commit_timeout_ms
+    return exchange.row.api in UNCHANGING_APIS and is_unreplicated(exchange, timeout)
 
 
 def _is_answered_later(exchange: Exchange) -> bool:
