@@ -18,10 +18,11 @@ from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.lake.increments import increment
+from jobs.session.brief_queries import FEW_BYTES, queries
 from jobs.settings.settings import LogsSettings
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import LogFile, find_log_files
-from jobs.sources.logs.progress import Count, logs_read, note_logs_read
+from jobs.sources.logs.progress import Count, LogsRead, logs_read, note_logs_read
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.silver import logs
@@ -59,7 +60,6 @@ def _load(job: Job, at: datetime) -> None:
     Between the two a broker may rotate its files. Then nothing is noted, and the next run catches up from bronze.
     """
     settings = job.settings.logs
-    how = (settings.time_zone, settings.layout)
     files = _files(settings)
     before = logs_read(job.lake)
     marks = {file: _mark(file, settings, before.files) for file in files}
@@ -67,15 +67,8 @@ def _load(job: Job, at: datetime) -> None:
     if not changed:
         return
     job.report.activity(f"reading {settings.path}")
-    if settings.keep == source.RELEVANT:
-        changed = [replace(file, counted_to=before.count_of(file.lasting_name).line_number) for file in changed]
-    entries = source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
-    job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
-    job.report.activity("parsing")
-    facts = source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
-    counted = _append_facts(job, facts, at)
-    in_place = {(file.path, file.lasting_name) for file in _files(settings)}
-    if any((file.path, file.lasting_name) not in in_place for file in changed):
+    counted = _read(job, changed, before, at)
+    if counted is None:
         job.report.note("files were rotated while they were read; the next run reads the rest")
         return
     job.lake.progress.note(PARSE_STEP, _SILVER, job.lake.contents.newest_load([LOG_LINES]))
@@ -87,6 +80,25 @@ def _load(job: Job, at: datetime) -> None:
         }
     read_whole = sorted(mark for file, mark in marks.items() if file.is_whole)
     note_logs_read(job.lake, before.read(read_whole, counted, {file.lasting_name for file in files}))
+
+
+def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> Mapping[str, Count] | None:
+    """Read files into bronze and silver; return what was counted of each, None if they were rotated meanwhile."""
+    settings = job.settings.logs
+    how = (settings.time_zone, settings.layout)
+    if settings.keep == source.RELEVANT:
+        changed = [replace(file, counted_to=before.count_of(file.lasting_name).line_number) for file in changed]
+    is_little = sum(file.size for file in changed) <= FEW_BYTES
+    with queries(job.spark, are_brief=is_little):
+        entries = source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
+        job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
+        job.report.activity("parsing")
+        facts = source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
+        counted = _append_facts(job, facts, at)
+    in_place = {(file.path, file.lasting_name) for file in _files(settings)}
+    if any((file.path, file.lasting_name) not in in_place for file in changed):
+        return None
+    return counted
 
 
 def _files(settings: LogsSettings) -> list[LogFile]:

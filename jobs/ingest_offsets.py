@@ -18,6 +18,7 @@ from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping, with_rows
 from jobs.lake.increments import Increment, increment
 from jobs.lake.rows import good_rows, rejected_rows
+from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS, queries
 from jobs.sources import exported
 from jobs.sources.segments import reader as segments
 from jobs.sources.segments.files import find_segments, is_unique
@@ -27,9 +28,6 @@ from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_C
 from transforms.silver import offsets, topic_names, transactions
 
 READ_STEP, DECODE_STEP = "read_segments", "decode_offsets"
-
-_FEW_BYTES = 64 << 20
-"""Up to so many bytes of segments are read once and kept; of more, what is rejected is read a second time."""
 
 _FEW_RECORDS = 200_000
 """Up to so many, what is decoded of them is kept, and no table is written that they tell nothing for."""
@@ -65,9 +63,10 @@ def _load_segments(job: Job, at: datetime) -> None:
     if not changed:
         return
     job.report.activity(f"reading {job.settings.offsets.path}")
-    with keeping() as keep:
+    is_little = sum(file.size for file in changed) <= FEW_BYTES
+    with keeping() as keep, queries(job.spark, are_brief=is_little):
         read = segments.read(job.spark, changed)
-        if sum(file.size for file in changed) <= _FEW_BYTES:
+        if is_little:  # of more, what is rejected is read a second time
             read = keep(read)
             bad = rejected_rows(read)
             rejected = [(REJECTED, bad)] if bad.take(1) else []
@@ -108,7 +107,7 @@ def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
     ).collect()[0]
     control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
     job.report.activity("decoding")
-    with keeping() as keep:
+    with keeping() as keep, queries(job.spark, are_brief=batch["count"] <= FEW_ROWS):
         decoded = offsets.decode(new, keep(offsets.not_plain(new)))
         if batch["is_transactional"]:  # mostly none is, and to resolve is to decode twice
             decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], control_records)

@@ -10,6 +10,9 @@ from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, pu
 from jobs.findings.summary import summarise
 from jobs.frame.job import Body, Job, execute
 from jobs.handing_over.metrics_file import note_end
+from jobs.session.brief_queries import FEW_ROWS, queries
+from jobs.timelines.standing import newest_load, standing
+from schemas.tables.bronze import TABLES as BRONZE
 from transforms.errors import QualityError
 
 STEPS: dict[str, Body] = {
@@ -28,9 +31,10 @@ def run(job: Job) -> None:
         QualityError: the gate is closed; the summary, of what was published, is shown nevertheless.
     """
     closed: QualityError | None = None
+    is_caught_up = _is_caught_up(job)
     try:
         for name, step in STEPS.items():
-            with job.report.step(name):
+            with job.report.step(name), queries(job.spark, are_brief=is_caught_up and _has_little_news(job, name)):
                 step(job)
     except QualityError as error:
         closed = error
@@ -40,6 +44,17 @@ def run(job: Job) -> None:
     if getattr(job.arguments, "publish", False):
         job.record.keep_verdicts(job.lake)  # the report leads to them
         publish_report.run(job)
+
+
+def _is_caught_up(job: Job) -> bool:
+    """Tell whether there was nothing to replay before this run read anything."""
+    last, loaded = standing(job), newest_load(job)
+    return not any(loaded.values()) if last is None else last.loaded == loaded
+
+
+def _has_little_news(job: Job, step: str) -> bool:
+    """Tell whether what this run has read is little; ingests see for themselves how much they have before them."""
+    return not step.startswith("ingest_") and sum(job.report.written[spec.full_name] for spec in BRONZE) <= FEW_ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,51 @@
+"""Queries over few rows: their time goes into the driver, which compiles each and plans it again and again.
+
+Where rows are few they are cheaper interpreted as they were planned first. Where they are many, compiled code and plans
+that follow what was found are worth far more than they cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from pyspark.sql import SparkSession
+
+FEW_ROWS = 20_000
+"""So many new rows, of bronze, are few."""
+
+FEW_BYTES = 64 << 20
+"""So many bytes to be read are few."""
+
+_INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+_PLANNED_ONCE = {"spark.sql.adaptive.enabled": "false"}
+"""On this machine only: a cluster has many partitions for a shuffle, and joins small ones while it plans again."""
+
+
+@contextmanager
+def queries(spark: SparkSession, are_brief: bool) -> Iterator[None]:
+    """Let queries be run as it suits their size; what the user has set stays as it is."""
+    with ExitStack() as stack:
+        if are_brief:
+            for key, value in _settings(spark).items():
+                stack.callback(_restore, spark, key, spark.conf.get(key, None))
+                spark.conf.set(key, value)
+        yield
+
+
+def _settings(spark: SparkSession) -> dict[str, str]:
+    submitted = spark.sparkContext.getConf()
+    is_local = (submitted.get("spark.master", "") or "").startswith("local")
+    wanted = {**_INTERPRETED, **_PLANNED_ONCE} if is_local else _INTERPRETED
+    return {key: value for key, value in wanted.items() if not submitted.contains(key)}
+
+
+def _restore(spark: SparkSession, key: str, value: str | None) -> None:
+    if value is None:
+        spark.conf.unset(key)
+    else:
+        spark.conf.set(key, value)
