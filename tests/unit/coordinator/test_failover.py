@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.coordinator.evidence_rows import GROUP, A, B, Row, join, line, prepare, record, request, round_of
+from tests.unit.coordinator.evidence_rows import GROUP, A, B, Row, beat, join, line, prepare, record, request, round_of
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.replay import replay_group
 from transforms.coordinator.timeline.audit import WHY_UNREPLICATED
@@ -84,3 +84,19 @@ def test_who_waits_for_replicas_in_vain_is_refused_and_a_heartbeat_counts_all_th
         (0, True, None),
     ]
     assert [row["is_answer_used"] for row in rows] == [True, True, False]
+
+
+def test_who_joins_while_the_log_is_replicated_stays_although_the_record_knows_nothing_of_it():
+    """It takes the group out of CompletingRebalance, and the record of the assignment is applied a moment later."""
+    first, second = round_of(1_000, 1, "1", A, B, stored=0), round_of(5_000, 2, "1", A, B, stored=1)
+    requests = [
+        join(5_001, "a", told=2, parked_ms=99),
+        join(5_002, "b", told=2, parked_ms=98),
+        join(5_116, error=79, given="c-1", api_version=9),
+        join(5_118, "c-1", told=3, parked_ms=3_000),
+        beat(6_000, "c-1", 2, error=27),
+    ]
+    following = [prepare(5_190, 2), line(8_118, "stabilized", generation=3, member_count=3)]
+    tables = replay_group("c", GROUP, [*first[1], *second[1]], [*first[0], *second[0], *following], requests, 50)
+    rows = sorted(tables["replay_audit"], key=lambda row: row["handled_at"])
+    assert [(row["predicted_error"], row["agrees"]) for row in rows[2:]] == [(79, True), (0, True), (27, True)]

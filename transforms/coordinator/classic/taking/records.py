@@ -10,7 +10,7 @@ from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import members_of
 from transforms.coordinator.evidence.sources import Authority, Source
 from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
-from transforms.coordinator.kafka.states import COMPLETING, EMPTY, STABLE
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import GenerationFacts, value_of
 
 
@@ -84,7 +84,7 @@ def _is_reloaded(course: Course, record: GroupMetadataRow) -> bool:
 
 
 def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
-    """Whether the next rebalance began before the record was safe: a line or the leader's answer tells.
+    """Whether the next rebalance began before the record was safe: somebody waits, a line or the leader's answer tells.
 
     Then the group never was Stable in that generation, although it is stored.
     """
@@ -93,6 +93,8 @@ def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
         return False
     leader = group.members.get(group.leader or "")
     if group.state is COMPLETING and leader is not None and leader.parked_sync is not None:
+        return True
+    if group.state is PREPARING and any(member.parked_join is not None for member in group.members.values()):
         return True
     following = course.life.generations.get(record.generation + 1)
     if following is None or following.preparing_at is None:
