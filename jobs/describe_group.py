@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from rich.text import Text
 
 from jobs.describing.reading import Asked, offset_use_of, standing_of
+from jobs.frame.group_names import parse_group
 from jobs.frame.job import Job, execute
 from jobs.frame.moments import parse_moment
 from jobs.frame.report import printable
@@ -118,18 +119,9 @@ def _groups(job: Job) -> DataFrame:
     return job.lake.read(GROUP_HEALTH).select("group_id").unionByName(job.lake.read(TRANSITIONS).select("group_id"))
 
 
-def _name(text: str) -> str:
-    """Refuse bytes of a command line that are no text: Spark could not be asked for them."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise argparse.ArgumentTypeError(f"{printable(text)} is not UTF-8, which every group's name is") from error
-    return text
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the job's own arguments."""
-    parser.add_argument("--group", type=_name, required=True, help="the group")
+    parser.add_argument("--group", type=parse_group, required=True, help="the group")
     parser.add_argument("--at", type=parse_moment, metavar="TIME", help="ISO 8601 in UTC, or epoch ms; default: now")
     parser.add_argument("--json", action="store_true", help="print JSON, and progress on standard error")
 

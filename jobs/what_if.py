@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 from rich.table import Table
 
+from jobs.frame.group_names import parse_group
 from jobs.frame.job import Job, execute
 from jobs.frame.moments import parse_moment
 from jobs.frame.report import printable
@@ -24,7 +25,7 @@ from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
 from transforms.errors import SettingsError
 from transforms.gold.rebalances import begun_at
-from transforms.whatif.change import Change, change_of
+from transforms.whatif.change import NAMES, Change, change_of
 from transforms.whatif.epochs import not_to_be_asked
 from transforms.whatif.evidence import APIS, Asked, Evidence, evidence
 from transforms.whatif.figures import Window
@@ -45,9 +46,7 @@ def run(job: Job) -> None:
             foretold; or the broker would refuse the change.
     """
     arguments = job.arguments
-    change = change_of(arguments.set, arguments.static)
-    if arguments.begin is not None and arguments.end is not None and arguments.begin >= arguments.end:
-        raise SettingsError("--from must lie before --to")
+    change = _change(arguments)
     known = _evidence(job, arguments.group, arguments.begin, arguments.end)
     if not known.generations:
         epochs = _epochs(job, arguments.group, arguments.begin, arguments.end)
@@ -57,6 +56,17 @@ def run(job: Job) -> None:
         sys.stdout.write(json.dumps({"cluster": job.settings.cluster, "group_id": arguments.group, **found}) + "\n")
     else:
         _show(job, change, found)
+
+
+def _change(arguments: argparse.Namespace) -> Change:
+    """Return the change that is asked about.
+
+    Raises:
+        SettingsError: there is none, or one that cannot be asked about, or the time ends before it begins.
+    """
+    if arguments.begin is not None and arguments.end is not None and arguments.begin >= arguments.end:
+        raise SettingsError("--from must lie before --to")
+    return change_of(arguments.set, arguments.static)
 
 
 def _window(known: Evidence, begin: datetime | None, end: datetime | None) -> Window:
@@ -181,9 +191,14 @@ def _setting(text: str) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the job's own arguments."""
-    parser.add_argument("--group", required=True, help="the group")
+    parser.add_argument("--group", type=parse_group, required=True, help="the group")
     parser.add_argument(
-        "--set", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="a setting, by Kafka's name"
+        "--set",
+        type=_setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"one of {NAMES}; may be repeated",
     )
     parser.add_argument("--static", action="store_true", help="every process has a group.instance.id of its own")
     parser.add_argument("--from", dest="begin", type=parse_moment, metavar="TIME", help="ISO 8601 in UTC, or epoch ms")
@@ -193,7 +208,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run as a process; return its exit code."""
-    return execute(run, __doc__ or "", argv, add_arguments=add_arguments, writes=False)
+    return execute(run, __doc__ or "", argv, add_arguments=add_arguments, check=_change, writes=False)
 
 
 if __name__ == "__main__":

@@ -113,6 +113,17 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     ),
 }
 """Kafka's name of an error to the texts that clients print for it; of several in one line the first here is meant."""
+REFUSED_BY_CLIENT: dict[str, str] = {"not part of an active group for auto partition assignment": "UNKNOWN_MEMBER_ID"}
+"""What a client says when it refuses a commit itself, to the error that its coordinator would have answered.
+
+Java's consumer (ConsumerCoordinator.sendOffsetCommitRequest) and kafka-python do not send a commit when they know that
+they are no members any more. While a rebalance is under way they say so instead: that is REBALANCE_IN_PROGRESS.
+"""
+
+
+def refused_by_client(text: str) -> str | None:
+    """Return the error that a commit was spared which its own client refused; None where it was not."""
+    return next((error for wording, error in REFUSED_BY_CLIENT.items() if wording in text), None)
 
 
 def error_in(text: str) -> str | None:

@@ -104,7 +104,8 @@ def _burst(row: Any) -> Iterator[str]:
         low, high = row.stale_generation_min, row.stale_generation_max
         sent = f"{low}" if low == high else f"{low} to {high}"
         step = "epoch" if row.error.endswith("_MEMBER_EPOCH") else "generation"
-        yield f"sent {step} {sent} when it was {row.current_generation}"
+        at_first = " at first" if high >= row.current_generation else ""  # it went on while the burst did
+        yield f"sent {step} {sent} when it was {row.current_generation}{at_first}"
 
 
 def _replay(job: Job) -> str:

@@ -85,6 +85,7 @@ class Job:
 
 Body = Callable[[Job], None]
 AddArguments = Callable[[argparse.ArgumentParser], None]
+Check = Callable[[argparse.Namespace], object]
 AtEnd = Callable[[Settings, float, int], None]
 """Told the settings, when the run began (epoch seconds), and its exit code."""
 
@@ -95,6 +96,7 @@ def execute(
     argv: Sequence[str] | None = None,
     sections: tuple[str, ...] = (),
     add_arguments: AddArguments | None = None,
+    check: Check | None = None,
     step: str = "",
     writes: bool = True,
     at_end: AtEnd | None = None,
@@ -107,6 +109,7 @@ def execute(
         argv: command line without the program; None = that of the process.
         sections: sections of the settings (`offsets`, `logs`) whose paths the job reads; checked before Spark starts.
         add_arguments: adds the job's own arguments.
+        check: refuses arguments that do not go together, before Spark starts.
         step: name of the one step that the job is; empty if it reports its steps itself.
         writes: the job writes tables, so that no other one may at the same time.
         at_end: called when the run has ended, however it did, if its settings could be read.
@@ -130,6 +133,8 @@ def execute(
         if settings.logging.format == "json":
             log_lines.as_json(settings.cluster)
         require_paths(settings, sections)
+        if check is not None:
+            check(arguments)
         _run(body, settings, arguments, sections, step, writes)
         return 0
 

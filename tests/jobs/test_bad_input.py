@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs import describe_group, ingest_offsets, run_pipeline
+from jobs import describe_group, ingest_offsets, run_pipeline, what_if
 from jobs.frame.exit_codes import ExitCode, exit_code_of, guarded
 from transforms.errors import DecodeError, LakeError, QualityError, SettingsError, SourceError
 
@@ -90,8 +90,31 @@ def test_bad_arguments_of_a_job(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--group" in sentence(capsys)
     assert describe_group.main(["--cluster=c", "--lake.root=x", "--group=g", "--at=noon"]) == ExitCode.BAD_SETTINGS
     assert "noon" in sentence(capsys)
-    assert describe_group.main(["--cluster=c", "--lake.root=x", "--group=\udcff"]) == ExitCode.BAD_SETTINGS
-    assert "is not UTF-8" in sentence(capsys)
+    for job in (describe_group, what_if):
+        assert job.main(["--cluster=c", "--lake.root=x", "--group=\udcff"]) == ExitCode.BAD_SETTINGS
+        assert "is not UTF-8" in sentence(capsys)
+
+
+@pytest.mark.parametrize("moment", ["99999999999999999999", "9999999999999999", "²", "0001-01-01T00:00:00+14:00"])
+def test_a_moment_that_is_none_is_told_as_such(moment: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert describe_group.main(["--cluster=c", "--lake.root=x", "--group=g", f"--at={moment}"]) == 2
+    assert f"{moment} is no time such as" in sentence(capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "nothing to ask about: give --static or --set"),
+        (["--static", "--set=group.protocol=consumer"], "is asked about alone"),
+        (["--set=session.timeout.ms=1", "--set=session.timeout.ms=2"], "is set twice"),
+        (["--static", "--from=2026-11-21", "--to=2026-11-20"], "--from must lie before --to"),
+    ],
+)
+def test_a_what_if_that_cannot_be_asked_ends_before_spark_starts(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert what_if.main(["--cluster=c", "--lake.root=/no/such", "--group=g", *arguments]) == ExitCode.BAD_SETTINGS
+    assert message in sentence(capsys)
 
 
 @pytest.mark.spark

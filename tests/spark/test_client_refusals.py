@@ -70,7 +70,7 @@ def test_a_process_that_was_started_again_joins_by_its_own_word(spark: SparkSess
 def test_without_logs_of_clients_there_are_the_requests(spark: SparkSession) -> None:
     requests = to_frame(spark, GROUP_REQUESTS, [request(100.0)])
     (row,) = to_rows(with_client_refusals(requests, None, GAP_MS))
-    assert row == {**to_rows(requests)[0], "evidence": "request_log"}
+    assert row == {**to_rows(requests)[0], "evidence": "request_log", "is_own": False}
 
 
 def test_what_the_request_log_shows_is_not_told_again(spark: SparkSession) -> None:
@@ -115,3 +115,29 @@ def test_bursts_are_made_of_what_clients_logged_where_there_is_no_request_log(sp
     }
     burst = found["g"]
     assert (burst["apis"], burst["client_ids"], burst["stale_generation_max"]) == ({"Heartbeat": 4}, ["a"], 1)
+
+
+def refused_by_itself(number: int, at: float) -> Row:
+    reason = "the consumer is not part of an active group for auto partition assignment; it is likely that the c"
+    return said(number, at, event="commit_failed", api="OffsetCommit", error=None, reason=reason, generation=None)
+
+
+def test_commits_that_a_client_refused_itself_are_a_burst_that_no_request_log_has(spark: SparkSession) -> None:
+    """Beside a burst of what the coordinator refused they are a part of it, and make no second one."""
+    lines = [refused_by_itself(at, at * 100.0) for at in range(1, 5)]
+
+    def found(requests: list[Row]) -> list[tuple[Any, ...]]:
+        tables = {
+            GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, requests),
+            CLIENT_EVENTS: to_frame(spark, CLIENT_EVENTS, lines),
+        }
+        bursts = to_rows(illegal_generation_bursts(tables, GAP_MS, 3))
+        return [(row["error"], row["evidence"], row["error_count"], row["client_ids"]) for row in bursts]
+
+    assert found([request(100.0), request(200.0)]) == [("UNKNOWN_MEMBER_ID", "client_log", 4, ["a"])]
+    assert found([request(at * 100.0) for at in range(1, 5)]) == [("ILLEGAL_GENERATION", "request_log", 4, ["a"])]
+    later = [request(5000.0 + at * 100.0) for at in range(1, 5)]
+    assert {(error, evidence) for error, evidence, *_ in found(later)} == {
+        ("UNKNOWN_MEMBER_ID", "client_log"),
+        ("ILLEGAL_GENERATION", "request_log"),
+    }

@@ -2,16 +2,19 @@
 
 A client tells of one refusal in several lines: its library in one or in one for each partition, then the application
 that was thrown the exception. What belongs to one refusal is counted once, so that a burst made of client logs has
-about as many errors as the request log would have had.
+about as many errors as the request log would have had. Commits that a client refuses itself, without asking its
+coordinator, are marked: no request log has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from schemas.client_errors import refused_by_client
 from schemas.words import FENCING_ERRORS
 
 TELLING = ("heartbeat_failed", "sync_failed", "commit_failed", "fenced")
@@ -32,6 +35,12 @@ _FORGETS_MEMBER = ("generation_reset", "left")
 _TELLS_EPOCH = ("FENCED", "FATAL")
 """States that a consumer of the new protocol goes into when it is refused: the line about it has the epoch it sent."""
 
+_UUID = 36
+"""Length of what the coordinator puts behind the client's id, and a dash, to make a member id of it."""
+
+Consumer = tuple[str, str]
+"""The group and the name of a consumer."""
+
 
 class ClientLine(Struct, kw_only=True):
     """Row of `silver.client_events`, as far as it matters here; moments are epoch ms."""
@@ -48,10 +57,14 @@ class ClientLine(Struct, kw_only=True):
     error: str | None = None
     client_state: str | None = None
     client_software: str | None = None
+    reason: str | None = None
 
 
 class ToldRequest(Struct, kw_only=True):
-    """A request and its answer by the client's own word; null where its log does not tell."""
+    """A request and its answer by the client's own word; null where its log does not tell.
+
+    `is_own`: the client refused it itself, and sent nothing.
+    """
 
     group_id: str
     error: str
@@ -61,6 +74,17 @@ class ToldRequest(Struct, kw_only=True):
     member_id: str | None = None
     client_id: str | None = None
     reason: str | None = None
+    is_own: bool = False
+
+
+def consumer_of(line: ClientLine) -> Consumer | None:
+    """Return the consumer that a line is of; one that names no client is of whom its member id begins with."""
+    if line.group_id is None:
+        return None
+    if line.client_id is not None:
+        return line.group_id, line.client_id
+    member_id = line.member_id or ""
+    return (line.group_id, member_id[: -_UUID - 1]) if len(member_id) > _UUID + 1 else None
 
 
 def refusals(lines: Iterable[ClientLine]) -> list[ToldRequest]:
@@ -68,7 +92,9 @@ def refusals(lines: Iterable[ClientLine]) -> list[ToldRequest]:
 
     A line that names no group is of the only group that its file names, and likewise for the client; with several it
     is left out, or has no client. Where a library names its client in each line, the member and the generation are
-    those that the client last joined with. What librdkafka logs of commits makes its application's word superfluous.
+    those that the client last joined with; where it does not, the member is that of the file's only consumer. Who
+    refuses a commit itself is the member that it was last. What librdkafka logs of commits makes its application's word
+    superfluous.
 
     Args:
         lines: all lines of the file, in any order.
@@ -77,30 +103,35 @@ def refusals(lines: Iterable[ClientLine]) -> list[ToldRequest]:
     group = _only(line.group_id for line in known)
     client = _only(line.client_id for line in known)
     is_detailed = any(_is_commit_of_librdkafka(line) for line in known)
-    last: dict[tuple[str, str], list[_Told]] = {}
+    members = _Members(known)
+    last: dict[tuple[str, str, bool], list[_Told]] = {}
     of_client: dict[str | None, _Told] = {}
-    for line, member in _with_members(known):
+    for line in known:
+        members.note(line)
         if line.event == "state_changed" and line.client_state is not None:
             _complete_epoch(of_client.pop(line.client_id, None), line)
-        group_id = line.group_id or group
-        if not _is_telling(line) or line.error not in FENCING_ERRORS or group_id is None or line.logged_at is None:
+        group_id, is_own = line.group_id or group, _is_own(line)
+        error = refused_by_client(line.reason or "") if is_own else line.error
+        if not _is_telling(line) or error not in FENCING_ERRORS or group_id is None or line.logged_at is None:
             continue
         if is_detailed and line.client_software == "librdkafka" and line.client_id is None:
             continue
-        told = last.setdefault((group_id, line.error), [])
+        told = last.setdefault((group_id, error, is_own), [])
         same = next((each for each in reversed(told[-_LATEST:]) if _is_same(each, line)), None)
         if same is not None:
             same.lines.append(line)
             _complete(same.refusal, line, client)
             continue
+        member, former = members.now(line), members.last(line, group_id)
         refusal = ToldRequest(
             group_id=group_id,
-            error=line.error,
+            error=error,
             answered_at=line.logged_at,
             api=line.api or "unknown",
-            generation=_sent(line, member),
-            member_id=line.member_id or member.member_id,
+            generation=former.generation if is_own else _sent(line, member),
+            member_id=line.member_id or member.member_id or former.member_id,
             client_id=line.client_id or client,
+            is_own=is_own,
         )
         told.append(_Told(refusal, [line]))
         of_client[line.client_id] = told[-1]
@@ -108,18 +139,58 @@ def refusals(lines: Iterable[ClientLine]) -> list[ToldRequest]:
     return sorted(found, key=lambda refusal: refusal.answered_at)
 
 
-def _with_members(lines: Iterable[ClientLine]) -> Iterator[tuple[ClientLine, ClientLine]]:
-    """Yield lines, each with the one in which its client joined last: an empty one where that is not known."""
-    nobody = ClientLine(line_number=0, event="")
-    joined: dict[str, ClientLine] = {}
-    for line in lines:
-        yield line, nobody if line.client_id is None else joined.get(line.client_id, nobody)
+class _Members:
+    """Which member each consumer of a file is, and which it was last.
+
+    Args:
+        lines: all lines of the file.
+    """
+
+    _NOBODY = ClientLine(line_number=0, event="")
+
+    def __init__(self, lines: list[ClientLine]) -> None:
+        names: dict[str, set[str]] = defaultdict(set)
+        for line in filter(_names_member, lines):
+            if (consumer := consumer_of(line)) is not None:
+                names[consumer[0]].add(consumer[1])
+        self._only = {group_id: of_group.pop() for group_id, of_group in names.items() if len(of_group) == 1}
+        self._now: dict[str, ClientLine] = {}
+        self._last: dict[Consumer, ClientLine] = {}
+
+    def note(self, line: ClientLine) -> None:
+        """Take note of a line, in the order of the file."""
+        if _names_member(line) and (consumer := consumer_of(line)) is not None:
+            self._last[consumer] = line
         if line.client_id is None:
-            continue
-        if line.event in _NAMES_MEMBER and line.member_id:
-            joined[line.client_id] = line
+            return
+        if _names_member(line):
+            self._now[line.client_id] = line
         elif line.event in _FORGETS_MEMBER and line.error is None:
-            joined.pop(line.client_id, None)
+            self._now.pop(line.client_id, None)
+
+    def now(self, line: ClientLine) -> ClientLine:
+        """Return the line in which the client of a line joined last: an empty one where that is not known."""
+        return self._NOBODY if line.client_id is None else self._now.get(line.client_id, self._NOBODY)
+
+    def last(self, line: ClientLine, group_id: str) -> ClientLine:
+        """Return likewise who it was last, where its own name does not tell who it is.
+
+        It names nobody, or a producer, and the file has one consumer of the group; or it has left, and says so.
+        """
+        named = line.client_id if line.api != "TxnOffsetCommit" else None
+        if named is not None and not _is_own(line):
+            return self._NOBODY
+        name = self._only.get(group_id) if named is None else named
+        return self._NOBODY if name is None else self._last.get((group_id, name), self._NOBODY)
+
+
+def _names_member(line: ClientLine) -> bool:
+    return line.event in _NAMES_MEMBER and bool(line.member_id)
+
+
+def _is_own(line: ClientLine) -> bool:
+    """Tell whether a client refused a commit itself."""
+    return line.event == "commit_failed" and line.error is None and refused_by_client(line.reason or "") is not None
 
 
 def _is_telling(line: ClientLine) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from transforms.findings.client_refusals import ClientLine, ToldRequest
+from transforms.findings.client_refusals import ClientLine, Consumer, ToldRequest, consumer_of
 
 TOLD, STARTED = "told that its membership was over", "started again"
 """What joins are told with, as their reason."""
@@ -35,11 +35,6 @@ _GOES_ON = (
 _LIBRARIES = ("java", "librdkafka", "kafka-python", "aiokafka", "franz-go")
 """Libraries that log the member ids of joins, and if so whatever ends a membership."""
 
-_UUID = 36
-"""Length of what the coordinator puts behind the client's id, and a dash."""
-
-Key = tuple[str, str]
-
 
 def returns(lines: Iterable[ClientLine]) -> list[ToldRequest]:
     """Return the joins by which consumers came back under another member id, of one log file, in its order.
@@ -53,15 +48,15 @@ def returns(lines: Iterable[ClientLine]) -> list[ToldRequest]:
     """
     in_order = sorted((line for line in lines if line.client_software in _LIBRARIES), key=lambda line: line.line_number)
     shared = _shared(in_order)
-    last: dict[Key, str] = {}
-    since: dict[Key, set[str]] = defaultdict(set)
+    last: dict[Consumer, str] = {}
+    since: dict[Consumer, set[str]] = defaultdict(set)
     found: list[ToldRequest] = []
     for line in in_order:
         if line.event not in _GOES_ON or line.error is not None:
             for key in last:
                 if line.client_id in (None, key[1]) and line.group_id in (None, key[0]):
                     since[key].add(TOLD if line.error == _NOT_KNOWN else line.event)
-        known = _key(line)
+        known = consumer_of(line)
         if known is None or line.event not in _COMES or line.member_id is None or line.logged_at is None:
             continue
         if line.member_id != last.get(known, line.member_id):
@@ -79,21 +74,11 @@ def _reason(events: set[str], is_shared: bool) -> str | None:
     return None if events or is_shared else STARTED
 
 
-def _key(line: ClientLine) -> Key | None:
-    """The group and the client of a line; of one that names none, what its member id begins with."""
-    if line.group_id is None:
-        return None
-    if line.client_id is not None:
-        return line.group_id, line.client_id
-    member_id = line.member_id or ""
-    return (line.group_id, member_id[: -_UUID - 1]) if len(member_id) > _UUID + 1 else None
-
-
-def _shared(lines: list[ClientLine]) -> set[Key]:
+def _shared(lines: list[ClientLine]) -> set[Consumer]:
     """Return the names under which several consumers of a process go: by turns they have one id and another."""
-    ids: dict[Key, list[str]] = defaultdict(list)
+    ids: dict[Consumer, list[str]] = defaultdict(list)
     for line in lines:
-        key = _key(line)
+        key = consumer_of(line)
         if key is None or line.event not in _COMES or line.member_id is None:
             continue
         if line.member_id not in ids[key][-1:]:
@@ -101,7 +86,7 @@ def _shared(lines: list[ClientLine]) -> set[Key]:
     return {key for key, of_key in ids.items() if len(set(of_key)) < len(of_key)}
 
 
-def _join(line: ClientLine, known: Key, logged_at: float, reason: str) -> ToldRequest:
+def _join(line: ClientLine, known: Consumer, logged_at: float, reason: str) -> ToldRequest:
     return ToldRequest(
         group_id=known[0],
         error="NONE",

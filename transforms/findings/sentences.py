@@ -33,7 +33,9 @@ def roomy_ms(seen_ms: float) -> int:
 
 def setting(name: str, value: int, now: int | None) -> str:
     """Return a setting with the value advised, and the one it has."""
-    return f"{name}={value}" + (f" (now {now})" if now is not None else "")
+    if now is None:
+        return f"{name}={value}"
+    return f"{name}={value} ({'as now' if value == now else f'now {now}'})"
 
 
 def times(count: int) -> str:

@@ -26,6 +26,7 @@ _TOLD = T.StructType(
         T.StructField("member_id", T.StringType()),
         T.StructField("client_id", T.StringType()),
         T.StructField("reason", T.StringType()),
+        T.StructField("is_own", T.BooleanType()),
     ]
 )
 
@@ -36,11 +37,12 @@ def with_client_refusals(
     gap_ms: int,
     member_sessions: DataFrame | None = None,
     all_requests: DataFrame | None = None,
+    has_own: bool = False,
 ) -> DataFrame:
     """Return refused requests and the others, with what only clients tell of: refusals, and joins under another id.
 
     A group that the request log knows is told of by the request log alone while that lasts, and for `gap_ms` before and
-    after: clocks of clients differ, and nothing is to be counted twice.
+    after: clocks of clients differ, and nothing is to be counted twice. What clients refused themselves it cannot know.
 
     Args:
         group_requests: `silver.group_requests`.
@@ -48,13 +50,14 @@ def with_client_refusals(
         gap_ms: longest gap between two errors of a burst, in milliseconds.
         member_sessions: `gold.member_sessions`, which say of clients whose lines name no group which one they are in.
         all_requests: where `group_requests` has the requests of some groups only, those of all.
+        has_own: commits that clients refused themselves are wanted as well.
 
     Returns:
-        The requests with `evidence` ('request_log', 'client_log'). What a client logged has cluster, group_id, error,
-        answered_at (when it logged the refusal), api ('unknown' where it does not tell), generation, member_id and
-        client_id; the rest is null. Grain: one request.
+        The requests with `evidence` ('request_log', 'client_log') and `is_own` (refused by the client itself). What
+        a client logged has cluster, group_id, error, answered_at (when it logged the refusal), api ('unknown' where it
+        does not tell), generation, member_id and client_id; the rest is null. Grain: one request.
     """
-    requests = group_requests.withColumn("evidence", F.lit("request_log"))
+    requests = group_requests.withColumn("evidence", F.lit("request_log")).withColumn("is_own", F.lit(False))
     if client_events is None:
         return requests
     everybodys = group_requests if all_requests is None else all_requests
@@ -67,7 +70,7 @@ def with_client_refusals(
     untold = (
         _told(client_events, member_sessions)
         .join(known, ["cluster", "group_id"], "left")
-        .where(~F.coalesce(is_told, F.lit(False)))
+        .where(F.when(F.col("is_own"), F.lit(has_own)).otherwise(~F.coalesce(is_told, F.lit(False))))
     )
     answered_at = F.timestamp_micros((F.col("answered_at_ms") * 1000).cast("long"))
     of_clients = untold.withColumn("answered_at", answered_at).withColumn("evidence", F.lit("client_log"))

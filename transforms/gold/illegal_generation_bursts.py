@@ -2,6 +2,8 @@
 
 The requests of one group that were answered with one error of `schemas.words.FENCING_ERRORS` are ordered by
 `answered_at` and split where the gap is longer than allowed; a run that is long enough is a burst. Any API counts.
+Commits that clients refused themselves, which no coordinator was asked about, make bursts of their own where the group
+has no other at the time.
 
 Spark finds the bursts and what belongs to each; what is to be said of one is `transforms.findings.bursts`.
 """
@@ -57,7 +59,7 @@ READ = (
 )
 """Tables that bursts are found in. Without the first three there are none; the others tell what they are."""
 
-_BURST = (*GROUP, "error", "burst")
+_BURST = (*GROUP, "error", "is_own", "burst")
 
 _BEFORE_US = 3_600_000_000
 """What went on for so long before a burst is looked at; of the generations also the one that was in force then."""
@@ -100,6 +102,7 @@ def illegal_generation_bursts(
         gap_ms,
         beside.get(MEMBER_SESSIONS),
         beside.get(GROUP_REQUESTS),
+        has_own=True,
     )
     lines, sessions = (beside.get(spec) for spec in (COORDINATOR_EVENTS, MEMBER_SESSIONS))
     told = fencings(lines, sessions) if lines is not None and sessions is not None else None
@@ -130,16 +133,30 @@ def _judge(
 
 def _number_bursts(group_requests: DataFrame, gap_us: int, min_errors: int) -> DataFrame:
     """Keep the refused requests that belong to a burst, each with the number of its burst within the group."""
-    in_order = Window.partitionBy(*GROUP, "error").orderBy("at_us")
+    in_order = Window.partitionBy(*GROUP, "error", "is_own").orderBy("at_us")
     is_first = F.coalesce(F.col("at_us") - F.lag("at_us").over(in_order) > gap_us, F.lit(True))
-    return (
+    numbered = (
         group_requests.where(F.col("error").isin(*FENCING_ERRORS))
         .withColumn("at_us", F.unix_micros("answered_at"))
+        .withColumn("is_own", F.coalesce("is_own", F.lit(False)))
         .withColumn("is_first", is_first.cast("int"))
         .withColumn("burst", F.sum("is_first").over(in_order))
         .withColumn("length", F.count("*").over(Window.partitionBy(*_BURST)))
         .where(F.col("length") >= min_errors)
-        .withColumn("finding", F.dense_rank().over(Window.partitionBy(*GROUP).orderBy("error", "burst")))
+    )
+    order = Window.partitionBy(*GROUP).orderBy("error", "is_own", "burst")
+    return _told_once(numbered, gap_us).withColumn("finding", F.dense_rank().over(order))
+
+
+def _told_once(numbered: DataFrame, gap_us: int) -> DataFrame:
+    """Leave out what clients refused themselves beside a burst of what their coordinator refused: it is one."""
+    near = Window.partitionBy(*GROUP).orderBy("at_us").rangeBetween(-gap_us, gap_us)
+    is_beside = F.col("is_own") & F.max(~F.col("is_own")).over(near)
+    return (
+        numbered.withColumn("is_beside", is_beside)
+        .withColumn("is_beside", F.max("is_beside").over(Window.partitionBy(*_BURST)))
+        .where("NOT is_beside")
+        .drop("is_beside")
     )
 
 

@@ -207,7 +207,7 @@ def _sent(row: Row) -> str:
     if low is None or now is None:
         return ""
     sent = f"generation {low}" if low == high else f"generations {low} to {high}"
-    return f"{sent} when it was {now}"
+    return f"{sent} when it was {now}{' at first' if high >= now else ''}"
 
 
 def _shut_out_by(row: Row) -> str:

@@ -68,6 +68,8 @@ _READERS: dict[str, tuple[str, Callable[[str, str], int | str]]] = {
     "partition.assignment.strategy": ("strategy", _strategy),
     "group.protocol": ("protocol", _protocol),
 }
+NAMES = ", ".join(_READERS)
+"""The settings that can be asked about, by Kafka's names."""
 
 
 def change_of(settings: Iterable[str], is_static: bool = False) -> Change:
@@ -84,7 +86,7 @@ def change_of(settings: Iterable[str], is_static: bool = False) -> Change:
     for text in settings:
         name, equals, value = text.partition("=")
         if not equals or name not in _READERS:
-            raise SettingsError(f"{text!r} is no change that can be asked about: NAME=VALUE with NAME of {_names()}")
+            raise SettingsError(f"{text!r} is no change that can be asked about: NAME=VALUE with NAME of {NAMES}")
         field, read = _READERS[name]
         if field in values:
             raise SettingsError(f"{name} is set twice: ask about one value at a time")
@@ -92,7 +94,7 @@ def change_of(settings: Iterable[str], is_static: bool = False) -> Change:
     if "protocol" in values and (len(values) > 1 or is_static):
         raise SettingsError("group.protocol=consumer is asked about alone: such groups are set up on the broker")
     if not values and not is_static:
-        raise SettingsError(f"nothing to ask about: give --static or --set NAME=VALUE with NAME of {_names()}")
+        raise SettingsError(f"nothing to ask about: give --static or --set NAME=VALUE with NAME of {NAMES}")
     return Change(**values, is_static=is_static)  # type: ignore[arg-type]
 
 
@@ -108,7 +110,3 @@ def check_against(change: Change, settings: CoordinatorSettings) -> None:
             f"session.timeout.ms={session} would be refused: the broker's group.min.session.timeout.ms is {least}, "
             f"its group.max.session.timeout.ms {most}"
         )
-
-
-def _names() -> str:
-    return ", ".join(_READERS)

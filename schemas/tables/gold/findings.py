@@ -91,7 +91,10 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
     ),
     required=("ended_at", "error_count", "lost_commit_count", "is_open", "suspected_cause", "advice", "evidence"),
     own={"evidence": Entry(STRING, "what the refusals were seen in", ("request_log", "client_log", "broker_log"))},
-    notes={"error": "the fencing error that the requests were answered with"},
+    notes={
+        "error": "the fencing error that the requests were answered with, or that clients spared themselves: who knows "
+        "that it is out refuses its commits itself (evidence 'client_log')"
+    },
 )
 
 OFFSET_REWINDS = TableSpec(

@@ -113,7 +113,56 @@ def test_a_client_goes_on_with_the_member_id_that_it_joined_with() -> None:
     assert (one.member_id, one.generation) == (None, None)
     (one,) = told(joined, {**refused, "client_id": "b"})
     assert (one.member_id, one.generation) == (None, None)
-    (one,) = told(joined, {"client_id": None, "generation": None})  # of which of several consumers, who knows
+    another = {**joined, "client_id": "b", "member_id": "b-1"}
+    (one,) = told(joined, another, {"client_id": None})  # of which of several consumers, who knows
+    assert one.member_id is None
+    (one,) = told(joined, {"client_id": None})
+    assert (one.member_id, one.generation) == ("a-1", None), "the only one; what it sent is another matter"
+
+
+def test_a_producer_sends_offsets_for_the_only_consumer_of_its_file() -> None:
+    joined = {"event": "joined", "client_id": "a", "member_id": "a-1", "generation": 3, "error": None}
+    sent = {"client_id": "a-tx", "api": "TxnOffsetCommit"}
+    (one,) = told(joined, sent)
+    assert (one.client_id, one.member_id) == ("a-tx", "a-1")
+    (one,) = told(joined, {**joined, "client_id": "b", "member_id": "b-1"}, sent)
+    assert one.member_id is None
+
+
+OWN: dict[str, Any] = {
+    "error": None,
+    "reason": "Offset commit cannot be completed since the consumer is not part of an active group for auto partition "
+    "assignment; it is likely that the consumer was kicked out of the group.",
+}
+"""As Java and kafka-python refuse a commit themselves: `pdf-archive-p` and `price-zone-b-z` of the incidents."""
+
+
+def test_a_commit_that_a_client_refuses_itself_is_of_the_member_that_it_was() -> None:
+    joined = {"event": "joined", "client_id": "a", "member_id": "a-1", "generation": 3, "error": None}
+    left = {"event": "generation_reset", "client_id": "a", "error": None}
+    (one,) = told(joined, left, {**OWN, "client_id": "a"}, {**OWN, "logged_at": 1005})
+    assert one.is_own
+    assert (one.error, one.client_id, one.member_id, one.generation) == ("UNKNOWN_MEMBER_ID", "a", "a-1", 3)
+    assert len(told({**OWN, "client_id": "a"}, {**OWN, "client_id": "a", "logged_at": 1100})) == 2
+
+
+def test_what_the_coordinator_refused_and_what_the_client_refused_itself_are_two() -> None:
+    refused = {"error": "UNKNOWN_MEMBER_ID", "client_id": "a"}
+    assert [one.is_own for one in told(refused, {**OWN, "client_id": "a", "logged_at": 1010})] == [False, True]
+
+
+def test_a_commit_that_waits_for_a_rebalance_is_not_refused_by_who_was_kicked_out() -> None:
+    waiting = "Offset commit cannot be completed since the consumer is undergoing a rebalance"
+    assert told({**OWN, "reason": "the consumer is not part of an active group"}) == []
+    assert told({**OWN, "error": "REBALANCE_IN_PROGRESS", "reason": waiting}) == []
+
+
+def test_a_library_that_names_no_client_names_it_in_its_member_id() -> None:
+    member = "app-0-" + "0" * 8 + "-0000-0000-0000-" + "0" * 12
+    joined = {"event": "joined", "client_id": None, "member_id": member, "generation": 2, "error": None}
+    (one,) = told(joined, OWN)
+    assert (one.client_id, one.member_id, one.generation) == (None, member, 2)
+    (one,) = told(joined, {**joined, "member_id": member.replace("app-0", "app-1")}, OWN)
     assert one.member_id is None
 
 

@@ -102,3 +102,33 @@ def test_without_the_offsets_nobody_knows_what_is_read_again(evidence: Evidence)
 def test_a_burst_is_open_as_long_as_one_more_error_would_belong_to_it(evidence: Evidence) -> None:
     for seen_until, is_open in ((32_500, True), (32_501, False), (None, False)):
         assert judged(msgspec.structs.replace(evidence, seen_until=seen_until)).is_open is is_open
+
+
+def by_client(at: float, api: str, **known: Any) -> Request:
+    """As a client's log tells of a refusal: without its host."""
+    told: dict[str, Any] = {"error": "UNKNOWN_MEMBER_ID", "client_id": "z", **known}
+    return Request(answered_at=at, api=api, **told)
+
+
+def test_a_log_that_was_written_late_tells_a_zombie_by_its_heartbeats(evidence: Evidence) -> None:
+    """Only one is under way at a time: who sent three had been told twice, whenever its log was written."""
+    evidence.sessions[0].client_host = "/h"
+    for api, cause in (("Heartbeat", "zombie"), ("OffsetCommit", "lost_session")):
+        late = msgspec.structs.replace(evidence, refused=[by_client(30_000.0, api) for _ in range(3)])
+        assert judged(late).suspected_cause == cause
+
+
+def test_a_member_whose_library_names_no_client_is_the_client_of_its_stay(evidence: Evidence) -> None:
+    unnamed = [by_client(30_000.0 + at, "OffsetCommit", client_id=None, member_id="z0") for at in (0, 2000, 4000)]
+    row = judged(msgspec.structs.replace(evidence, refused=unnamed))
+    assert (row.client_ids, row.suspected_cause, row.lost_commit_count) == (["z"], "zombie", 3)
+
+
+def test_a_member_that_is_told_again_and_again_that_its_generation_is_over_is_a_zombie(evidence: Evidence) -> None:
+    """A producer's log names no generation; what its consumer's group did then, the broker's does."""
+    evidence.sessions[0].ended_at = evidence.sessions[0].end_cause = None
+    told = {"client_id": "z-tx", "member_id": "z0", "error": "ILLEGAL_GENERATION"}
+    zombie = [by_client(40_000.0 + at, "TxnOffsetCommit", **told) for at in range(0, 5000, 1000)]
+    row = judged(msgspec.structs.replace(evidence, refused=zombie))
+    assert (row.client_ids, row.suspected_cause) == (["z-tx"], "zombie")
+    assert judged(msgspec.structs.replace(evidence, refused=zombie[:1])).suspected_cause == "unknown"

@@ -44,3 +44,11 @@ def test_the_documentation_has_every_metric_with_its_labels_and_meaning() -> Non
         f"| `{metric.name}` | {', '.join(f'`{label}`' for label in metric.labels)} | {metric.meaning} |"
         for metric in METRICS
     ]
+
+
+def test_a_command_that_is_given_can_be_pasted_whatever_the_group_is_called() -> None:
+    texts = [text for rule in RULES for text in rule["annotations"].values() if "describe-group" in text]
+    assert texts
+    for text in texts:
+        assert "--settings my.toml" in text
+        assert "--group '{{ reReplaceAll \"'\" `'\\''` $labels.group }}'" in text

@@ -92,7 +92,8 @@ def _of_member(sender: Sender, course: Course) -> str:
         return "zombie"
     if is_one_rebalance and _is_all_in_flight(sender, course):
         return "rebalance_in_flight"
-    return "zombie" if behind > 0 else "unknown"
+    is_told_by_client = sender.sent is None  # and not with what generation; so long after that it was told is no chance
+    return "zombie" if behind > 0 or (is_told_by_client and sender.went_on >= _GOES_ON) else "unknown"
 
 
 def _of_stranger(sender: Sender, course: Course) -> str:

@@ -40,7 +40,7 @@ def burst_row(evidence: Evidence, gap_ms: int, source: str = "request_log") -> I
         error_count=len(refused),
         apis=dict(Counter(request.api for request in refused)),
         member_ids=sorted({request.member_id for request in refused if request.member_id}),
-        client_ids=sorted({request.client_id for request in refused if request.client_id}),
+        client_ids=sorted({sender.client.client_id for sender in senders if sender.client.client_id}),
         stale_generation_min=min(sent, default=None),
         stale_generation_max=max(sent, default=None),
         current_generation=now.generation if now else None,

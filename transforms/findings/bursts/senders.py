@@ -47,10 +47,15 @@ class Sender:
 
     @property
     def went_on(self) -> int:
-        """How many requests it sent after it had been told, other than to come back."""
+        """How many requests it sent after it had been told, other than to come back.
+
+        Of heartbeats there is but one at a time: the next was sent after the first had been answered, even if a log
+        that was written late has both at one moment.
+        """
         until = float("inf") if self.returned_at is None else self.returned_at
-        later = (r for r in self.refused if self.told_at + _TOLD_MS < r.answered_at <= until)
-        return sum(not request.comes_or_goes for request in later)
+        known = [r for r in self.refused if not r.comes_or_goes and r.answered_at <= until]
+        later = sum(self.told_at + _TOLD_MS < request.answered_at for request in known)
+        return max(later, sum(request.api == "Heartbeat" for request in known) - 1)
 
     @property
     def held_on(self) -> int:
@@ -98,7 +103,8 @@ def senders_of(evidence: Evidence) -> list[Sender]:
     stays = stays_of(evidence)
     of_client: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
     for stay in stays:
-        of_client[stay.client.client_id, stay.client.client_host].append(stay)
+        for host in {stay.client.client_host, None}:  # a client's log does not tell on which host it is
+            of_client[stay.client.client_id, host].append(stay)
     sent: dict[tuple[str | None, ...], list[Request]] = defaultdict(list)
     of_sender: dict[tuple[str | None, ...], Stay | None] = {}
     for request in evidence.refused:
@@ -126,6 +132,8 @@ def _key_of(request: Request, stay: Stay | None) -> tuple[str | None, ...]:
 def _sender(sent: list[Request], stay: Stay | None, of_client: dict[tuple[str | None, ...], list[Stay]]) -> Sender:
     first = sent[0]
     client = Client(first.client_id, first.client_host, first.group_instance_id)
+    if first.client_id is None and stay is not None:
+        client = stay.client
     ended_at = None if stay is None else stay.ended_at
     if stay is None or ended_at is None or ended_at > sent[-1].answered_at:
         return Sender(client, sent, stay, False, None)

@@ -49,15 +49,19 @@ def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, cau
 
 
 def _static(facts: Facts, silent_ms: float | None, so_long: str, whom: str = "it") -> str:
-    """Static membership, with a session that covers the time away."""
+    """Static membership, with a session that covers the time away.
+
+    Its price is a longer session, and all of it where clients said that they went: static members do not.
+    """
     if facts.has_epochs:
         return static_with_epochs(facts, whom)
     if silent_ms is None:
         return "How long it stayed away is not in the data; the broker's log around its returns would show it."
     value = max(roomy_ms(silent_ms), facts.session_ms or 0)
-    later = value - (facts.session_ms or 0)
-    price = "at no price" if facts.session_ms and not later else f"the price: {so_long.format(duration(later))}"
     is_static = all(client.group_instance_id for client in facts.clients)
+    is_told = not is_static and any(stay.end_cause == "left" for stay in facts.stays)
+    later = value if is_told else value - (facts.session_ms or 0)
+    price = "at no price" if facts.session_ms and not later else f"the price: {so_long.format(duration(later))}"
     static = "" if is_static else "a group.instance.id with "
     sentence = (
         f"{static}{setting(facts.session_setting, value, facts.session_ms)} lets {whom} come back without a rebalance, "
@@ -230,7 +234,8 @@ def _mixed(facts: Facts, causes: list[list[Cause]], is_harmless: bool) -> str:
             f"{said} They fell together by chance: nobody went as often as {OFTEN} times, and at most one process "
             "died, paused or polled too late."
         )
-    return f"{said} Most of them go back to {facts.culprit}: its log over this time shows what came first."
+    whose = "their logs over this time show" if len(facts.clients) > 1 else "its log over this time shows"
+    return f"{said} Most of them go back to {facts.culprit}: {whose} what came first."
 
 
 def _unknown(facts: Facts) -> str:
