@@ -9,7 +9,7 @@ from __future__ import annotations
 from schemas.rows import GroupRequestRow, ReplayAuditRow
 from transforms.coordinator.classic.machine.effects import keep_session
 from transforms.coordinator.classic.machine.events import Event
-from transforms.coordinator.classic.machine.group import Group, Timer
+from transforms.coordinator.classic.machine.group import Group, Member, Timer, member_timer
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import observed_error
@@ -36,7 +36,8 @@ def take_at_once(course: Course, item: Item) -> bool:
     if cell is None or not group.is_known:
         return False
     answer, keeps_session, state = cell
-    if not _is_plain(course, group, row, answer):
+    member = group.members.get(row.member_id or "")
+    if member is None or not _is_plain(course, group, member, row, answer):
         return False
     timers, at = group.timers, item.handled_at
     if timers.none_before <= item.at and timers.next_until(item.at) is not None:
@@ -44,8 +45,7 @@ def take_at_once(course: Course, item: Item) -> bool:
     if not course.ownership.is_settled(row.broker, at, row.answered_at):
         return False
     if keeps_session:
-        member_id = row.member_id or ""
-        timers.start(("member", member_id), Timer(at + group.members[member_id].session_timeout_ms))
+        timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
     course.counts.add_plain(row.api, row.answered_at)
     sink = course.sink
     if sink.keeps_audit:
@@ -72,24 +72,22 @@ def take_at_once(course: Course, item: Item) -> bool:
     return True
 
 
-def _is_plain(course: Course, group: Group, row: GroupRequestRow, answer: int) -> bool:
+def _is_plain(course: Course, group: Group, member: Member, row: GroupRequestRow, answer: int) -> bool:
     """Whether a member of the group was answered by it as the table says."""
-    presence, member_id, broker = course.presence, row.member_id, row.broker
-    if member_id not in group.members or presence.is_modern:
+    presence, broker = course.presence, row.broker
+    if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member.member_id:
         return False
-    if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member_id:
+    if presence.is_modern or presence.attended != broker or presence.coordinator not in (None, broker):
         return False
-    if presence.attended != broker or (presence.coordinator != broker and presence.coordinator is not None):
-        return False
-    if group.state is not STABLE and not _is_as_today(course, group, member_id):
+    if group.state is not STABLE and not _is_as_today(course, group, member):
         return False
     error = row.error_code if not row.partition_errors else observed_error(row)
     return error == answer
 
 
-def _is_as_today(course: Course, group: Group, member_id: str) -> bool:
+def _is_as_today(course: Course, group: Group, member: Member) -> bool:
     """Whether the broker's release has no other rule for a member before the group is Stable."""
     rules = course.machine.settings.rules
     if group.state is COMPLETING:
         return not rules.heartbeats_await_sync
-    return not (rules.spares_new_members and group.members[member_id].is_new)
+    return not (rules.spares_new_members and member.is_new)

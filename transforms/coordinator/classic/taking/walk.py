@@ -12,7 +12,6 @@ Rules, each bought with a wrong timeline:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from math import inf
 
@@ -29,7 +28,7 @@ from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import ANSWER, REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
-from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.evidence.sources import BROKER_LOG, OFFSETS, Source
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     JOIN_TIMER_LAG_MS,
@@ -62,8 +61,10 @@ class ClassicWalk:
         self._place = shared.place
         self._untold = Sink()
         self._choose_sink()
-        self.take_at_once: Callable[[Item], bool] = partial(take_at_once, self._course)
+
+    def take_at_once(self, item: Item) -> bool:
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+        return take_at_once(self._course, item)
 
     def notice_modern(self, partition: int) -> None:
         """Take note of records of a newer protocol, and of the partition that they are in."""
@@ -172,12 +173,12 @@ class ClassicWalk:
             course.let(exchange.answered_at, partial(answers.take, course, exchange))
         elif item.record is not None:
             record, at = item.record, item.record.recorded_at or 0.0
-            if is_at_home(course, record.topic_partition_of_record, at, Source.OFFSETS):
+            if is_at_home(course, record.topic_partition_of_record, at, OFFSETS):
                 course.let(at, partial(records.take, course, record, at))
         elif item.line is not None:
             line, at = item.line, item.line.logged_at or 0.0
             partition = None if line.group_id is None else line.topic_partition_of_group
-            if is_at_home(course, partition, at, Source.BROKER_LOG):
+            if is_at_home(course, partition, at, BROKER_LOG):
                 course.name_made_up(line)
                 if line.event in lines.HANDLERS:
                     course.let(at, partial(lines.take, course, line, at))
