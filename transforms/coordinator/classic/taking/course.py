@@ -23,7 +23,7 @@ from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
-from transforms.coordinator.kafka.states import COMPLETING, DEAD, STABLE
+from transforms.coordinator.kafka.states import COMPLETING, DEAD, NAMES, STABLE
 from transforms.coordinator.rows.counts import say_audited
 from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.shared import Shared
@@ -273,8 +273,8 @@ class Course:
                     life=life.number,
                     seq=life.moves,
                     at=whole(life.moved_at),
-                    from_state=move.from_state.value,
-                    to_state=move.to_state.value,
+                    from_state=NAMES[move.from_state],
+                    to_state=NAMES[move.to_state],
                     event=move.event.value,
                     generation=move.generation,
                     member_id=move.cause.member_id or None,

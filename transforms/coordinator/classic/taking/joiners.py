@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from functools import lru_cache
 
 from msgspec import Struct, field
 
@@ -80,5 +81,11 @@ def named_in(line: CoordinatorEventRow) -> list[str]:
         if name == "new_member_id" and text:
             named.append(text)
         elif name == "member_ids" and text:
-            named += json.loads(text)
+            named += listed_ids(text)
     return named
+
+
+@lru_cache(maxsize=256)  # a line is looked at when it is seen, and when it is taken
+def listed_ids(text: str) -> tuple[str, ...]:
+    """Return the members that an attribute of a line lists."""
+    return tuple(json.loads(text))

@@ -12,6 +12,7 @@ Rules, each bought with a wrong timeline:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
 
@@ -23,7 +24,7 @@ from transforms.coordinator.classic.taking.conversion import become_modern, conv
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import comes_too_early
 from transforms.coordinator.classic.taking.homes import is_at_home
-from transforms.coordinator.classic.taking.many import take_at_once
+from transforms.coordinator.classic.taking.many import Many
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import ANSWER, REQUEST, Item
@@ -61,10 +62,8 @@ class ClassicWalk:
         self._place = shared.place
         self._untold = Sink()
         self._choose_sink()
-
-    def take_at_once(self, item: Item) -> bool:
+        self.take_at_once: Callable[[Item], bool] = Many(self._course).take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
-        return take_at_once(self._course, item)
 
     def notice_modern(self, partition: int) -> None:
         """Take note of records of a newer protocol, and of the partition that they are in."""
