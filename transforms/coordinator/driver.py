@@ -56,17 +56,17 @@ class Driver:
     def see(self, evidence: Iterable[Item]) -> None:
         """Take in the next pieces of evidence, and take what they have let grow old enough."""
         waiting, notice = self._waiting, self._walk.notice
-        append, next_at = waiting.items.append, waiting.next_at
+        append, next_at, at = waiting.items.append, waiting.next_at(), waiting.front
         for item in evidence:
             at = item.at
             if next_at < at - LOOK_AHEAD_MS:
                 self._take(at - LOOK_AHEAD_MS)
-                next_at = waiting.next_at
+                next_at = waiting.next_at()
             notice(item)
             append(item)
             if next_at == inf:
                 next_at = at
-            waiting.front = at
+        waiting.front = at
 
     def take_until(self, horizon: float) -> None:
         """Take what is older than the horizon by enough that all that bears on it has been seen."""

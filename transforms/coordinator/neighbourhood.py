@@ -38,7 +38,10 @@ class Neighbourhood:
 
     def present(self) -> str | None:
         """Return the type of the group of epochs that is there by the records that were taken; None = there is none."""
-        return next((name for name, course in self._courses.items() if course.is_there), None)
+        for name, course in self._courses.items():
+            if course.is_there:
+                return name
+        return None
 
     def type_at(self, row: GroupRequestRow, handled_at: float) -> str | None:
         """Return the type of the group at a moment, if it is one of epochs; that of its next records, if it is new."""

@@ -54,6 +54,8 @@ class Past:
     def forget(self, now: float) -> None:
         """Let go of what no request can have met that is still to be looked at."""
         moments = self._moments
+        if not moments:
+            return
         while moments and moments[0].at < now - PAST_MS:
             for group_type, operations in moments.popleft().operations.items():
                 known = self._known(group_type)

@@ -40,6 +40,18 @@ class Departure(Struct, frozen=True, gc=False, array_like=True):
         return "member_left" if self.cause == "left" else self.cause
 
 
+_TELLING = frozenset(
+    {
+        "modern_member_left",
+        "modern_member_fenced",
+        "modern_epoch_bumped",
+        "modern_assignment_computed",
+        "modern_assignment_failed",
+    }
+)
+"""The few events of very many that tell of anything."""
+
+
 class Told(Struct, array_like=True):
     """What was told of late.
 
@@ -57,6 +69,8 @@ class Told(Struct, array_like=True):
 
     def notice(self, line: CoordinatorEventRow) -> None:
         """Take note of a line."""
+        if line.event not in _TELLING:
+            return
         at = line.logged_at or 0.0
         if line.event == "modern_member_left" and line.member_id:
             self._departed(line.member_id, Departure(at, "left", line.reason, line.client_reason))

@@ -6,6 +6,7 @@ lets in widen the bounds that were assumed. Each broker is known apart, so that 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct, field
@@ -189,13 +190,20 @@ class Brokers(Struct, array_like=True):
             or "java"
         )
         shown = self.shown_release or (_LATEST_THAT_FENCES_JOINS if self.fences_joins else None)
-        settings = CoordinatorSettings(dialect=dialect).of_build(built.version, built.scala, shown)
-        settings = settings.updated(self._printed(broker) or {})
+        printed = self._printed(broker) or {}
+        settings = _settings_of(dialect, built.version, built.scala, shown, tuple(printed.items()))
         return replace(settings, **broker.learned) if broker.learned else settings
 
     def _printed(self, broker: Broker | None) -> dict[str, str] | None:
         known = (broker, *self.by_name.values())
         return next((each.printed for each in known if each is not None and each.printed is not None), None)
+
+
+@lru_cache(maxsize=256)  # every group of a cluster meets the same brokers
+def _settings_of(
+    dialect: str, version: str | None, scala: str | None, shown: Release | None, printed: tuple[tuple[str, str], ...]
+) -> CoordinatorSettings:
+    return CoordinatorSettings(dialect=dialect).of_build(version, scala, shown).updated(dict(printed))
 
 
 def _most_spoken(spoken: dict[str, int]) -> str | None:

@@ -122,7 +122,7 @@ def _join(token: int, row: GroupRequestRow) -> Request:
         session_timeout_ms=row.session_timeout_ms or 0,
         rebalance_timeout_ms=_rebalance_timeout(row),
         protocol_type=row.protocol_type,
-        protocols=tuple((entry.name, entry.metadata or b"") for entry in row.protocols or ()),
+        protocols=tuple([(entry.name, entry.metadata or b"") for entry in row.protocols or ()]),
         reason=row.reason,
         given_member_id=None if row.member_id else row.answered_member_id or None,
     )

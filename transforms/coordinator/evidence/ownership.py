@@ -111,6 +111,8 @@ class Ownership(Struct, array_like=True):
 
     def is_out(self, broker: str, at: float) -> bool:
         """Whether a broker certainly did not coordinate the group at a moment."""
+        if self.is_settled(broker, at, at):
+            return False
         answers = self.answers(broker, "", at, at)
         return bool(answers) and None not in answers
 

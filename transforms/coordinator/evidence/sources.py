@@ -7,6 +7,7 @@ facts of the timeline are held with their authority, and the tables name the evi
 from __future__ import annotations
 
 from enum import Enum, IntEnum
+from typing import Final
 
 
 class Authority(IntEnum):
@@ -35,6 +36,13 @@ class Source(str, Enum):
     OFFSETS = "offsets"
 
     __hash__ = str.__hash__  # Enum's own is Python
+
+
+# By name, for what is asked at every piece: up to Python 3.11, each look into an enum is a call.
+REQUEST_LOG: Final = Source.REQUEST_LOG
+ANSWER: Final = Source.ANSWER
+BROKER_LOG: Final = Source.BROKER_LOG
+OFFSETS: Final = Source.OFFSETS
 
 
 AUTHORITY: dict[Source, Authority] = {

@@ -30,7 +30,6 @@ class Waiting(Struct, array_like=True):
     count: int = 0
     front: float = -inf
 
-    @property
     def next_at(self) -> float:
         """When the next piece of evidence stands; infinite where there is none."""
         at = self.items[self.position].at if self.position < len(self.items) else inf
@@ -39,22 +38,24 @@ class Waiting(Struct, array_like=True):
     def until(self, before: float = inf) -> Iterator[Item]:
         """Give out, one by one, what stands before a moment; what is put off meanwhile too, when its turn comes."""
         items = self.items
+        if self.position >= _COMPACT_AT:
+            self.compact()
         while True:
-            position = self.position
-            item = items[position] if position < len(items) else None
-            if self.held:
-                item = self._pop_beside_held(item, before)
-            elif item is not None and item.at < before:
+            for position in range(self.position, len(items)):
+                item = items[position]
+                if self.held or item.at >= before:
+                    break
                 self.position = position + 1
-                if position >= _COMPACT_AT:
-                    self.compact()
-            else:
-                item = None
-            if item is None:
+                yield item
+            if not self.held:
                 return
-            yield item
+            beside = self._pop_beside_held(before)
+            if beside is None:
+                return
+            yield beside
 
-    def _pop_beside_held(self, item: Item | None, before: float) -> Item | None:
+    def _pop_beside_held(self, before: float) -> Item | None:
+        item = self.items[self.position] if self.position < len(self.items) else None
         first = self.held[0]
         if item is None or first[0] < item.rank:
             return heapq.heappop(self.held)[2] if first[0][0] < before else None

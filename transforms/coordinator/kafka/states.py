@@ -25,6 +25,9 @@ COMPLETING: Final = GroupState.COMPLETING
 STABLE: Final = GroupState.STABLE
 DEAD: Final = GroupState.DEAD
 
+NAMES: Final[dict[GroupState, str]] = {state: state.value for state in GroupState}
+"""As rows have them; to ask a member of an enum for its value is a call, too."""
+
 
 class ModernState(str, Enum):
     """State of a consumer, share or streams group, spelled as Kafka's admin API does.

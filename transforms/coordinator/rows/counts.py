@@ -34,8 +34,7 @@ class Count(Struct, array_like=True, gc=False):
 def say_audited(counts: AuditCounts, sink: Sink, row: ReplayAuditRow) -> None:
     """Tell of an audited request, and count it."""
     counts.add(row)
-    is_beyond_doubt = row.agrees and not row.is_answer_used and row.why != WHY_RACE
-    if sink.keeps_audit or not is_beyond_doubt:
+    if sink.keeps_audit or not row.agrees or row.is_answer_used or row.why == WHY_RACE:
         sink.rows.replay_audit.append(sink.stamped(row))
 
 
@@ -70,11 +69,16 @@ class AuditCounts(Struct, array_like=True):
         """Count an audited request."""
         count = self._of(row.api, row.at)
         count.requests += 1
-        count.agree += row.agrees is True
-        count.differ += row.agrees is False
-        count.unpredicted += row.agrees is None
-        count.race += row.why == WHY_RACE
-        count.answer_used += row.is_answer_used
+        if row.agrees:
+            count.agree += 1
+        elif row.agrees is None:
+            count.unpredicted += 1
+        else:
+            count.differ += 1
+        if row.why is not None:
+            count.race += row.why == WHY_RACE
+        if row.is_answer_used:
+            count.answer_used += 1
 
     def settled(self, cluster: str, group_id: str, now: float) -> Iterator[AuditCountRow]:
         """Yield the hours that are over at a moment, and let go of them."""

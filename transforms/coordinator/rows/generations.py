@@ -213,7 +213,7 @@ def _partitions_moved(links: Links) -> int | None:
         return None
     if now == then:
         return 0
-    return sum(now.get(key) != then.get(key) for key in now.keys() | then.keys())
+    return len([key for key in now.keys() | then.keys() if now.get(key) != then.get(key)])
 
 
 def _owners(members: Iterable[MemberFacts]) -> dict[tuple[str, int], tuple[str | None, ...]] | None:
@@ -268,7 +268,7 @@ def _assignment_rows(cluster: str, group_id: str, links: Links) -> Iterator[Assi
         return
     row, began = links.row, stable_at(links.row)
     for member in row.members.values():
-        since = (moment for moment in (began, member.valid_from) if moment is not None)
+        since = [moment for moment in (began, member.valid_from) if moment is not None]
         valid_from = whole(max(since, default=None))
         valid_to = whole(links.ended_at if member.valid_to is None else member.valid_to)
         for topic, partition in dict.fromkeys(member.assigned or ()):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
-from transforms.coordinator.evidence.sources import AUTHORITY, Authority, Source
+from transforms.coordinator.evidence.sources import ANSWER, AUTHORITY, Authority, Source
 
 Value = TypeVar("Value")
 
@@ -69,7 +69,8 @@ class MemberFacts(Struct, gc=False, array_like=True):
         """Return this member, its gaps filled with what was known before."""
         if known is None:
             return self
-        gaps = {name: getattr(known, name) for name in self.__struct_fields__ if getattr(self, name) is None}
+        pairs = zip(self.__struct_fields__, astuple(self), astuple(known), strict=True)
+        gaps = {name: was for name, now, was in pairs if now is None and was is not None}
         return replace(self, **gaps) if gaps else self
 
 
@@ -118,34 +119,19 @@ class GenerationFacts(Struct, array_like=True):
     is_inferred: bool = False
     was_lost: bool = False
 
-    def learn_times(
-        self,
-        source: Source,
-        *,
-        preparing_at: float | None = None,
-        completing_at: float | None = None,
-        assigned_at: float | None = None,
-        stable_at: float | None = None,
-        foreseen_stable_at: float | None = None,
-        emptied_at: float | None = None,
-        joined_by: float | None = None,
-    ) -> None:
-        """Take moments from a source; None is no fact."""
+    def learn_times(self, source: Source, **moments: float | None) -> None:
+        """Take moments from a source, by the names of the fields that hold them; None is no fact."""
         authority = AUTHORITY[source]
         self.sources.add(source)
-        self.preparing_at = better(self.preparing_at, preparing_at, authority)
-        self.completing_at = better(self.completing_at, completing_at, authority)
-        self.assigned_at = better(self.assigned_at, assigned_at, authority)
-        self.stable_at = better(self.stable_at, stable_at, authority)
-        self.foreseen_stable_at = better(self.foreseen_stable_at, foreseen_stable_at, authority)
-        self.emptied_at = better(self.emptied_at, emptied_at, authority)
-        self.joined_by = better(self.joined_by, joined_by, authority)
+        for name, at in moments.items():
+            if at is not None:
+                setattr(self, name, better(getattr(self, name), at, authority))
 
     def joined(self, at: float) -> None:
         """Take the moment by which somebody had been told that the join phase was over."""
-        self.learn_times(Source.ANSWER, joined_by=at)
+        self.learn_times(ANSWER, joined_by=at)
         ended = self.completing_at
-        if ended is not None and ended.authority is Authority.REPLAYED and ended.value > at:
+        if ended is not None and ended.value > at and ended.authority is Authority.REPLAYED:
             self.completing_at = Fact(at, Authority.REPLAYED)
 
     def learn_cause(
@@ -180,7 +166,8 @@ class GenerationFacts(Struct, array_like=True):
         self.protocol = better(self.protocol, protocol, authority)
         self.protocol_type = better(self.protocol_type, protocol_type, authority)
         self.leader = better(self.leader, leader, authority)
-        self.member_count = better(self.member_count, member_count, authority)
+        if member_count is not None:
+            self.member_count = better(self.member_count, member_count, authority)
 
     def learn_members(self, source: Source, members: list[MemberFacts]) -> None:
         """Take the member set from a source; the highest authority wins, its gaps are filled by what was known."""
@@ -190,12 +177,13 @@ class GenerationFacts(Struct, array_like=True):
         known = self.members
         successors = {member.replaces: member.member_id for member in known.values() if member.replaces is not None}
         self.members = {member.member_id: member.filled(known.get(member.member_id)) for member in members}
-        for member in known.values():
-            if member.replaces in self.members:
-                self.members.setdefault(member.member_id, member)
-        for member in reversed(known.values()):
-            if successors.get(member.member_id) in self.members:
-                self.members.setdefault(member.member_id, member)
+        if successors:
+            for member in known.values():
+                if member.replaces in self.members:
+                    self.members.setdefault(member.member_id, member)
+            for member in reversed(known.values()):
+                if successors.get(member.member_id) in self.members:
+                    self.members.setdefault(member.member_id, member)
         self.members_authority = authority
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from transforms.coordinator.evidence.sources import AUTHORITY, Source
+from transforms.coordinator.evidence.sources import AUTHORITY, OFFSETS, Source
 from transforms.coordinator.evidence.tolerances import ONE_DELETION_MS
 from transforms.coordinator.timeline.chain import Chain
 from transforms.coordinator.timeline.facts import Fact, GenerationFacts, Identity, Session, better
@@ -105,12 +105,12 @@ class Life(Struct, array_like=True):
 
     def most_counted(self) -> int:
         """Return the highest number of a generation whose join phase ended; 0 = none."""
-        counted = (row.generation for row in self.generations.values() if row.is_counted)
+        counted = [row.generation for row in self.generations.values() if row.is_counted]
         return max(counted, default=self.highest_counted)
 
     def most_stored(self) -> int:
         """Return the highest number of a generation that a record shows; 0 = none."""
-        stored = (row.generation for row in self.generations.values() if Source.OFFSETS in row.sources)
+        stored = [row.generation for row in self.generations.values() if OFFSETS in row.sources]
         return max(stored, default=self.highest_stored)
 
     def settle(self, row: GenerationFacts) -> None:
@@ -120,7 +120,7 @@ class Life(Struct, array_like=True):
         self.settled_at = max(self.settled_at, row.counted_at or 0.0)
         if row.is_counted:
             self.highest_counted = max(self.highest_counted, row.generation)
-        if Source.OFFSETS in row.sources:
+        if OFFSETS in row.sources:
             self.highest_stored = max(self.highest_stored, row.generation)
 
     def begin_again(self, number: int) -> GenerationFacts:
@@ -198,10 +198,8 @@ class Lives(Struct, array_like=True):
 
     def of_generation(self, number: int) -> Life:
         """Return the life in which a generation that was just told of lies: this one, or one that just ended."""
-        before = self.before
-        if before is not None and not self.present.has_lived and before.has(number):
-            return before
-        return self.present
+        before, present = self.before, self.present
+        return before if before is not None and not present.has_lived and before.has(number) else present
 
     def of_leaver(self, member_id: str) -> Life:
         """Return the life of a member that has gone: this one, or one that just ended."""

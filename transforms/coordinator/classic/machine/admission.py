@@ -72,6 +72,8 @@ def _has_room(group: Group, member_id: str, settings: CoordinatorSettings) -> bo
     if not settings.rules.counts_joiners:
         return _has_room_for_all(group, member_id, settings)
     if group.state is PREPARING:
+        if len(group.members) < settings.max_size:
+            return True
         member = group.members.get(member_id)
         return (member is not None and member.parked_join is not None) or group.awaiting_join < settings.max_size
     if group.state in (COMPLETING, STABLE):

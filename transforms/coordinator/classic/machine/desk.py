@@ -63,10 +63,11 @@ class Desk(Struct, array_like=True):
 
     def answer_parked_syncs(self, error: Error, at: float) -> None:
         """Answer every parked SyncGroup, and start the session timers of those answered afresh."""
-        for member in list(self.group.members.values()):
+        group = self.group
+        for member in list(group.members.values()):
             if member.parked_sync is not None:
                 self.answer(member.parked_sync, error, at, assignment=member.assignment)
-                self.group.put(replace(member, parked_sync=None))
+                group.put(replace(member, parked_sync=None))
                 self.reset_session(member, at)
 
     def stumbles_over(self, member_id: str, version: int) -> bool:
@@ -80,10 +81,11 @@ class Desk(Struct, array_like=True):
 
     def reset_session(self, member: Member, at: float) -> None:
         """Start a member's session timer afresh."""
+        timers = self.group.timers
         if member.is_new and self.settings.rules.spares_new_members:
-            self.group.timers.stop(member_timer(member.member_id))
+            timers.stop(member_timer(member.member_id))
             return
-        self.group.timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
+        timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
 
     def remove(self, member_id: str, cause: Cause, end_cause: str, join_error: Error | None = None) -> None:
         """Remove a member or a pending id; `join_error` answers its parked JoinGroup."""

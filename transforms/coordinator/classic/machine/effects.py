@@ -68,10 +68,10 @@ def add_member(desk: Desk, cause: Cause) -> None:
 
 def park_join(desk: Desk, cause: Cause) -> None:
     """Take a known member's new metadata and park its JoinGroup (updateMemberThenRebalanceOrCompleteJoin)."""
-    request = _request(cause)
-    member = desk.group.members[request.member_id]
+    group, request = desk.group, _request(cause)
+    member = group.members[request.member_id]
     timeouts = request if desk.settings.rules.takes_new_timeouts else member
-    desk.group.put(
+    group.put(
         replace(
             member,
             protocols=request.protocols,
@@ -154,8 +154,8 @@ def answer_with_generation(desk: Desk, cause: Cause) -> None:
 
 def park_sync(desk: Desk, cause: Cause) -> None:
     """Park a follower's SyncGroup until the leader's assignment is stored."""
-    request = _request(cause)
-    desk.group.put(replace(desk.group.members[request.member_id], parked_sync=request.token))
+    group, request = desk.group, _request(cause)
+    group.put(replace(group.members[request.member_id], parked_sync=request.token))
     _synced(desk, request.member_id)
 
 
@@ -170,16 +170,17 @@ def _synced(desk: Desk, member_id: str) -> None:
 def take_assignment(desk: Desk, cause: Cause) -> None:
     """Take the leader's assignment; members it left out get an empty one, ids it made up are dropped."""
     park_sync(desk, cause)
-    assignments = _request(cause).assignments
-    for member in list(desk.group.members.values()):
-        desk.group.put(replace(member, assignment=assignments.get(member.member_id, b"")))
+    group, assignments = desk.group, _request(cause).assignments
+    for member in list(group.members.values()):
+        group.put(replace(member, assignment=assignments.get(member.member_id, b"")))
 
 
 def answer_with_assignment(desk: Desk, cause: Cause) -> None:
     """Answer a SyncGroup in Stable with what was stored."""
-    member = desk.group.members[_request(cause).member_id]
+    group, request = desk.group, _request(cause)
+    member = group.members[request.member_id]
     _synced(desk, member.member_id)
-    desk.answer(_request(cause).token, Error.NONE, cause.at, assignment=member.assignment)
+    desk.answer(request.token, Error.NONE, cause.at, assignment=member.assignment)
     if not desk.settings.is_java:
         desk.reset_session(member, cause.at)
 

@@ -153,12 +153,12 @@ class Group(Struct, array_like=True):
     @property
     def all_joined(self) -> bool:
         """Every member waits for the end of the join phase, and no id is pending (hasAllMembersJoined)."""
-        return not self.pending_joins and all(member.parked_join is not None for member in self.members.values())
+        return not self.pending_joins and None not in [member.parked_join for member in self.members.values()]
 
     @property
     def rebalance_timeout_ms(self) -> int:
         """The longest rebalance timeout of the members."""
-        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+        return max([member.rebalance_timeout_ms for member in self.members.values()], default=0)
 
     @property
     def parked(self) -> set[int | None]:
@@ -172,7 +172,8 @@ class Group(Struct, array_like=True):
             return bool(protocol_type) and bool(protocols)
         if self.protocol_type != protocol_type:
             return False
-        return any(all(member.offers(name) for member in self.members.values()) for name, _ in protocols)
+        members = self.members.values()
+        return any(False not in [member.offers(name) for member in members] for name, _ in protocols)
 
     def vote(self, instead: Member | None = None) -> str | None:
         """Return the protocol that the members elect (ClassicGroup.selectProtocol).

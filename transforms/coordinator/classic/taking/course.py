@@ -23,7 +23,7 @@ from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
-from transforms.coordinator.kafka.states import COMPLETING, DEAD, STABLE
+from transforms.coordinator.kafka.states import COMPLETING, DEAD, NAMES, STABLE
 from transforms.coordinator.rows.counts import say_audited
 from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.shared import Shared
@@ -102,11 +102,12 @@ class Course:
             _NOTES[type(output)](self, output)
 
     def _note_change(self, outputs: list[Output]) -> None:
-        if all(type(output) is Answered for output in outputs):
+        changes = [output for output in outputs if type(output) is not Answered]
+        if not changes:
             return
         self.lives.settle_at = min(self.lives.settle_at, self._at + SETTLING_MS)
         at, until = self._at, self._until
-        moves = [output for output in outputs if isinstance(output, Moved)]
+        moves = [output for output in changes if isinstance(output, Moved)]
         if moves:
             at, until = self._entered_at(moves[-1], at), self._left_by(moves[0], until)
         self.audit.left_state(at, until, self._before, self.machine.present, self.answer_of, self._by)
@@ -195,8 +196,9 @@ class Course:
 
     def _note_answer(self, output: Answered) -> None:
         verdict = self.audit.answered(output.token, output.error, output.generation, self.answer_of)
-        if verdict is not None and verdict.agrees:
-            self.say_audited(verdict.row(self.cluster))
+        row = None if verdict is None else verdict.row(self.cluster)
+        if verdict is not None and row is not None and row.agrees:
+            self.say_audited(row)
             del self.audit.verdicts[verdict.exchange.request.token]
 
     def _note_joined(self, output: Joined) -> None:
@@ -271,8 +273,8 @@ class Course:
                     life=life.number,
                     seq=life.moves,
                     at=whole(life.moved_at),
-                    from_state=move.from_state.value,
-                    to_state=move.to_state.value,
+                    from_state=NAMES[move.from_state],
+                    to_state=NAMES[move.to_state],
                     event=move.event.value,
                     generation=move.generation,
                     member_id=move.cause.member_id or None,

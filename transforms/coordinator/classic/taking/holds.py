@@ -23,12 +23,17 @@ TRIGGERS_OF_TIMERS = frozenset(
 """Rebalances that no request to a classic group causes."""
 
 
+_TOO_EARLY_PERHAPS = frozenset({"preparing_rebalance", "group_empty", "stabilized"})
+"""Lines about what a request can have caused that has not been handled yet."""
+
+
 def comes_too_early(course: Course, item: Item) -> bool:
     """Whether what this piece of evidence shows cannot have happened yet."""
-    if not course.is_known or item.kind is RECORD:
-        return False
     if item.line is not None:
-        return _line_comes_too_early(course, item.line, item.at)
+        is_of_round = item.line.event in _TOO_EARLY_PERHAPS and course.is_known
+        return is_of_round and _line_comes_too_early(course, item.line, item.at)
+    if item.kind is RECORD or not course.is_known:
+        return False
     group, row = course.machine.present, item.request
     if group is None or row is None:
         return False
@@ -71,7 +76,7 @@ def _line_comes_too_early(course: Course, line: CoordinatorEventRow, at: float) 
     if line.event == "preparing_rebalance":
         return _begin_comes_too_early(course, line)
     group, generation = course.machine.present, line.generation or 0
-    if group is None or line.event not in ("group_empty", "stabilized"):
+    if group is None:
         return False
     hears = course.presence.hears_at(line.logged_at or 0.0)
     if line.event == "group_empty":

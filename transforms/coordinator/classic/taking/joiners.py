@@ -8,7 +8,8 @@ the member goes ("Member m has failed"). Until then the member goes by a name of
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import lru_cache
 
 from msgspec import Struct, field
 
@@ -73,12 +74,18 @@ def is_unnamed(row: GroupRequestRow) -> bool:
     return bool(row.parked_ms) or row.error_code == Error.UNSUPPORTED_VERSION
 
 
-def named_in(line: CoordinatorEventRow) -> Iterator[str]:
-    """Yield the members that a line names."""
-    if line.member_id:
-        yield line.member_id
+def named_in(line: CoordinatorEventRow) -> list[str]:
+    """Return the members that a line names."""
+    named = [line.member_id] if line.member_id else []
     for name, text in (line.attributes or {}).items():
         if name == "new_member_id" and text:
-            yield text
+            named.append(text)
         elif name == "member_ids" and text:
-            yield from json.loads(text)
+            named += listed_ids(text)
+    return named
+
+
+@lru_cache(maxsize=256)  # a line is looked at when it is seen, and when it is taken
+def listed_ids(text: str) -> tuple[str, ...]:
+    """Return the members that an attribute of a line lists."""
+    return tuple(json.loads(text))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from schemas.client_reasons import is_poll_timeout, refined
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.moves import assume, bring_to, create
 from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.classic.taking.joiners import listed_ids
 from transforms.coordinator.classic.taking.records import delete
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
@@ -38,7 +37,7 @@ def member_ids_of(line: CoordinatorEventRow) -> tuple[str, ...]:
     """Return the members that a line names, in its order."""
     listed = (line.attributes or {}).get("member_ids")
     if listed:
-        return tuple(json.loads(listed))
+        return listed_ids(listed)
     return (line.member_id,) if line.member_id else ()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from schemas.rows import GroupRequestRow, ReplayAuditRow
 from transforms.coordinator.classic.machine.effects import keep_session
 from transforms.coordinator.classic.machine.events import Event
-from transforms.coordinator.classic.machine.group import Group, Timer
+from transforms.coordinator.classic.machine.group import Group, Member, Timer, member_timer
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import observed_error
@@ -27,69 +27,76 @@ _CELLS: dict[tuple[str, GroupState], tuple[int, bool, str]] = {
 """By API and state: what a member of the group's generation is answered, if its session begins afresh, the state."""
 
 
-def take_at_once(course: Course, item: Item) -> bool:
-    """Take a heartbeat or commit of a member of the group's generation, if it is one and no timer is due before it."""
-    row, group = item.request, course.machine.present
-    if row is None or group is None or row.generation != group.generation or item.kind is not REQUEST:
-        return False
-    cell = _CELLS.get((row.api, group.state))
-    if cell is None or not group.is_known:
-        return False
-    answer, keeps_session, state = cell
-    if not _is_plain(course, group, row, answer):
-        return False
-    timers, at = group.timers, item.handled_at
-    if timers.none_before <= item.at and timers.next_until(item.at) is not None:
-        return False
-    if not course.ownership.is_settled(row.broker, at, row.answered_at):
-        return False
-    if keeps_session:
-        member_id = row.member_id or ""
-        timers.start(("member", member_id), Timer(at + group.members[member_id].session_timeout_ms))
-    course.counts.add_plain(row.api, row.answered_at)
-    sink = course.sink
-    if sink.keeps_audit:
-        sink.now = item.at
-        # No more than fifteen keywords: beyond that, Python packs them into a dictionary first, and the row takes 6×.
-        audited = ReplayAuditRow(
-            cluster=course.cluster,
-            source_file=row.source_file,
-            line_number=row.line_number,
-            seq=row.seq,
-            at=row.answered_at,
-            handled_at=at,
-            broker=row.broker,
-            api=row.api,
-            group_id=row.group_id,
-            member_id=row.member_id,
-            state_before=state,
-            observed_error=answer,
-            predicted_error=answer,
-            agrees=True,
-            is_answer_used=False,
-        )
-        sink.rows.replay_audit.append(sink.stamped(audited))
-    return True
+class Many:
+    """Takes the many of one group."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+
+    def take_at_once(self, item: Item) -> bool:
+        """Take a heartbeat or commit of a member of the group's generation, unless a timer is due before it."""
+        course = self._course
+        row, group = item.request, course.machine.present
+        if row is None or group is None or row.generation != group.generation or item.kind is not REQUEST:
+            return False
+        cell = _CELLS.get((row.api, group.state))
+        if cell is None or not group.is_known:
+            return False
+        answer, keeps_session, state = cell
+        member = group.members.get(row.member_id or "")
+        if member is None or not _is_plain(course, group, member, row, answer):
+            return False
+        timers, at = group.timers, item.handled_at
+        if timers.none_before <= item.at and timers.next_until(item.at) is not None:
+            return False
+        if not course.ownership.is_settled(row.broker, at, row.answered_at):
+            return False
+        if keeps_session:
+            timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
+        course.counts.add_plain(row.api, row.answered_at)
+        sink = course.sink
+        if sink.keeps_audit:
+            sink.now = item.at
+            # No more than fifteen keywords: beyond that, Python packs them into a dictionary first, and it takes 6×.
+            audited = ReplayAuditRow(
+                cluster=course.cluster,
+                source_file=row.source_file,
+                line_number=row.line_number,
+                seq=row.seq,
+                at=row.answered_at,
+                handled_at=at,
+                broker=row.broker,
+                api=row.api,
+                group_id=row.group_id,
+                member_id=row.member_id,
+                state_before=state,
+                observed_error=answer,
+                predicted_error=answer,
+                agrees=True,
+                is_answer_used=False,
+            )
+            sink.rows.replay_audit.append(sink.stamped(audited))
+        return True
 
 
-def _is_plain(course: Course, group: Group, row: GroupRequestRow, answer: int) -> bool:
+def _is_plain(course: Course, group: Group, member: Member, row: GroupRequestRow, answer: int) -> bool:
     """Whether a member of the group was answered by it as the table says."""
-    presence, member_id, broker = course.presence, row.member_id, row.broker
-    if member_id not in group.members or presence.is_modern:
+    presence, broker = course.presence, row.broker
+    if presence.is_modern:
         return False
-    if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member_id:
+    if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member.member_id:
         return False
     if presence.attended != broker or (presence.coordinator != broker and presence.coordinator is not None):
         return False
-    if group.state is not STABLE and not _is_as_today(course, group, member_id):
+    if group.state is not STABLE and not _is_as_today(course, group, member):
         return False
     error = row.error_code if not row.partition_errors else observed_error(row)
     return error == answer
 
 
-def _is_as_today(course: Course, group: Group, member_id: str) -> bool:
+def _is_as_today(course: Course, group: Group, member: Member) -> bool:
     """Whether the broker's release has no other rule for a member before the group is Stable."""
     rules = course.machine.settings.rules
     if group.state is COMPLETING:
         return not rules.heartbeats_await_sync
-    return not (rules.spares_new_members and group.members[member_id].is_new)
+    return not (rules.spares_new_members and member.is_new)

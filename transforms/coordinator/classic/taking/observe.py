@@ -12,7 +12,7 @@ from transforms.coordinator.classic.machine.events import Event, Gone, Joined, M
 from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.evidence.exchanges import Exchange
-from transforms.coordinator.evidence.sources import Authority, Source
+from transforms.coordinator.evidence.sources import ANSWER, BROKER_LOG, REQUEST_LOG, Authority, Source
 from transforms.coordinator.kafka.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
 from transforms.coordinator.timeline.lives import Life, Lives
@@ -36,9 +36,9 @@ def moved(life: Life, move: Moved, group: Group | None, client_reason: str | Non
     """
     cause = move.cause
     if (
-        move.event is Event.GROUP_LOADED
-        or move.to_state is DEAD
+        move.to_state is DEAD
         or (move.to_state is EMPTY and move.from_state is not PREPARING)
+        or move.event is Event.GROUP_LOADED
     ):
         return
     number = move.generation + (move.to_state is PREPARING)
@@ -46,16 +46,16 @@ def moved(life: Life, move: Moved, group: Group | None, client_reason: str | Non
     if row.was_lost:
         row = life.begin_again(number)
     row.is_inferred |= cause.is_inferred
-    source = Source.FOLLOWS_FROM_LINE if cause.source is Source.BROKER_LOG else cause.source
+    source = Source.FOLLOWS_FROM_LINE if cause.source is BROKER_LOG else cause.source
     if not cause.is_inferred:
         _dated(row, source, move)
     if move.to_state is PREPARING:
         _triggered(row, source, move, client_reason, cause.member_id in life.sessions)
     elif move.to_state is COMPLETING and group is not None and group.is_known and group.members:
         # An answer shows that the join phase is over; whom it elected is the machine's word.
-        source = Source.REQUEST_LOG if source is Source.ANSWER else source
+        source = REQUEST_LOG if source is ANSWER else source
         row.learn_choice(source, protocol=group.protocol, protocol_type=group.protocol_type, leader=group.leader)
-        row.learn_members(Source.REQUEST_LOG, [_of_machine(member, group) for member in group.members.values()])
+        row.learn_members(REQUEST_LOG, [_of_machine(member, group) for member in group.members.values()])
 
 
 def _dated(row: GenerationFacts, source: Source, move: Moved) -> None:
@@ -104,7 +104,7 @@ def joined(lives: Lives, output: Joined) -> None:
     session.came(
         output.source,
         # A record, or the list that a leader is told, shows that somebody is a member, not since when.
-        at=None if output.source in (Source.OFFSETS, Source.ANSWER) else output.at,
+        at=None if output.source in (Source.OFFSETS, ANSWER) else output.at,
         group_instance_id=output.group_instance_id,
         client_id=output.client_id,
         client_host=output.client_host,
@@ -178,7 +178,7 @@ def member_told(row: GenerationFacts, exchange: Exchange) -> None:
     """Take the assignment that the answer of a SyncGroup tells a member."""
     member_id = exchange.request.member_id
     row.told.setdefault(member_id, exchange.answered_at)
-    row.sources.add(Source.ANSWER)
+    row.sources.add(ANSWER)
     member = row.members.get(member_id)
     if member is not None and member.assigned is None:
         member.assigned = _pairs_of(row, exchange.row.answered_assignment)
@@ -252,7 +252,7 @@ def _of_record(member: StoredMember) -> MemberFacts:
         subscription=member.subscription,
         assigned=None
         if member.assigned is None
-        else tuple((entry.topic, partition) for entry in member.assigned for partition in entry.partitions or ()),
+        else tuple([(entry.topic, partition) for entry in member.assigned for partition in entry.partitions or ()]),
         is_stored=True,
     )
 

@@ -105,4 +105,4 @@ def is_unprinted(row: GroupRequestRow) -> bool:
     """Whether this is a rejoin that was logged without the bytes of its metadata, and not refused in any case."""
     if row.api != "JoinGroup" or not row.member_id or (row.error_code and not row.parked_ms):
         return False
-    return any(entry.metadata is None for entry in row.protocols or ())
+    return None in [entry.metadata for entry in row.protocols or ()]

@@ -22,7 +22,7 @@ from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
-from transforms.coordinator.kafka.states import PREPARING
+from transforms.coordinator.kafka.states import NAMES, PREPARING
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
     WHY_EITHER,
@@ -48,7 +48,7 @@ def take(course: Course, item: Item) -> None:
     exchange = course.exchange_of(item)
     second, row = second_exchange_of(item), exchange.row
     group, lives = course.machine.present, course.lives
-    verdict = course.audit.begin(exchange, None if group is None else group.state.value)
+    verdict = course.audit.begin(exchange, None if group is None else NAMES[group.state])
     lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
     if second is not None:
         course.audit.expect_second(exchange, second, verdict.state_before)

@@ -24,12 +24,12 @@ from transforms.coordinator.classic.taking.conversion import become_modern, conv
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import comes_too_early
 from transforms.coordinator.classic.taking.homes import is_at_home
-from transforms.coordinator.classic.taking.many import take_at_once
+from transforms.coordinator.classic.taking.many import Many
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import ANSWER, REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
-from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.evidence.sources import BROKER_LOG, OFFSETS, Source
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     JOIN_TIMER_LAG_MS,
@@ -62,7 +62,7 @@ class ClassicWalk:
         self._place = shared.place
         self._untold = Sink()
         self._choose_sink()
-        self.take_at_once: Callable[[Item], bool] = partial(take_at_once, self._course)
+        self.take_at_once: Callable[[Item], bool] = Many(self._course).take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
 
     def notice_modern(self, partition: int) -> None:
@@ -172,12 +172,12 @@ class ClassicWalk:
             course.let(exchange.answered_at, partial(answers.take, course, exchange))
         elif item.record is not None:
             record, at = item.record, item.record.recorded_at or 0.0
-            if is_at_home(course, record.topic_partition_of_record, at, Source.OFFSETS):
+            if is_at_home(course, record.topic_partition_of_record, at, OFFSETS):
                 course.let(at, partial(records.take, course, record, at))
         elif item.line is not None:
             line, at = item.line, item.line.logged_at or 0.0
             partition = None if line.group_id is None else line.topic_partition_of_group
-            if is_at_home(course, partition, at, Source.BROKER_LOG):
+            if is_at_home(course, partition, at, BROKER_LOG):
                 course.name_made_up(line)
                 if line.event in lines.HANDLERS:
                     course.let(at, partial(lines.take, course, line, at))
