@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from rich.text import Text
 
+from jobs.describing.groups import no_such_group
 from jobs.describing.reading import Asked, offset_use_of, standing_of
 from jobs.frame.group_names import parse_group
 from jobs.frame.job import Job, execute
@@ -32,7 +33,7 @@ from schemas.tables.silver import OFFSET_COMMITS
 from transforms.errors import SettingsError
 from transforms.findings.description.document import document
 from transforms.findings.description.lines import lines
-from transforms.gold.as_of import findings_at, last_rebalance_at, members_at, near_names, state_at
+from transforms.gold.as_of import findings_at, last_rebalance_at, members_at, state_at
 
 _LABEL_WIDTH = 12
 
@@ -89,21 +90,13 @@ def _without_members(job: Job, group_id: str, given: datetime | None, at: Column
     commits = job.lake.read(OFFSET_COMMITS).where((F.col("group_id") == group_id) & (F.col("recorded_at") <= at))
     if not commits.limit(1).isEmpty():
         return {"state": "Empty"}
-    name, cluster = printable(group_id), job.settings.cluster
+    name = printable(group_id)
     first = _first_seen(job, group_id) if given is not None else None
     if given is not None and first is not None:
         seen = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=first)
         until, since = (f"{moment:%Y-%m-%d %H:%M:%S}" for moment in (given.astimezone(timezone.utc), seen))
         raise SettingsError(f"nothing is known of group {name} up to {until}: it is first seen at {since} (UTC)")
-    groups = _groups(job)
-    near = [printable(row["group_id"]) for row in collected(near_names(groups, group_id))]
-    if near:
-        raise SettingsError(f"there is no group {name} in cluster {cluster}; near names: {', '.join(near)}")
-    if groups.limit(1).isEmpty():
-        raise SettingsError(
-            f"no groups of cluster {cluster} are in the lake {job.settings.lake.root}: nothing ran yet?"
-        )
-    raise SettingsError(f"there is no group {name} in cluster {cluster}, nor one with a name like it")
+    raise no_such_group(job, group_id)
 
 
 def _first_seen(job: Job, group_id: str) -> float | None:
@@ -112,11 +105,6 @@ def _first_seen(job: Job, group_id: str) -> float | None:
     both = [rows.where(F.col("group_id") == group_id).select(F.col(name).alias("at")) for rows, name in moments]
     first: float | None = collected(both[0].unionByName(both[1]).agg(F.min("at").alias("at")))[0]["at"]
     return first
-
-
-def _groups(job: Job) -> DataFrame:
-    """Return the names of all groups."""
-    return job.lake.read(GROUP_HEALTH).select("group_id").unionByName(job.lake.read(TRANSITIONS).select("group_id"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 from rich.table import Table
 
+from jobs.describing.groups import is_known, no_such_group
 from jobs.frame.group_names import parse_group
 from jobs.frame.job import Job, execute
 from jobs.frame.moments import parse_moment
@@ -50,6 +51,8 @@ def run(job: Job) -> None:
     known = _evidence(job, arguments.group, arguments.begin, arguments.end)
     if not known.generations:
         epochs = _epochs(job, arguments.group, arguments.begin, arguments.end)
+        if not epochs and not is_known(job, arguments.group):
+            raise no_such_group(job, arguments.group)
         raise not_to_be_asked(arguments.group, job.settings.cluster, change, epochs)
     found = answer(known, change, _window(known, arguments.begin, arguments.end))
     if arguments.json:

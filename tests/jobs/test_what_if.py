@@ -114,7 +114,8 @@ def test_a_reader_is_told_in_words_and_foreign_text_stays_text(root: Path, capsy
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--group", "nobody", "--static"], "nothing is known of group nobody"),
+        (["--group", "nobody", "--static"], "there is no group nobody in cluster test, nor one with a name like it"),
+        (["--group", EPOCHS[:-1], "--static"], f"near names: {EPOCHS}"),
         (["--group", EPOCHS, "--static"], "group orders in cluster test is a consumer group"),
         (["--group", EPOCHS, "--set", "group.protocol=consumer"], "speaks group.protocol=consumer already"),
         (["--group", EPOCHS, "--static", "--to", "2020-01-01"], "nothing is known of group orders"),

@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from schemas.rows import GenerationRow, IllegalGenerationBurstRow, MemberSessionRow
+from transforms.findings.bursts.advice import advice_for
 from transforms.findings.bursts.judge import burst_row
+from transforms.findings.bursts.senders import senders_of
 from transforms.findings.evidence import Commit, Evidence, Request, SentOffset
 
 PLACE: dict[str, Any] = {"cluster": "demo", "group_id": "shop", "life": 1}
@@ -132,3 +134,13 @@ def test_a_member_that_is_told_again_and_again_that_its_generation_is_over_is_a_
     row = judged(msgspec.structs.replace(evidence, refused=zombie))
     assert (row.client_ids, row.suspected_cause) == (["z-tx"], "zombie")
     assert judged(msgspec.structs.replace(evidence, refused=zombie[:1])).suspected_cause == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("seen_in", "decides"), [(["offsets"], "coordinator log at INFO"), (["offsets", "broker_log"], "the log of z over")]
+)
+def test_what_would_decide_is_evidence_that_there_is_not(evidence: Evidence, seen_in: list[str], decides: str):
+    generations = [msgspec.structs.replace(row, evidence=seen_in) for row in evidence.generations]
+    known = msgspec.structs.replace(evidence, generations=generations, sessions=[])
+    row = msgspec.structs.replace(judged(known), suspected_cause="unknown")
+    assert decides in advice_for(row, known, senders_of(known))

@@ -200,6 +200,11 @@ def _unknown(facts: _Facts) -> str:
             f"Whether {facts.names} was a member is not in the data: the broker's request log names member and "
             f"generation of each commit. {facts.price}"
         )
+    if any("broker_log" in each.evidence for each in facts.evidence.generations):
+        return (
+            f"How {facts.names} had gone is not in the data: the coordinator's log names no removal that goes with it; "
+            f"what came first is in the log of {facts.names} over this time. {facts.price}"
+        )
     return (
         f"How {facts.names} had gone is not in the data: the broker's coordinator log at INFO says when and why "
         f"members were removed. {facts.price}"
