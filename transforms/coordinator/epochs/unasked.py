@@ -5,7 +5,7 @@ from __future__ import annotations
 from transforms.coordinator.epochs.nearby import Surroundings
 from transforms.coordinator.epochs.predicted import Predicted, predicted_of
 from transforms.coordinator.evidence.exchanges import Observed, is_unreplicated
-from transforms.coordinator.evidence.ownership import Ownership
+from transforms.coordinator.evidence.ownership import Ownership, may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
@@ -48,8 +48,8 @@ def unasked(
     if observed in _BY_REQUEST_ALONE or (is_asked and not is_told):
         return None
     answers = ownership.answers(row.broker, row.api, exchange.handled_at, exchange.answered_at)
-    if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
-        return None  # the group may have answered itself; or lines are missing, and it did
+    if not is_told and may_have_asked(answers, observed):
+        return None
     expected = [answer for answer in answers if answer is not None]
     if observed == Error.NOT_COORDINATOR and not expected and _is_about_to_resign(exchange, ownership):
         return predicted_of(Answer(Error.NOT_COORDINATOR), None), WHY_EITHER

@@ -9,7 +9,7 @@ GroupCoordinatorService.heartbeat and CoordinatorRuntime.scheduleLoadOperation (
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from operator import itemgetter
 
@@ -133,6 +133,16 @@ class Ownership(Struct, array_like=True):
         if answer is LOADING:
             return WHILE_LOADING.get((api, self.dialects[broker]), LOADING)
         return None if answer is Error.NONE else answer
+
+
+def may_have_asked(answers: Sequence[Error | None], observed: int) -> bool:
+    """Whether an answer that is no refusal may be the group's own: it was asked for a time, or lines are missing.
+
+    Args:
+        answers: what the broker can have answered, by `Ownership.answers`.
+        observed: what it did answer.
+    """
+    return None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)
 
 
 def _changes(row: CoordinatorEventRow, dialect: str) -> Iterator[tuple[float, Error]]:

@@ -19,6 +19,7 @@ from transforms.coordinator.classic.taking.joiners import is_unnamed
 from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.evidence.exchanges import Exchange, is_unreplicated, observed_error, second_exchange_of
 from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.evidence.ownership import may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
@@ -92,10 +93,10 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     asks = not answers or answers[0] is None
     if is_told and asks and _waits(exchange) and (observed in answers or _is_answered_later(exchange)):
         return False  # the group took it, and gave it back when it moved
-    if not is_told and (None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)):
+    if not is_told and may_have_asked(answers, observed):
         if len(answers) > 1:
             verdict.use_answer(WHY_EITHER)
-        return False  # the group may have answered itself; or lines are missing, and it did
+        return False
     if asks and (_tells_of_failed_store(exchange) or _is_unreplicated(course, exchange)):
         return False
     expected = [answer for answer in answers if answer is not None]
