@@ -57,14 +57,6 @@ class Neighbourhood:
         """Return what was written by a moment of a group of one type, and has not been taken yet."""
         return operations_of(takewhile(lambda each: each.at <= until, self._ahead), group_type)
 
-    def is_told_by_records(self, group_type: str, handled_at: float, answered_at: float) -> bool:
-        """Whether a request waited, and records have told what became of the group since it came, or are about to."""
-        taken = self._past.operations(group_type)
-        if taken and taken[-1].at > handled_at:
-            return True
-        written = self.to_come(group_type, answered_at)
-        return bool(written) and written[0].at > handled_at + SAME_MOMENT_MS
-
     def is_over_by(self, at: float) -> bool:
         """Whether the group of epochs was no more at a moment, by records that have not been taken yet."""
         group_type = self.present()

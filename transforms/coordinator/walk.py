@@ -260,7 +260,7 @@ class GroupWalk:
         is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC
         if is_by_consumer and has_sent_back(there, settings, row.generation, exchange.observed_error):
             self._classic.fail_to_convert(item.handled_at, row.answered_at + SAME_MOMENT_MS)
-        return not is_heartbeat or self._near.is_told_by_records(group_type, item.handled_at, row.answered_at)
+        return not is_heartbeat or asked.near.tells_by_itself(item.handled_at, row.answered_at)
 
     def _lacks_records(self, row: GroupRequestRow) -> bool:
         """Whether a request was let in that must have written records, and there are none of the group."""

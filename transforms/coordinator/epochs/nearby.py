@@ -63,6 +63,13 @@ class Surroundings(Struct, frozen=True, gc=False):
     taken: int
     operations: Sequence[Operation]
 
+    def tells_by_itself(self, handled_at: float, answered_at: float) -> bool:
+        """Whether a request waited, and records have told what became of the group since it came, or are about to."""
+        if self.taken and self.operations[self.taken - 1].at > handled_at:
+            return True
+        following = self.operations[self.taken].at if self.taken < len(self.operations) else inf
+        return handled_at + SAME_MOMENT_MS < following <= answered_at
+
     def group_at(self, protocol: EpochProtocol, end: int) -> Any:
         """Return a copy of the group as it was after the first operations, so many of them."""
         begin, base = (self.taken, self.present) if end >= self.taken else (0, self.behind)

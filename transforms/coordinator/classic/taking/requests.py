@@ -97,7 +97,8 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
         if len(answers) > 1:
             verdict.use_answer(WHY_EITHER)
         return False
-    if asks and (_tells_of_failed_store(exchange) or _is_unreplicated(course, exchange)):
+    counts = row.api in UNCHANGING_APIS and _is_unreplicated(course, exchange)
+    if asks and (counts or _tells_of_failed_store(exchange)):
         return False
     expected = [answer for answer in answers if answer is not None]
     verdict.predicted_error = observed if observed in expected else next(map(int, expected), None)
@@ -114,8 +115,7 @@ def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
     Source: GroupMetadataManager.classicGroupJoin (the appendFuture of a group that is new, or was of another type).
     """
     exchange = verdict.exchange
-    timeout = course.brokers.of(exchange.row.broker).commit_timeout_ms
-    if exchange.row.api != "JoinGroup" or not is_unreplicated(exchange, timeout):
+    if exchange.row.api != "JoinGroup" or not _is_unreplicated(course, exchange):
         return False
     verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
     verdict.use_answer(WHY_UNREPLICATED)
@@ -139,9 +139,10 @@ def _tells_of_failed_store(exchange: Exchange) -> bool:
 
 
 def _is_unreplicated(course: Course, exchange: Exchange) -> bool:
-    """Whether the group took a heartbeat or commit, and its answer tells that the log was not replicated in time."""
-    timeout = course.brokers.of(exchange.row.broker).commit_timeout_ms
-    return exchange.row.api in UNCHANGING_APIS and is_unreplicated(exchange, timeout)
+    """Whether its answer tells that the log was not replicated in time; a heartbeat or commit counts all the same."""
+    if exchange.observed_error != Error.COORDINATOR_NOT_AVAILABLE:
+        return False  # nearly always: what the broker has set need not be looked up
+    return is_unreplicated(exchange, course.brokers.of(exchange.row.broker).commit_timeout_ms)
 
 
 def _is_answered_later(exchange: Exchange) -> bool:
