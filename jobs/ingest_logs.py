@@ -18,7 +18,7 @@ from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.lake.increments import increment
-from jobs.session.brief_queries import FEW_BYTES, queries
+from jobs.session.brief_queries import FEW_BYTES
 from jobs.settings.settings import LogsSettings
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import LogFile, find_log_files
@@ -89,7 +89,7 @@ def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> M
     if settings.keep == source.RELEVANT:
         changed = [replace(file, counted_to=before.count_of(file.lasting_name).line_number) for file in changed]
     is_little = sum(file.size for file in changed) <= FEW_BYTES
-    with queries(job.spark, are_brief=is_little):
+    with job.brief(is_little):
         entries = source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
         job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
         job.report.activity("parsing")

@@ -18,7 +18,7 @@ from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping, with_rows
 from jobs.lake.increments import Increment, increment
 from jobs.lake.rows import good_rows, rejected_rows
-from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS, queries
+from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.sources import exported
 from jobs.sources.segments import reader as segments
 from jobs.sources.segments.files import find_segments, is_unique
@@ -64,7 +64,7 @@ def _load_segments(job: Job, at: datetime) -> None:
         return
     job.report.activity(f"reading {job.settings.offsets.path}")
     is_little = sum(file.size for file in changed) <= FEW_BYTES
-    with keeping() as keep, queries(job.spark, are_brief=is_little):
+    with keeping() as keep, job.brief(is_little):
         read = segments.read(job.spark, changed)
         if is_little:  # of more, what is rejected is read a second time
             read = keep(read)
@@ -107,7 +107,7 @@ def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
     ).collect()[0]
     control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
     job.report.activity("decoding")
-    with keeping() as keep, queries(job.spark, are_brief=batch["count"] <= FEW_ROWS):
+    with keeping() as keep, job.brief(batch["count"] <= FEW_ROWS):
         decoded = offsets.decode(new, keep(offsets.not_plain(new)))
         if batch["is_transactional"]:  # mostly none is, and to resolve is to decode twice
             decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], control_records)

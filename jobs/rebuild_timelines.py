@@ -14,7 +14,7 @@ import msgspec
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import at_hand, staged
+from jobs.frame.keeping import at_hand
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
 from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
@@ -87,7 +87,7 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         job.settings.audit.keep == "all",
         names,
     )
-    given = staged(replayed(plan.evidence(run), how, job.spark.sparkContext.defaultParallelism))
+    given = job.staged(replayed(plan.evidence(run), how, job.spark.sparkContext.defaultParallelism))
     job.record.groups = run.listed
     write(job, given, run, _going_back(job, before, run), reached.newest)
     return run

@@ -10,7 +10,7 @@ from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, pu
 from jobs.findings.summary import summarise
 from jobs.frame.job import Body, Job, execute
 from jobs.handing_over.metrics_file import note_end
-from jobs.session.brief_queries import FEW_ROWS, queries
+from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.standing import newest_load, standing
 from schemas.tables.bronze import TABLES as BRONZE
 from transforms.errors import QualityError
@@ -34,11 +34,15 @@ def run(job: Job) -> None:
     is_caught_up = _is_caught_up(job)
     try:
         for name, step in STEPS.items():
-            with job.report.step(name), queries(job.spark, are_brief=is_caught_up and _has_little_news(job, name)):
+            with (
+                job.report.step(name),
+                job.brief(is_caught_up and not name.startswith("ingest_") and _has_little_news(job)),
+            ):
                 step(job)
     except QualityError as error:
         closed = error
-    summarise(job)
+    with job.brief(is_caught_up and _has_little_news(job)):
+        summarise(job)
     if closed is not None:
         raise closed
     if getattr(job.arguments, "publish", False):
@@ -52,9 +56,9 @@ def _is_caught_up(job: Job) -> bool:
     return not any(loaded.values()) if last is None else last.loaded == loaded
 
 
-def _has_little_news(job: Job, step: str) -> bool:
-    """Tell whether what this run has read is little; ingests see for themselves how much they have before them."""
-    return not step.startswith("ingest_") and sum(job.report.written[spec.full_name] for spec in BRONZE) <= FEW_ROWS
+def _has_little_news(job: Job) -> bool:
+    """Tell whether what this run has read is little."""
+    return sum(job.report.written[spec.full_name] for spec in BRONZE) <= FEW_ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

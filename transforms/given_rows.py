@@ -25,5 +25,11 @@ def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[st
             have is null.
     """
     columns = cast("StructType", StructType.fromDDL(kind)) if isinstance(kind, str) else kind
-    found: DataFrame = spark.createDataFrame(pa.Table.from_pylist(list(rows), schema=to_arrow_schema(columns)), columns)
+    return held(spark, pa.Table.from_pylist(list(rows), schema=to_arrow_schema(columns)), columns)
+
+
+def held(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
+    """Return rows as a frame that has them with its plan."""
+    there = rows if rows.num_rows else rows.schema.empty_table()  # Spark wants a chunk of each column, be it empty
+    found: DataFrame = spark.createDataFrame(there, kind)
     return found

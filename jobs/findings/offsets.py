@@ -9,7 +9,6 @@ from pyspark.sql import functions as F
 
 from jobs.findings.looking import Looked
 from jobs.frame.job import Job
-from jobs.frame.keeping import staged
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
@@ -84,7 +83,7 @@ class Offsets:
         behind = groups.join(opened, [*GROUP], "left").select(
             *GROUP, F.when(~F.col("is_whole"), F.coalesce("opened", F.lit(at))).alias("line")
         )
-        return staged(together(kept, since)), staged(behind)
+        return self.job.staged(together(kept, since)), self.job.staged(behind)
 
     def _gaps(self, commits: DataFrame, requests: DataFrame, behind: DataFrame | None) -> DataFrame:
         """Return the gaps in assignments that reach beyond the line, and those that there are in others."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,11 +15,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.frame import log_lines
 from jobs.frame.exit_codes import guarded
+from jobs.frame.keeping import at_hand, staged
 from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
 from jobs.jvm.storage import Storage
 from jobs.lake.lake import Lake
 from jobs.quality.run_record import RunRecord
+from jobs.session.brief_queries import queries
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import spark_session
 from jobs.settings.command_line import Parser, parse
@@ -32,6 +34,9 @@ from transforms.silver.hashing import with_hashes
 
 _WRITERS = 4
 """Tables that are written at the same time."""
+
+_MOST_AT_HAND = 50_000
+"""Rows that are kept in a plan."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,16 @@ class Job:
     def spark(self) -> SparkSession:
         """The session."""
         return self.lake.spark
+
+    @contextmanager
+    def brief(self, is_brief: bool) -> Iterator[None]:
+        """Take what is looked at and written for little, or not: it is asked and kept in the way that suits it."""
+        with queries(self.spark, is_brief), self.lake.brief(is_brief):
+            yield
+
+    def staged(self, rows: DataFrame) -> DataFrame:
+        """Return rows as they are now, without the way they came about."""
+        return at_hand(rows, _MOST_AT_HAND)[0] if self.lake.is_brief else staged(rows)
 
     def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime, are_new: bool = False) -> None:
         """Add new rows to tables, stamped with the start of the run, and report how many they were.

@@ -11,6 +11,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.lake.rows import fetched as all_fetched
+from transforms.given_rows import held
+
 Keep = Callable[[DataFrame], DataFrame]
 
 
@@ -49,14 +52,12 @@ def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]]
     found = fetched(rows, most)
     if found is None:
         return staged(rows), None
-    return rows.sparkSession.createDataFrame(found, rows.schema.toNullable()), found.to_pylist()
+    return held(rows.sparkSession, found, rows.schema.toNullable()), found.to_pylist()
 
 
 def fetched(rows: DataFrame, most: int) -> pa.Table | None:
     """Return rows if they are no more than `most`."""
-    # `toArrow` refuses a missing struct whose fields are never null: so all are said to be null at times.
-    kind = rows.schema.toNullable()
-    found = rows.limit(most + 1).select(*(F.col(field.name).cast(field.dataType) for field in kind)).toArrow()
+    found = all_fetched(rows.limit(most + 1))
     return found if found.num_rows <= most else None
 
 

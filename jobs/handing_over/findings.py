@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import staged
 from jobs.handing_over.files import written
 from jobs.handing_over.metrics_file import put_metrics
 from jobs.lake.rows import collected, in_ms
@@ -54,7 +53,7 @@ def hand_over(job: Job) -> None:
     at = datetime.now(timezone.utc)
     tables = {spec: job.lake.read(spec) for spec in FINDINGS}
     tally = Tally(job.settings.findings.named_groups)
-    ids = staged(identified(tables, job.lake.read(KNOWN_FINDINGS)))
+    ids = job.staged(identified(tables, job.lake.read(KNOWN_FINDINGS)))
     if _files(job):
         _put_lines(job, _told(job, tables, ids, newest), at, tally)
         for row in collected(still_orphaned(job.lake.read(ORPHANED_PARTITIONS))):

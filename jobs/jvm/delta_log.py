@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
@@ -55,8 +55,24 @@ class Commit:
     metrics: dict[str, int] = field(default_factory=dict)
 
 
+class TableLog(Protocol):
+    """The log of one table, which need not exist."""
+
+    def state(self) -> TableState | None:
+        """Return what the table is at now; None if there is none."""
+
+    def layout(self) -> Layout:
+        """Return how the table is laid out now."""
+
+    def transaction(self, application: str) -> int | None:
+        """Return the number of the last write of an application, as the writer gave it; None before the first."""
+
+    def commits(self, after: int) -> Iterator[Commit]:
+        """Yield the commits later than a version, oldest first; some may be gone if they are old."""
+
+
 class DeltaLog:
-    """The log of the table at a path, which need not exist.
+    """The log of the table at a path, read by Delta itself.
 
     Args:
         spark: the session.
@@ -118,7 +134,7 @@ class DeltaLog:
         for version in range(after + 1, int(log.update(False, self._none, self._none).version()) + 1):
             file = names.unsafeDeltaFile(log.logPath(), version)
             lines = log.store().read(file, hadoop_configuration(self._spark)).mkString("\n").split("\n")
-            yield _commit(version, lines)
+            yield commit_of(version, lines)
 
     def _log(self) -> Any:
         return packages(self._spark).org.apache.spark.sql.delta.DeltaLog.forTable(java_session(self._spark), self._path)
@@ -131,13 +147,13 @@ class DeltaLog:
         return scala_none(self._spark)
 
 
-def _commit(version: int, lines: list[str]) -> Commit:
+def commit_of(version: int, lines: Iterable[str]) -> Commit:
     """Read the lines of a commit up to what it says of itself."""
     for line in lines:
         info = json.loads(line).get("commitInfo") if line.startswith('{"commitInfo"') else None
         if info is not None:
             metrics = {
-                name: int(value) for name, value in (info.get("operationMetrics") or {}).items() if value.isdigit()
+                name: int(value) for name, value in (info.get("operationMetrics") or {}).items() if str(value).isdigit()
             }
             return Commit(version, info.get("operation", ""), info.get("userMetadata") or "", metrics)
     return Commit(version, "", "")

@@ -35,11 +35,14 @@ class Storage:
         system.access(root, packages(self._spark).org.apache.hadoop.fs.permission.FsAction.READ_WRITE)
         return True
 
+    def folder(self) -> Path | None:
+        """Return the root as a folder of this machine; None where it is anything else."""
+        return Path(str(self._path().toUri().getPath())) if self._scheme() == _LOCAL else None
+
     def files(self) -> Files:
         """Return the files below the root."""
-        if self._scheme() == _LOCAL:
-            return LocalFiles(Path(str(self._path().toUri().getPath())))
-        return HadoopFiles(self._spark, self._root)
+        folder = self.folder()
+        return LocalFiles(folder) if folder else HadoopFiles(self._spark, self._root)
 
     def commits_are_safe(self) -> bool:
         """Tell whether processes can commit to one Delta table here at the same time, and neither gets lost.

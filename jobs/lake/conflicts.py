@@ -17,6 +17,7 @@ from delta.exceptions import (
     MetadataChangedException,
     ProtocolChangedException,
 )
+from deltalake.exceptions import CommitFailedError
 
 from transforms.errors import LakeError
 
@@ -24,6 +25,7 @@ _MOST_TRIES = 12
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 10.0
 
 _TURNED_AWAY = (
+    CommitFailedError,
     ConcurrentAppendException,
     ConcurrentDeleteDeleteException,
     ConcurrentDeleteReadException,

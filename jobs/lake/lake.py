@@ -59,12 +59,12 @@ class Lake:
         self._database = database
         self._storage = Storage(spark, self.root)
         with storage_errors(f"lake {self.root}"):
-            self._files = self._storage.files()
+            self._files, folder = self._storage.files(), self._storage.folder()
         self._lease = Lease(
             self._files, f"_locks/clusters/{self._folder}", f"cluster {cluster} of the lake {self.root}"
         )
         self._is_held = False
-        self._tables = Tables(spark, self.root, database, cluster, self._guard)
+        self._tables = Tables(spark, self.root, database, cluster, self._guard, folder)
         notes = Notes(self._files, f"_notes/{self._folder}")
         self.notes = notes
         self.progress = Progress(notes, self._table_id)
@@ -100,6 +100,20 @@ class Lake:
                 yield
             finally:
                 self._is_held = False
+
+    @property
+    def is_brief(self) -> bool:
+        """What is to be written is little."""
+        return self._tables.is_brief
+
+    @contextmanager
+    def brief(self, is_brief: bool) -> Iterator[None]:
+        """Take what is written for little, or not."""
+        before, self._tables.is_brief = self._tables.is_brief, is_brief
+        try:
+            yield
+        finally:
+            self._tables.is_brief = before
 
     def register(self, specs: Sequence[TableSpec]) -> None:
         """Register those of the tables that exist in the settings' database, if there is one.

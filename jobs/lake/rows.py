@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
@@ -59,6 +60,14 @@ def rejected_rows(read: DataFrame) -> DataFrame:
     """Return the rows of `rejected` among what a source read, unique by key."""
     bad = read.where(F.col("reason_code").isNotNull()).select("source", "position", "reason_code", "detail", "raw")
     return bad.dropDuplicates(["source", "position"])
+
+
+def fetched(rows: DataFrame) -> pa.Table:
+    """Return rows, which are few; all columns may hold nulls."""
+    # `toArrow` refuses a missing struct whose fields are never null: so all are said to be null at times.
+    kind = rows.schema.toNullable()
+    found: pa.Table = rows.select(*(F.col(field.name).cast(field.dataType) for field in kind)).toArrow()
+    return found
 
 
 def in_ms(rows: DataFrame) -> list[Column]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
@@ -32,5 +33,7 @@ def storage_errors(what: str) -> Iterator[None]:
         if cause is None:
             raise
         raise LakeError(f"{what} cannot be reached: {cause.message}") from error
-    except OSError as error:  # of small files, which Python writes itself on a local disk
+    except (CommitFailedError, SchemaMismatchError):
+        raise
+    except (DeltaError, OSError) as error:  # of a local disk, which Python itself reads and writes
         raise LakeError(f"{what} cannot be reached: {error}") from error

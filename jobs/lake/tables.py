@@ -11,6 +11,7 @@ import json
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
@@ -18,9 +19,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, DataFrameWriter, Row, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.jvm.delta_log import Commit, DeltaLog
+from jobs.jvm.delta_log import Commit, DeltaLog, TableLog
 from jobs.lake.conflicts import Overtaken, retried
-from jobs.lake.rows import WRITTEN_AT, conforming, of_cluster
+from jobs.lake.rows import WRITTEN_AT, conforming, fetched, of_cluster
+from jobs.lake.small_tables import SmallTables
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import setting
 from schemas.spark import struct_type
@@ -52,9 +54,17 @@ class Tables:
         database: database that the tables are registered in; empty for none.
         cluster: cluster whose rows are read and written.
         guard: what a write stands under.
+        folder: the root, if it is a folder of this machine.
+
+    Attributes:
+        is_brief: what is to be written is little.
     """
 
-    def __init__(self, spark: SparkSession, root: str, database: str, cluster: str, guard: Guard) -> None:
+    def __init__(
+        self, spark: SparkSession, root: str, database: str, cluster: str, guard: Guard, folder: Path | None = None
+    ) -> None:
+        self.is_brief = False
+        self._small = SmallTables(spark, folder, cluster) if folder and "%" not in str(folder) else None
         self._spark = spark
         self._root = root
         self._database = database
@@ -66,8 +76,11 @@ class Tables:
         """Return where a table lies."""
         return f"{self._root}/{spec.layer.value}/{spec.name}"
 
-    def log(self, spec: TableSpec) -> DeltaLog:
+    def log(self, spec: TableSpec) -> TableLog:
         """Return a table's log."""
+        return self._small.log(spec) if self._small else self._delta_log(spec)
+
+    def _delta_log(self, spec: TableSpec) -> DeltaLog:
         return DeltaLog(self._spark, self.path(spec))
 
     def create(self, spec: TableSpec) -> bool:
@@ -101,7 +114,7 @@ class Tables:
         """Put an empty table as it is declared in the place of one of an earlier release; return where that is now."""
 
         def replace() -> str:
-            log = self.log(spec)
+            log = self._delta_log(spec)
             state = log.state()
             aside = f"{self._root}/_earlier/{spec.layer.value}/{spec.name}-{state.table_id if state else 'none'}"
             log.move(aside)
@@ -114,6 +127,9 @@ class Tables:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         if self.log(spec).state() is None:
             return given(self._spark, struct_type(spec))
+        few = self._small.rows(spec) if self._small else None
+        if few is not None:
+            return few
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
 
@@ -127,9 +143,8 @@ class Tables:
         Returns:
             Number of rows added.
         """
-        append = conforming(spec, of_cluster(spec, rows, self._cluster)).write.format("delta").mode("append")
-        commit = self.written(spec, lambda: self._saved(spec, append))
-        return commit.metrics.get("numOutputRows", 0) if commit else 0
+        rows = conforming(spec, of_cluster(spec, rows, self._cluster))
+        return self.written(spec, lambda: self._append(spec, rows))
 
     def append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool = False) -> int:
         """Add the rows whose key the table does not have yet.
@@ -186,9 +201,13 @@ class Tables:
         """
         values: dict[str, str | Column] = {quoted(name): f"new.{quoted(name)}" for name in spec.columns}
 
+        rows = of_cluster(spec, rows, self._cluster)
+
         def merge() -> tuple[int, int]:
+            if self._small and self.is_brief and (old := self._small.fetched(spec)) is not None:
+                return self._small.put(spec, old, fetched(rows), is_gone, self._note())
             merging = (
-                self._matching(spec, of_cluster(spec, rows, self._cluster))
+                self._matching(spec, rows)
                 .whenMatchedDelete(f"new.{quoted(is_gone)}")
                 .whenMatchedUpdate(set=values)
                 .whenNotMatchedInsert(f"NOT new.{quoted(is_gone)}", values)
@@ -217,11 +236,18 @@ class Tables:
         rows = conforming(spec, of_cluster(spec, rows, self._cluster))
         condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
         overwrite = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
-        commit = self.written(spec, lambda: self._saved(spec, overwrite))
-        if commit is None:
-            return 0, 0
-        counted = commit.metrics
-        return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
+
+        def save() -> tuple[int, int | None]:
+            if self._small and self.is_brief and (old := self._small.rows(spec)) is not None:
+                staying = old.where(~F.coalesce(F.expr(where), F.lit(False))) if where else self._small.none_of(spec)
+                return self._small.replace(spec, fetched(rows), fetched(staying), self._note())
+            commit = self._saved(spec, overwrite)
+            if commit is None:
+                return 0, 0
+            counted = commit.metrics
+            return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
+
+        return self.written(spec, save)
 
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""
@@ -254,21 +280,26 @@ class Tables:
             return retried(write, spec.full_name)
 
     def _create(self, spec: TableSpec) -> bool:
-        builder = DeltaTable.createIfNotExists(self._spark).location(self.path(spec)).comment(spec.grain)
-        if self._database:
-            builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
         # Rows are sought by these; least and greatest values of all others would be computed for nothing.
         known = {*spec.columns} - {*spec.partitions}  # of which a partition has one
         wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *WRITTEN_AT)
         sought = [name for name in dict.fromkeys(wanted) if name in known]
-        builder = builder.property("delta.dataSkippingStatsColumns", ",".join(map(quoted, sought)))
+        statistics = {"delta.dataSkippingStatsColumns": ",".join(map(quoted, sought))}
+        if self._small and not self._database:
+            self._small.create(spec, statistics)
+            return True
+        builder = DeltaTable.createIfNotExists(self._spark).location(self.path(spec)).comment(spec.grain)
+        if self._database:
+            builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
+        for name, value in statistics.items():
+            builder = builder.property(name, value)
         builder = builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions)
         try:
             builder.execute()
         except AnalysisException as error:
             if error.getCondition() not in _NOT_EMPTY:
                 raise
-            if self.log(spec).is_begun():
+            if self._delta_log(spec).is_begun():
                 raise Overtaken from error
             raise LakeError(f"{self.path(spec)} holds files that are no Delta table: move them elsewhere") from error
         return True
@@ -277,14 +308,14 @@ class Tables:
         last = self.log(spec).transaction(self._application)  # before the rows that are there are looked at
         turn = 0 if last is None else last + 1
         if are_new or (last is None and not self.read(spec).take(1)):
-            return self._append(spec, rows, turn).metrics.get("numOutputRows", 0)  # may be many: straight through
+            return self._append(spec, rows, turn)  # may be many: straight through
         key = list(spec.key)
-        new = rows.join(self.read(spec).select(key), key, "left_anti").select(rows.columns).persist()
+        new = rows.join(self.read(spec).select(key), key, "left_anti").select(rows.columns)
+        if self._small and self.is_brief:
+            return self._append(spec, new, turn)
+        new = new.persist()
         try:
-            count = new.count()
-            if count:
-                self._append(spec, new, turn)
-            return count
+            return self._append(spec, new, turn) if new.count() else 0
         finally:
             new.unpersist()
 
@@ -292,22 +323,29 @@ class Tables:
     def _application(self) -> str:
         return f"rebalance-analytics/{self._cluster}"
 
-    def _append(self, spec: TableSpec, rows: DataFrame, turn: int) -> Commit:
+    def _append(self, spec: TableSpec, rows: DataFrame, turn: int | None = None) -> int:
+        """Add rows, as the write of this cluster that has a number; return how many they were."""
+        if self._small and self.is_brief:
+            return self._small.append(
+                spec, fetched(rows), self._note(), None if turn is None else (self._application, turn)
+            )
         append = rows.write.format("delta").mode("append")
-        commit = self._saved(spec, append.option("txnAppId", self._application).option("txnVersion", turn))
-        if commit is None:
+        if turn is not None:
+            append = append.option("txnAppId", self._application).option("txnVersion", turn)
+        commit = self._saved(spec, append)
+        if commit is None and turn is not None:
             raise Overtaken
-        return commit
+        return commit.metrics.get("numOutputRows", 0) if commit else 0
 
     def _saved(self, spec: TableSpec, writer: DataFrameWriter) -> Commit | None:
         """Write, and return the commit that came of it."""
-        log, note = self.log(spec), signature(self._cluster, secrets.token_hex(8))
+        log, note = self.log(spec), self._note()
         before = log.state()
         writer.option("userMetadata", note).save(self.path(spec))
         return next((each for each in log.commits(before.version if before else -1) if each.note == note), None)
 
     def _deleted(self, spec: TableSpec, condition: str) -> int:
-        log, note = self.log(spec), signature(self._cluster, secrets.token_hex(8))
+        log, note = self.log(spec), self._note()
         before = log.state()
         with self._noted(note):
             DeltaTable.forPath(self._spark, self.path(spec)).delete(condition)
@@ -318,6 +356,9 @@ class Tables:
         with self._noted(signature(self._cluster, "merge")):
             counted: Row = merge.execute().collect()[0]
             return counted
+
+    def _note(self) -> str:
+        return signature(self._cluster, secrets.token_hex(8))
 
     def _noted(self, note: str) -> AbstractContextManager[None]:
         """Let what has no options of its own note with its commits what it is."""

@@ -97,7 +97,7 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
     """
     job.report.activity("auditing")
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-        rows = dict(zip(batch.rows, threads.map(staged, batch.rows.values()), strict=True))
+        rows = dict(zip(batch.rows, threads.map(job.staged, batch.rows.values()), strict=True))
     hold(job, replace(batch, rows=rows), "nothing of this batch was published")
     yield rows
     note_passed(job, batch.subjects)

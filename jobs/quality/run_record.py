@@ -110,7 +110,7 @@ class RunRecord:
     def _keep(self, lake: Lake, report: Report, exit_code: ExitCode, failure: str) -> None:
         """Write a commit to each table; that a run cannot be kept is no reason to end otherwise than it did."""
         try:
-            with ThreadPoolExecutor(1) as threads:
+            with lake.brief(True), ThreadPoolExecutor(1) as threads:
                 keeping = threads.submit(self._keep_verdicts, lake)
                 lake.add(RUNS, _frame(lake, RUNS, [self._run(lake, report, exit_code, failure)]))
                 keeping.result()
@@ -120,7 +120,8 @@ class RunRecord:
     def keep_verdicts(self, lake: Lake) -> None:
         """Keep and show the verdicts of the run so far, for pages that lead there; at its end they are kept anyway."""
         try:
-            self._keep_verdicts(lake)
+            with lake.brief(True):
+                self._keep_verdicts(lake)
         except (RebalanceError, OSError) as error:
             log.warning("the results of the checks could not be kept whole: %s", error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import at_hand, staged
+from jobs.frame.keeping import at_hand
 from jobs.lake.increments import increment
 from jobs.quality.gate import Batch, audited
 from jobs.timelines.changes import Groups
@@ -41,7 +41,7 @@ def lay_clients(job: Job, replayed: DataFrame | None) -> Groups:
         tables = {spec: job.lake.read(spec) for spec in INPUTS} | {CLIENT_EVENTS: events}
         if where:
             tables = {spec: rows.where(where) for spec, rows in tables.items()}
-        given = staged(laid(tables, groups))
+        given = job.staged(laid(tables, groups))
         old = job.lake.read(CLIENT_TIMELINE)
         staying = (old.where(where) if where else old).join(groups, [*GROUP], "left_anti")
         told = table_of(given, CLIENT_TIMELINE)
