@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
+
+_HELD: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
 
 
 def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[str, Any]] = ()) -> DataFrame:
@@ -31,5 +34,11 @@ def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[st
 def held(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
     """Return rows as a frame that has them with its plan."""
     there = rows if rows.num_rows else rows.schema.empty_table()  # Spark wants a chunk of each column, be it empty
-    found: DataFrame = spark.createDataFrame(there, kind)
-    return found
+    frame: DataFrame = spark.createDataFrame(there, kind)
+    _HELD[frame] = rows
+    return frame
+
+
+def rows_held(frame: DataFrame) -> pa.Table | None:
+    """Return the rows that a frame was made of, if the driver gave them, so that nobody asks Spark for them."""
+    return _HELD.get(frame)

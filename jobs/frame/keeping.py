@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.lake.rows import fetched as all_fetched
-from transforms.given_rows import held
+from transforms.given_rows import held, rows_held
 
 Keep = Callable[[DataFrame], DataFrame]
 
@@ -57,7 +57,8 @@ def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]]
 
 def fetched(rows: DataFrame, most: int) -> pa.Table | None:
     """Return rows if they are no more than `most`."""
-    found = all_fetched(rows.limit(most + 1))
+    known = rows_held(rows)
+    found = all_fetched(rows.limit(most + 1)) if known is None else known
     return found if found.num_rows <= most else None
 
 

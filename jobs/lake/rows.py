@@ -9,10 +9,12 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import TimestampType
 
-from schemas.spark import spark_type
+from schemas.spark import spark_type, struct_type
 from schemas.table import TableSpec
+from transforms.given_rows import rows_held
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -43,6 +45,16 @@ def conforming(spec: TableSpec, rows: DataFrame) -> DataFrame:
     )
 
 
+def few(spec: TableSpec, rows: DataFrame, cluster: str) -> pa.Table:
+    """Return rows, which are few, as `conforming` has them; if the driver gave them, without asking Spark."""
+    known = rows_held(rows)
+    if known is None or not {*known.column_names, "cluster"} >= set(spec.columns):
+        return fetched(conforming(spec, of_cluster(spec, rows, cluster)))
+    if "cluster" not in known.column_names:
+        known = known.append_column("cluster", pa.array([cluster] * known.num_rows, pa.string()))
+    return known.select(spec.columns).cast(to_arrow_schema(struct_type(spec).toNullable()))
+
+
 def good_rows(read: DataFrame, spec: TableSpec, *, is_unique: bool = False) -> DataFrame:
     """Return the rows of a bronze table, unique by key.
 
@@ -64,6 +76,9 @@ def rejected_rows(read: DataFrame) -> DataFrame:
 
 def fetched(rows: DataFrame) -> pa.Table:
     """Return rows, which are few; all columns may hold nulls."""
+    known = rows_held(rows)
+    if known is not None:
+        return known
     # `toArrow` refuses a missing struct whose fields are never null: so all are said to be null at times.
     kind = rows.schema.toNullable()
     found: pa.Table = rows.select(*(F.col(field.name).cast(field.dataType) for field in kind)).toArrow()

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from jobs.jvm.delta_log import Commit, DeltaLog, TableLog
 from jobs.lake.conflicts import Overtaken, retried
-from jobs.lake.rows import WRITTEN_AT, conforming, fetched, of_cluster
+from jobs.lake.rows import WRITTEN_AT, conforming, fetched, few, of_cluster
 from jobs.lake.small_tables import SmallTables
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import setting
@@ -143,7 +143,6 @@ class Tables:
         Returns:
             Number of rows added.
         """
-        rows = conforming(spec, of_cluster(spec, rows, self._cluster))
         return self.written(spec, lambda: self._append(spec, rows))
 
     def append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool = False) -> int:
@@ -157,7 +156,7 @@ class Tables:
         Returns:
             Number of rows added; 0 leaves no new version, but where they were not compared.
         """
-        rows = conforming(spec, of_cluster(spec, rows, self._cluster))
+        rows = of_cluster(spec, rows, self._cluster)
         trust = iter((are_new,))
 
         def append() -> int:
@@ -200,12 +199,11 @@ class Tables:
             Number of rows put in that were not there, and of those taken out.
         """
         values: dict[str, str | Column] = {quoted(name): f"new.{quoted(name)}" for name in spec.columns}
-
         rows = of_cluster(spec, rows, self._cluster)
 
         def merge() -> tuple[int, int]:
-            if self._small and self.is_brief and (old := self._small.fetched(spec)) is not None:
-                return self._small.put(spec, old, fetched(rows), is_gone, self._note())
+            if small := self._small_one(spec):
+                return small.put(spec, fetched(rows), is_gone, self._note())
             merging = (
                 self._matching(spec, rows)
                 .whenMatchedDelete(f"new.{quoted(is_gone)}")
@@ -233,14 +231,13 @@ class Tables:
         Returns:
             Number of rows put in, and of those taken out; None where Delta did not count them.
         """
-        rows = conforming(spec, of_cluster(spec, rows, self._cluster))
         condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
-        overwrite = rows.write.format("delta").mode("overwrite").option("replaceWhere", condition)
 
         def save() -> tuple[int, int | None]:
-            if self._small and self.is_brief and (old := self._small.rows(spec)) is not None:
-                staying = old.where(~F.coalesce(F.expr(where), F.lit(False))) if where else self._small.none_of(spec)
-                return self._small.replace(spec, fetched(rows), fetched(staying), self._note())
+            if small := self._small_one(spec):
+                return small.replace(spec, few(spec, rows, self._cluster), where, self._note())
+            whole = conforming(spec, of_cluster(spec, rows, self._cluster))
+            overwrite = whole.write.format("delta").mode("overwrite").option("replaceWhere", condition)
             commit = self._saved(spec, overwrite)
             if commit is None:
                 return 0, 0
@@ -248,6 +245,11 @@ class Tables:
             return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
 
         return self.written(spec, save)
+
+    def _small_one(self, spec: TableSpec) -> SmallTables | None:
+        """Return what writes a small table without a query, if this is one and what is to be written is little."""
+        is_small = self._small and self.is_brief and self._small.rows(spec) is not None
+        return self._small if is_small else None
 
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""
@@ -326,10 +328,9 @@ class Tables:
     def _append(self, spec: TableSpec, rows: DataFrame, turn: int | None = None) -> int:
         """Add rows, as the write of this cluster that has a number; return how many they were."""
         if self._small and self.is_brief:
-            return self._small.append(
-                spec, fetched(rows), self._note(), None if turn is None else (self._application, turn)
-            )
-        append = rows.write.format("delta").mode("append")
+            number = None if turn is None else (self._application, turn)
+            return self._small.append(spec, few(spec, rows, self._cluster), self._note(), number)
+        append = conforming(spec, of_cluster(spec, rows, self._cluster)).write.format("delta").mode("append")
         if turn is not None:
             append = append.option("txnAppId", self._application).option("txnVersion", turn)
         commit = self._saved(spec, append)

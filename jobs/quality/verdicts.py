@@ -112,7 +112,7 @@ class Question:
 def completed(rows: DataFrame) -> DataFrame:
     """Add what laws ask for where a table lacks it."""
     missing = [f"{default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns]
-    return rows.selectExpr("*", *missing)
+    return rows.selectExpr("*", *missing) if missing else rows
 
 
 def _of(row: Mapping[str, Any] | None) -> tuple[int, tuple[str, ...]]:
