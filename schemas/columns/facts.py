@@ -240,7 +240,9 @@ FACT_COLUMNS: dict[str, Entry] = {
     "observed_generation": Entry(INT, "generation in the broker's answer of a successful JoinGroup"),
     "predicted_generation": Entry(INT, "generation in the replayed answer of a successful JoinGroup"),
     "is_assignment_agreed": Entry(
-        BOOLEAN, "assignments in the answer and in the replayed one are the same; null = no answer has one"
+        BOOLEAN,
+        "assignments in the answer and in the replayed one are the same; null = no answer has one, or one leaves out a "
+        "whole topic, as brokers do with those that are deleted",
     ),
     "agrees": Entry(BOOLEAN, "prediction and answer are the same; null = nothing could be predicted"),
     "is_answer_used": Entry(
