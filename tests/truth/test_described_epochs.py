@@ -122,6 +122,34 @@ def test_members_are_at_the_epochs_that_the_broker_told_or_it_is_not_known(snaps
     assert found[True] >= 0.999 * found.total(), found
 
 
+_PROTOCOLS = {0: "classic", 1: "consumer"}
+"""Kafka's numbers of what a member of a consumer group speaks; earlier releases told none."""
+
+
+def test_what_members_subscribe_to_and_speak_is_as_the_broker_told(snapshots: list[Told]):
+    found = Counter[str]()
+    for each, told, member in _members(snapshots):
+        said = member.subscription
+        if said is None:
+            continue
+        assert said.rack_id == told["rack"], each.line
+        if each.line["gtype"] == "STREAMS":
+            assert said.topology_epoch == told["topology_epoch"], each.line
+            found["topologies"] += 1
+            continue
+        assert set(told["topics"]) <= set(said.topics or ()), each.line
+        assert told.get("regex") or set(told["topics"]) == set(said.topics or ()), each.line
+        assert said.regex == (told.get("regex") or None), each.line
+        if told.get("member_type") is not None:
+            assert said.protocol == _PROTOCOLS[told["member_type"]], each.line
+            found[said.protocol or ""] += 1
+        found["all"] += 1
+        found["regexes"] += said.regex is not None
+    assert found["all"] >= 0.98 * sum(each.line["gtype"] != "STREAMS" for each, _, _ in _members(snapshots)), found
+    if snapshots[0].line["group"].startswith("chaos"):
+        assert min(found["classic"], found["consumer"], found["regexes"], found["topologies"]) >= 5, found
+
+
 def test_targets_are_those_that_the_broker_told_or_it_is_not_known_which_but_how_many(snapshots: list[Told]):
     found = Counter[bool]()
     for each, told, member in _members(snapshots):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from transforms.findings.description.standing import Member, Orphan, Part, Standing, Wait
+from transforms.findings.description.standing import Member, Orphan, Part, Standing, Subscription, Wait
 from transforms.findings.handover.json_lines import columns, moment
 from transforms.findings.handover.kinds import BURST, STORM
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told
@@ -30,7 +30,8 @@ _REBALANCE = (
     "is_inferred",
 )
 _MEMBER = ("member_id", "group_instance_id", "client_id", "client_host")
-_OF_EPOCHS = ("member_epoch", "assignment", "revoking", "target_count", "target", "reconciliation")
+_WANTS = ("topics", "subscribed_regex", "member_protocol", "rack_id", "topology_epoch")
+_OF_EPOCHS = ("member_epoch", *_WANTS, "assignment", "revoking", "target_count", "target", "reconciliation")
 _STATE = ("life", "state", "generation", "protocol_type", "protocol")
 
 ROLES = ("active", "standby", "warmup")
@@ -131,12 +132,20 @@ def _of_epochs(member: Member | None) -> dict[str, Any]:
         return dict.fromkeys(_OF_EPOCHS)
     return {
         "member_epoch": member.epoch,
+        **_wants(member.subscription),
         "assignment": _places(member.owned),
         "revoking": _places(member.revoking),
         "target_count": member.target_count,
         "target": None if member.target is None else _places(member.target),
         "reconciliation": None if member.wait is None else _reconciliation(member.wait),
     }
+
+
+def _wants(said: Subscription | None) -> dict[str, Any]:
+    if said is None:
+        return dict.fromkeys(_WANTS)
+    topics = None if said.topics is None else list(said.topics)
+    return dict(zip(_WANTS, (topics, said.regex, said.protocol, said.rack_id, said.topology_epoch), strict=True))
 
 
 def _reconciliation(wait: Wait) -> dict[str, Any]:

@@ -96,6 +96,7 @@ def _of_epoch_member(member: Told, told: Told) -> Iterator[Line]:
     epoch, newest, colon = member["member_epoch"], told["assignment_epoch"], ": " if _has_tasks(told) else " "
     yield "", f"{_shown(member['member_id'])}, {_at_epoch(epoch)}"
     yield "", _who(member)
+    yield from _wants(member)
     owned, target, count = member["assignment"], member["target"], member["target_count"]
     yield "", f"  owns {_places(member['partitions'] if owned is None else owned, colon)}"
     if target is not None and target != owned:
@@ -107,6 +108,19 @@ def _of_epoch_member(member: Told, told: Told) -> Iterator[Line]:
         yield from _reconciliation(member["reconciliation"], colon)
     elif epoch is not None and 0 <= epoch < newest:
         yield "", f"  has not heard of the targets of epoch {newest} yet"
+
+
+def _wants(member: Told) -> Iterator[Line]:
+    """What a member subscribes to, and what it is: told where it is not what most are."""
+    if member["topics"] is not None:
+        by_regex = "" if member["subscribed_regex"] is None else f", by {_shown(member['subscribed_regex'])}"
+        yield "", f"  subscribes to {', '.join(map(_shown, member['topics'])) or 'no topic yet'}{by_regex}"
+    if member["member_protocol"] == "classic":
+        yield "", "  still speaks the classic protocol"
+    if member["rack_id"] is not None:
+        yield "", f"  is in rack {_shown(member['rack_id'])}"
+    if member["topology_epoch"]:
+        yield "", f"  runs the topology of epoch {member['topology_epoch']}"
 
 
 def _orphaned(told: Told) -> Iterator[Line]:

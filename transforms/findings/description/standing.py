@@ -67,6 +67,24 @@ class Wait(Struct, frozen=True):
         return self.state.startswith(GIVES_UP)
 
 
+class Subscription(Struct, frozen=True):
+    """What a member is and wants.
+
+    Attributes:
+        topics: what it subscribes to, by name or by its regular expression; None = not known, or a topology says it.
+        regex: the regular expression; None = none.
+        protocol: what it speaks, in a consumer group.
+        rack_id: where it is.
+        topology_epoch: that of the topology that it runs, in a streams group.
+    """
+
+    topics: tuple[str, ...] | None = None
+    regex: str | None = None
+    protocol: str | None = None
+    rack_id: str | None = None
+    topology_epoch: int | None = None
+
+
 class Member(Struct, frozen=True):
     """Where a member stood.
 
@@ -77,6 +95,7 @@ class Member(Struct, frozen=True):
         target_count: how many partitions or tasks the newest target has for it; None = not known.
         target: which; None = not known.
         wait: what it was about; None = nothing.
+        subscription: what it is and wants; None = not known.
     """
 
     epoch: int | None
@@ -85,6 +104,7 @@ class Member(Struct, frozen=True):
     target_count: int | None
     target: tuple[Part, ...] | None
     wait: Wait | None
+    subscription: Subscription | None = None
 
 
 class Orphan(Struct, frozen=True, order=True):
