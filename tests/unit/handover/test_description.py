@@ -12,6 +12,13 @@ from tests.unit.findings.golden import complete
 from transforms.findings.description.document import document
 from transforms.findings.description.lines import lines
 from transforms.findings.description.standing import AWAY, Epochs, Member, Orphan, Part, Standing, Subscription, Wait
+from transforms.findings.description.stored import (
+    SHARE_STATE,
+    STREAMS_GROUP,
+    STREAMS_TOPOLOGY,
+    share_partitions,
+    topology,
+)
 from transforms.findings.offsets.keeping import OffsetUse
 
 FOREIGN = st.text(st.characters(), min_size=1, max_size=12)
@@ -146,7 +153,8 @@ def stood(epoch: int | None, owned: tuple[Part, ...] = (), **more: Any) -> Membe
 def of_epochs(
     members: dict[str, Member], epochs: Epochs, orphans: tuple[Orphan, ...] = (), **more: Any
 ) -> dict[str, Any]:
-    there, standing = [member(name) for name in members], Standing(epochs, members, orphans)
+    stored = {name: more.pop(name) for name in ("share_partitions", "topology") if name in more}
+    there, standing = [member(name) for name in members], Standing(epochs, members, orphans, **stored)
     return document("demo", "shop", 5000.0, {**EPOCHS_STATE, **more}, there, rebalance(), [], [], standing)
 
 
@@ -208,6 +216,34 @@ def test_tasks_of_a_streams_group_are_told_by_their_roles() -> None:
     assert "owns active 0: 0-1; standby 1: 2" in text
     assert "is to have active 0: 0; warmup 0: 1" in text
     assert "epoch: 3 of life 2, targets computed\n" in text
+
+
+def test_what_a_share_group_gives_out_is_told_and_what_it_does_not_yet() -> None:
+    state = '{"initializedTopics":[{"topicName":"a","partitions":[1,0]}],'
+    state += '"initializingTopics":[{"topicName":"a","partitions":[2]}],"deletingTopics":[{"topicName":"b"}]}'
+    shares = share_partitions({SHARE_STATE: state})
+    told = of_epochs({"m-1": stood(6)}, Epochs(6, 6), group_type="share", share_partitions=shares)
+    assert told["share_partitions"] == {
+        "initialised": [{"topic": "a", "partitions": [0, 1]}],
+        "initialising": [{"topic": "a", "partitions": [2]}],
+        "deleting": ["b"],
+    }
+    assert "shares: a 0-1\n: not yet a 2, which the broker is initialising\n: no more b\n" in text_of(told)
+    assert share_partitions({SHARE_STATE: None}) is None
+    assert share_partitions({SHARE_STATE: '{"initializedTopics":7}'}) is None
+
+
+def test_the_topology_of_a_streams_group_is_told() -> None:
+    second = '{"subtopologyId":"1","repartitionSourceTopics":[{"name":"r"}],"stateChangelogTopics":[{"name":"c"}]}'
+    first = '{"subtopologyId":"0","sourceTopics":["b","a"],"repartitionSinkTopics":["r"]}'
+    bodies = {STREAMS_TOPOLOGY: f'{{"epoch":3,"subtopologies":[{second},{first}]}}', STREAMS_GROUP: '{"epoch":9}'}
+    told = of_epochs({"m-1": stood(6)}, Epochs(6, 6), group_type="streams", topology=topology(bodies))
+    assert [part["subtopology"] for part in told["topology"]["subtopologies"]] == ["0", "1"]
+    assert told["topology"]["subtopologies"][1]["changelogs"] == ("c",)
+    assert "topology: epoch 3\n: 0 reads a, b\n: 1 reads r\n" in text_of(told)
+    bodies[STREAMS_GROUP] = '{"epoch":9,"validatedTopologyEpoch":2}'
+    told = of_epochs({}, Epochs(6, 6), group_type="streams", topology=topology(bodies))
+    assert "topology: epoch 3, topics as needed by epoch 2\n" in text_of(told)
 
 
 def test_what_members_subscribe_to_and_who_has_not_changed_over_is_told() -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from transforms.findings.description.standing import Member, Orphan, Part, Standing, Subscription, Wait
+from msgspec import to_builtins
+
+from transforms.findings.description.standing import Member, Orphan, Part, SharePartitions, Standing, Subscription, Wait
 from transforms.findings.handover.json_lines import columns, moment
 from transforms.findings.handover.kinds import BURST, STORM
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told
@@ -83,6 +85,8 @@ def document(
         "since": moment(state.get("since")),
         "in_state_ms": _length(state.get("since"), at),
         "members": [{**_member(member, leader), **_of_epochs(stood.get(member["member_id"]))} for member in members],
+        "share_partitions": None if standing is None else _share_partitions(standing.share_partitions),
+        "topology": None if standing is None or standing.topology is None else to_builtins(standing.topology),
         "orphaned": None if standing is None else _orphaned(standing.orphans),
         "last_rebalance": None if rebalance is None else _rebalance(rebalance, at),
         "offsets": None if offsets is None else {"kept_by": keeping_of(offsets), "told": keeping_told(offsets)},
@@ -92,6 +96,13 @@ def document(
             for row in rows
         ],
     }
+
+
+def _share_partitions(told: SharePartitions | None) -> dict[str, Any] | None:
+    if told is None:
+        return None
+    ready, begun = _places(told.initialised), _places(told.initialising)
+    return {"initialised": ready, "initialising": begun, "deleting": list(told.deleting)}
 
 
 def _orphaned(orphans: Sequence[Orphan]) -> list[dict[str, Any]]:

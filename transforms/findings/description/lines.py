@@ -35,6 +35,8 @@ def lines(told: Told) -> Iterator[Line]:
         yield "offsets", offsets or "committed by assign(), or by a tool"
         return
     yield from _generation(told) if is_classic else _epochs(told)
+    yield from _share_partitions(told["share_partitions"])
+    yield from _topology(told["topology"])
     yield from _last_rebalance(told["last_rebalance"], "generation" if is_classic else "epoch")
     yield "members", str(len(told["members"]) or "none")
     for member in told["members"]:
@@ -62,6 +64,27 @@ def _of_targets(newest: int, group_epoch: int) -> str:
     if not newest:
         return "no targets computed yet"
     return "targets computed" if newest == group_epoch else f"targets computed up to epoch {newest}"
+
+
+def _share_partitions(told: Told | None) -> Iterator[Line]:
+    """What a share group gives out, and what it does not yet, or no more."""
+    if told is None:
+        return
+    yield "shares", _places(told["initialised"], " ")
+    if told["initialising"]:
+        yield "", f"not yet {_places(told['initialising'], ' ')}, which the broker is initialising"
+    if told["deleting"]:
+        yield "", f"no more {', '.join(map(_shown, told['deleting']))}"
+
+
+def _topology(told: Told | None) -> Iterator[Line]:
+    if told is None:
+        return
+    valid = told["validated_epoch"]
+    yield "topology", f"epoch {told['epoch']}{'' if valid is None else f', topics as needed by epoch {valid}'}"
+    for part in told["subtopologies"]:
+        reads = ", ".join(map(_shown, (*part["sources"], *part["repartition_sources"])))
+        yield "", f"{_shown(part['subtopology'])} reads {reads or 'nothing'}"
 
 
 def _last_rebalance(row: Told | None, what: str) -> Iterator[Line]:
