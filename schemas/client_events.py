@@ -51,7 +51,9 @@ EVENTS: dict[str, str] = {
     "topics_unsubscribed": "assigned topics that nobody subscribed to, reason: which",
     "assignor_violation": "the assignor broke the rules of cooperative rebalancing, reason: the partitions",
     "state_changed": "the client, of the new protocol the member_id with generation as its epoch, is in client_state",
-    "reconciling": "member_id of the new protocol goes from the partitions it has to those it is to have",
+    "reconciling": "member_id of the new protocol goes from the partitions it has to those it is to have; of a streams "
+    "group: to the active tasks, as subtopology-partition",
+    "membership_status": "the coordinator told a member of a streams group what hinders it, reason: the statuses",
     "unrecognised": "a line of the client's coordinator that no template fits, reason: its text",
 }
 """Every value of `silver.client_events.event`."""

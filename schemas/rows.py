@@ -273,6 +273,11 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     replaces_member_id: str | None = None
     remembered_generation: int | None = None
     member_epoch: int | None = None
+    member_protocol: str | None = None
+    subscribed_regex: str | None = None
+    rack_id: str | None = None
+    topology_epoch: int | None = None
+    changed_at: float | None = None
     is_settled: bool = False
     settled_at: float | None = None
 

@@ -17,6 +17,9 @@ HOLDS = ("owned", "revoking")
 TASK_ROLES = ("active", "standby", "warmup")
 """What a member of a streams group does for a task."""
 
+MEMBER_PROTOCOLS = ("classic", "consumer")
+"""What a member of a consumer group speaks (ConsumerGroupDescribe's MemberType)."""
+
 AWAY = "AWAY"
 """No state of Kafka's: a static member left for a while (epoch -2). What it had stays its own, and the group is not
 Stable until somebody comes back under its instance id, or its session is over."""

@@ -22,12 +22,20 @@ from schemas.tables.gold import (
     ORPHANED_PARTITIONS,
     RECONCILIATIONS,
 )
-from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
+from schemas.tables.silver import GROUP_REQUESTS, MODERN_GROUP_RECORDS, OFFSET_COMMITS
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
 from transforms.findings.description.standing import Orphan, Part, Standing
+from transforms.findings.description.stored import TOLD_BY, share_partitions, topology
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import OffsetUse, use_of
-from transforms.gold.epochs_as_of import assignments_at, generations_at, members_of, orphans_at, reconciliations_at
+from transforms.gold.epochs_as_of import (
+    assignments_at,
+    generations_at,
+    members_of,
+    orphans_at,
+    reconciliations_at,
+    stored_at,
+)
 from transforms.gold.offset_use import commits_until, empty_until, owners_until, requests_until
 
 _WITHOUT_EPOCHS = (None, "classic")
@@ -76,7 +84,17 @@ def standing_of(asked: Asked, state: Mapping[str, Any], members: Sequence[Mappin
     left = typed(orphans_at(read(ORPHANED_PARTITIONS), *whose, asked.at), OrphanedPartitionRow)
     role = "active" if state["group_type"] == "streams" else ""
     orphans = (Orphan(row.from_at, row.member_id, Part(row.topic, row.partition, role)) for row in left)
-    return Standing(epochs, told, tuple(sorted(orphans)))
+    bodies = _stored(asked, state["group_type"])
+    return Standing(epochs, told, tuple(sorted(orphans)), share_partitions(bodies), topology(bodies))
+
+
+def _stored(asked: Asked, group_type: str) -> dict[int, str | None]:
+    """Return what the newest records of a group said that gold has not."""
+    types = TOLD_BY.get(group_type)
+    if types is None:
+        return {}
+    rows = collected(stored_at(asked.read(MODERN_GROUP_RECORDS), asked.group_id, types, asked.at))
+    return {row["record_type"]: row["body"] for row in rows}
 
 
 def offset_use_of(asked: Asked, group_type: str | None) -> OffsetUse | None:

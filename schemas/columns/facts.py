@@ -12,6 +12,7 @@ from schemas.words import (
     GROUP_STATES,
     GROUP_TYPES,
     HOLDS,
+    MEMBER_PROTOCOLS,
     TASK_ROLES,
     TRIGGERS,
     TXN_STATES,
@@ -201,6 +202,15 @@ FACT_COLUMNS: dict[str, Entry] = {
     ),
     # Members and assignments
     "member_epoch": Entry(INT, "epoch that the member had when the generation ended; null in a classic group"),
+    "member_protocol": Entry(
+        STRING,
+        "what a member of a consumer group speaks; classic = it has not changed over; null in other groups",
+        MEMBER_PROTOCOLS,
+    ),
+    "topology_epoch": Entry(INT, "epoch of the topology that a member of a streams group runs; null in other groups"),
+    "changed_at": Entry(
+        TIMESTAMP, "when the member changed what it subscribes to or is, last in this epoch; null = not in it"
+    ),
     "hold": Entry(STRING, "how the member has the partition", HOLDS),
     "role": Entry(STRING, "what a member of a streams group does for the task; null in other groups", TASK_ROLES),
     "from_epoch": Entry(INT, "member epoch when it began"),
@@ -240,7 +250,9 @@ FACT_COLUMNS: dict[str, Entry] = {
     "observed_generation": Entry(INT, "generation in the broker's answer of a successful JoinGroup"),
     "predicted_generation": Entry(INT, "generation in the replayed answer of a successful JoinGroup"),
     "is_assignment_agreed": Entry(
-        BOOLEAN, "assignments in the answer and in the replayed one are the same; null = no answer has one"
+        BOOLEAN,
+        "assignments in the answer and in the replayed one are the same; null = no answer has one, or one leaves out a "
+        "whole topic, as brokers do with those that are deleted",
     ),
     "agrees": Entry(BOOLEAN, "prediction and answer are the same; null = nothing could be predicted"),
     "is_answer_used": Entry(

@@ -17,7 +17,7 @@ from jobs.describing.reading import Asked, offset_use_of, standing_of
 from jobs.lake.lake import Lake
 from schemas.catalog import BY_NAME
 from schemas.rows import AssignmentRow, GenerationRow
-from schemas.table import TableSpec
+from schemas.table import Layer, TableSpec
 from schemas.tables.gold import TRANSITIONS
 from tests.support.captures import MODERN
 from tests.support.frames import to_frame
@@ -31,7 +31,7 @@ from transforms.gold.group_health import group_health
 
 pytestmark = pytest.mark.spark
 
-GROUPS = ("etl-slow", "ledger-static", "flow-raw")
+GROUPS = ("etl-slow", "ledger-static", "flow-raw", "share-pay")
 READ = (
     "generations",
     "generation_members",
@@ -41,6 +41,7 @@ READ = (
     "transitions",
     "member_sessions",
     "offset_commits",
+    "modern_group_records",
 )
 
 
@@ -58,6 +59,8 @@ def told(capture_dir: Callable[[str], Path], tables: Tables) -> list[Told]:
             found.setdefault((each.line["gtype"], each.line["state"]), each)
         if each.line["group"] in GROUPS and any(member["epoch"] == -2 for member in each.line["members"].values()):
             found.setdefault((each.line["gtype"], "away"), each)
+        if each.line["group"] in GROUPS and each.shares is not None and each.shares.initialised:
+            found.setdefault((each.line["gtype"], "shares"), each)
     return list(found.values())
 
 
@@ -67,8 +70,8 @@ def filled(spark: Any, root: Path, tables: Tables, groups: tuple[str, ...] = GRO
     for name in READ:
         spec = BY_NAME[name]
         rows = [dict(row) for row in tables[name] if row["group_id"] in groups]
-        for row in rows if name == "offset_commits" else ():
-            row |= {"txn_state": "none", "loaded_at": 0.0}
+        for row in rows if spec.layer is Layer.SILVER else ():
+            row |= {"loaded_at": 0.0, **({"txn_state": "none"} if name == "offset_commits" else {})}
         lake.replace(spec, to_frame(spark, spec, rows))
     return lake
 
@@ -84,7 +87,8 @@ def test_a_group_of_epochs_is_described_as_the_broker_described_it(
     from jobs import describe_group
 
     lake = filled(spark, tmp_path, tables)
-    assert len(told) >= 3
+    assert len(told) >= 4
+    assert any(each.shares for each in told) and any(each.topology for each in told)
     for each in told:
         state = {"group_type": each.line["gtype"].lower(), "life": 1, "state": each.standing.state}
         there = [
@@ -92,7 +96,7 @@ def test_a_group_of_epochs_is_described_as_the_broker_described_it(
             for name, member in each.line["members"].items()
         ]
         assert standing_of(asked(lake.read, each.line["group"], each.at), state, there) == Standing(
-            each.epochs, each.members
+            each.epochs, each.members, share_partitions=each.shares, topology=each.topology
         )
     line = told[0].line
     arguments = ["--cluster=demo", f"--lake.root={tmp_path}", f"--group={line['group']}", f"--at={told[0].at:.0f}"]

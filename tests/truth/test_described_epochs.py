@@ -16,7 +16,8 @@ from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER
 from tests.support.pure_pipeline import Row, Tables, run_pipeline
 from tests.truth.described_groups import SLACK_MS, Standing, described, parts_told, timelines, topics_of
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
-from transforms.findings.description.standing import Epochs, Member, Part
+from transforms.findings.description.standing import Epochs, Member, Part, SharePartitions, Topology
+from transforms.findings.description.stored import share_partitions, topology
 
 _TYPES = {
     "generations": GenerationRow,
@@ -45,6 +46,8 @@ class Told(NamedTuple):
     epochs: Epochs
     members: dict[str, Member]
     wishes: str | None
+    shares: SharePartitions | None = None
+    topology: Topology | None = None
 
 
 @pytest.fixture(scope="module", params=(*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC))
@@ -56,12 +59,15 @@ def snapshots(request: pytest.FixtureRequest, capture_dir: Callable[[str], Path]
 def snapshots_of(folder: Path, tables: Tables) -> Iterator[Told]:
     topics = topics_of(folder)
     known, lives, wishes = timelines(tables, topics), _lives(tables, topics), _wishes(tables)
+    stored = _stored(tables)
     for line in described(folder):
         timeline = known[line["group"], line["gtype"]]
         until = line["t1"] * 1000 + SLACK_MS
         standing = timeline.at(until)
         if standing is not None and timeline.stands_still(line["t0"] * 1000 - SLACK_MS, until):
-            yield _told(line, standing, lives[line["group"], timeline.life_at(until)], until, wishes)
+            told = _told(line, standing, lives[line["group"], timeline.life_at(until)], until, wishes)
+            bodies = stored(line["group"], until)
+            yield told._replace(shares=share_partitions(bodies), topology=topology(bodies))
 
 
 def _lives(tables: Tables, topics: dict[str, str]) -> dict[tuple[str, int], dict[str, list[Any]]]:
@@ -74,6 +80,18 @@ def _lives(tables: Tables, topics: dict[str, str]) -> dict[tuple[str, int], dict
                 named["partitions"] = [_renamed(each, topics) for each in row["partitions"]]
             found[row["group_id"], row["life"]][name].append(msgspec.convert(named, of, strict=False))
     return found
+
+
+def _stored(tables: Tables) -> Callable[[str, float], dict[int, str | None]]:
+    """Return what gives, of a group and a moment, what its newest records said that gold has not."""
+    said: dict[str, list[Row]] = defaultdict(list)
+    for row in tables["modern_group_records"]:
+        said[row["group_id"]].append(row)
+
+    def at(group: str, moment: float) -> dict[int, str | None]:
+        return {row["record_type"]: row["body"] for row in said[group] if row["recorded_at"] <= moment}
+
+    return at
 
 
 def _renamed(part: str, topics: dict[str, str]) -> str:
@@ -106,7 +124,7 @@ def _target(line: Row, member: Row) -> set[Part]:
 
 def test_epochs_and_what_members_have_are_as_the_broker_told_them(snapshots: list[Told]):
     assert len(snapshots) >= 450
-    for line, _, _, epochs, members, _ in snapshots:
+    for line, _, _, epochs, members, *_ in snapshots:
         assert (epochs.group_epoch, epochs.assignment_epoch) == (line["epoch"], line["assignment_epoch"]), line
         assert {name: set(each.owned) for name, each in members.items()} == {
             name: _parts(member) for name, member in line["members"].items()
@@ -120,6 +138,72 @@ def test_members_are_at_the_epochs_that_the_broker_told_or_it_is_not_known(snaps
         assert member.epoch in (told["epoch"], None), each.line
         found[member.epoch is not None] += 1
     assert found[True] >= 0.999 * found.total(), found
+
+
+def test_the_topology_is_the_one_that_the_broker_told(snapshots: list[Told]):
+    """A broker up to 4.1 tells none of a group that is not ready."""
+    of_streams = [each for each in snapshots if each.line["gtype"] == "STREAMS" and each.line["topology"] is not None]
+    for each in of_streams:
+        assert each.topology is not None
+        told = each.line["topology"]
+        assert each.topology.epoch == told["epoch"], each.line
+        assert {
+            part.subtopology: {
+                "source": list(part.sources),
+                "repartition_source": list(part.repartition_sources),
+                "repartition_sink": list(part.repartition_sinks),
+                "changelog": list(part.changelogs),
+            }
+            for part in each.topology.subtopologies
+        } == {name: {key: sorted(of) for key, of in part.items()} for name, part in told["subtopologies"].items()}
+    assert len(of_streams) >= 40 or not any(each.line["gtype"] == "STREAMS" for each in snapshots)
+
+
+def test_members_of_a_share_group_have_what_it_can_give_out(snapshots: list[Told]):
+    """Of what is initialised; and where there are members that got to the newest epoch, all of it."""
+    found = Counter[str]()
+    for each in snapshots:
+        if each.line["gtype"] != "SHARE" or not each.line["members"] or each.shares is None:
+            continue
+        held = {part for member in each.line["members"].values() for part in _parts(member)}
+        ready, begun = set(each.shares.initialised), set(each.shares.initialising)
+        assert not held & begun and not ready & begun
+        wanted = {topic for member in each.line["members"].values() for topic in member["topics"]}
+        is_settled = all(member["epoch"] == each.line["epoch"] for member in each.line["members"].values())
+        assert held <= ready, each.line
+        if is_settled and each.line["assignment_epoch"] == each.line["epoch"] and held:
+            assert held == {part for part in ready if part.topic in wanted}, each.line
+            found["whole"] += 1
+        found["all"] += 1
+    assert found["whole"] >= 25 or not any(each.line["gtype"] == "SHARE" for each in snapshots), found
+
+
+_PROTOCOLS = {0: "classic", 1: "consumer"}
+"""Kafka's numbers of what a member of a consumer group speaks; earlier releases told none."""
+
+
+def test_what_members_subscribe_to_and_speak_is_as_the_broker_told(snapshots: list[Told]):
+    found = Counter[str]()
+    for each, told, member in _members(snapshots):
+        said = member.subscription
+        if said is None:
+            continue
+        assert said.rack_id == told["rack"], each.line
+        if each.line["gtype"] == "STREAMS":
+            assert said.topology_epoch == told["topology_epoch"], each.line
+            found["topologies"] += 1
+            continue
+        assert set(told["topics"]) <= set(said.topics or ()), each.line
+        assert told.get("regex") or set(told["topics"]) == set(said.topics or ()), each.line
+        assert said.regex == (told.get("regex") or None), each.line
+        if told.get("member_type") is not None:
+            assert said.protocol == _PROTOCOLS[told["member_type"]], each.line
+            found[said.protocol or ""] += 1
+        found["all"] += 1
+        found["regexes"] += said.regex is not None
+    assert found["all"] >= 0.98 * sum(each.line["gtype"] != "STREAMS" for each, _, _ in _members(snapshots)), found
+    if snapshots[0].line["group"].startswith("chaos"):
+        assert min(found["classic"], found["consumer"], found["regexes"], found["topologies"]) >= 5, found
 
 
 def test_targets_are_those_that_the_broker_told_or_it_is_not_known_which_but_how_many(snapshots: list[Told]):

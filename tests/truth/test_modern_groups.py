@@ -221,6 +221,27 @@ def test_assignments_are_as_the_broker_told_them(tables: Tables):
     assert all(row["is_assignment_agreed"] for row in rows)
 
 
+def test_members_of_the_classic_protocol_are_told_what_is_foreseen(tables: Tables):
+    """Whose SyncGroup a consumer group answers; a wrong partition in it is found."""
+    kept = [row for row in _audited(tables) if row["api"] == "SyncGroup" and not row["observed_error"]]
+    assert len(kept) >= 9
+    assert all(row["is_assignment_agreed"] for row in kept)
+    places, requests = {_place(row) for row in kept}, list(tables["group_requests"])
+    lies = set()
+    for index, row in enumerate(requests):
+        told = row["answered_assignment"]
+        if _place(row) in places and len(told) > _EMPTY_ASSIGNMENT and len(lies) < 20:
+            requests[index] = {**row, "answered_assignment": told[:-8] + (77).to_bytes(4, "big") + told[-4:]}
+            lies.add(_place(row))
+    lied = [row for row in replay({**tables, "group_requests": requests})["replay_audit"] if _place(row) in lies]
+    assert lies and len(lied) == len(lies)
+    assert not [row for row in lied if row["agrees"] is not False]
+
+
+_EMPTY_ASSIGNMENT = 2 + 4 + 4
+"""Bytes of one: version, number of topics, and the length of user data, which follow the last partition."""
+
+
 @pytest.mark.parametrize(
     ("api", "told"), [("ConsumerGroupHeartbeat", "told"), ("StreamsGroupHeartbeat", "told_active")]
 )

@@ -245,6 +245,7 @@ class GroupWalk:
             self._state.shared.brokers.is_release_told,
             self._state.shared.ownership,
             self._recall,
+            self._sink.topic_names,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:

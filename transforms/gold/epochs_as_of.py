@@ -74,6 +74,21 @@ def reconciliations_at(reconciliations: DataFrame, group_id: str, life: int, epo
     return reconciliations.where(_is_of(group_id, life) & is_near)
 
 
+def stored_at(records: DataFrame, group_id: str, types: Collection[int], at: Column) -> DataFrame:
+    """Return what records of some types said last: their type, and their fields as JSON, null of a tombstone.
+
+    Args:
+        records: `silver.modern_group_records`.
+        group_id: the group.
+        types: the types.
+        at: the moment.
+    """
+    of_types = (F.col("group_id") == group_id) & F.col("record_type").isin(*types) & (F.col("recorded_at") <= at)
+    place = F.struct("recorded_at", "record_offset", "body")
+    last = records.where(of_types).groupBy("record_type").agg(F.max(place).alias("last"))
+    return last.select("record_type", F.col("last.body").alias("body"))
+
+
 def orphans_at(orphans: DataFrame, group_id: str, life: int, at: Column) -> DataFrame:
     """Return what nobody had, although the group was Stable.
 

@@ -83,10 +83,20 @@ GENERATION_MEMBERS = TableSpec(
         "replaces_member_id",
         "remembered_generation",
         "member_epoch",
+        "member_protocol",
+        "subscribed_regex",
+        "rack_id",
+        "topology_epoch",
+        "changed_at",
         *SETTLED,
     ),
     required=("group_type", "is_settled"),
-    notes={"is_leader": "the member leads the generation; null in groups without leaders"},
+    notes={
+        "is_leader": "the member leads the generation; null in groups without leaders",
+        "topics": "topics the member subscribed to, and those that its regular expression was resolved to",
+        "subscribed_regex": "regular expression that a member of a consumer group subscribes to; null = none",
+        "rack_id": "rack that a member of a consumer, share or streams group says it is in; null = it says none",
+    },
 )
 
 ASSIGNMENTS = TableSpec(

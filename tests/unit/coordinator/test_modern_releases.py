@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from tests.oracle_modern.consumer_situations import FOO, TOPICS, elsewhere, machine, subscription
 from tests.unit.coordinator.evidence_rows import GROUP, Row, line, modern_records, request
 from transforms.coordinator.consumer import machine as consumer
+from transforms.coordinator.consumer.conversion import ClassicAfter
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.machine import Elsewhere
 from transforms.coordinator.consumer.reconcile import Goal, Standing, reconcile
@@ -300,3 +301,28 @@ def test_what_share_groups_of_3_9_answer_is_not_foreseen_as_no_record_has_it():
     stored = modern_records((1_001, [(10, "m", {"subscribedTopicNames": ["foo"]}), (11, "", {"epoch": 1})]))
     (row,) = audited("3.9.1", [], request(1_000, "ShareGroupHeartbeat", "m", **told), records=stored)
     assert (row["agrees"], row["why"]) == (None, WHY_UNTOLD)
+
+
+@pytest.mark.parametrize(
+    ("version", "epoch", "must_rebalance", "has_targets"),
+    [("4.0.0", 3, False, True), ("4.0.1", 3, False, True), ("4.1.0", 3, False, True), ("4.1.1", 0, True, False)],
+)
+def test_up_to_4_1_0_the_last_heir_of_a_consumer_group_makes_no_rebalance(version, epoch, must_rebalance, has_targets):
+    """It subscribes to something else than the member whose place it takes."""
+    classic = ClassicMember(10_000, (ClassicProtocol("range", subscription("foo")),))
+    group = Group(2, 0, 2)
+    held = MemberMetadata("i1", None, "client", "host", ("foo",), "", 20_000)
+    old = MemberMetadata(None, None, "client", "host", ("foo",), "", 20_000, None, classic)
+    group.put(Member("m1", held, Standing(2, 1, assigned={FOO: (0, 1, 2)})))
+    group.put(Member("c1", old, Standing(2, 1, assigned={FOO: (3, 4, 5)})))
+    group.targets.update({"m1": {FOO: (0, 1, 2)}, "c1": {FOO: (3, 4, 5)}})
+    group.metadata_hash = TOPICS.hash_of(["foo"])
+    taking = consumer.Machine(group)
+    taking.memory.must_refresh = False
+    join = JoinRequest("", "i1", 10_000, 20_000, "consumer", (Protocol("range", subscription("bar")),))
+    outcome = taking.handle(join, world(version), Caller(9, "client", "host"), Elsewhere(), given_id="new")
+    assert outcome.answer is not None
+    assert (outcome.answer.error, outcome.answer.epoch) == (Error.NONE, epoch)
+    after = next(record.value for record in outcome.records if isinstance(record.value, ClassicAfter))
+    assert (after.generation, after.must_rebalance) == (2, must_rebalance)
+    assert any(record.type_id == 6 and record.value is not None for record in outcome.records) == has_targets

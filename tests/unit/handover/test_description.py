@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from tests.unit.findings.golden import complete
 from transforms.findings.description.document import document
 from transforms.findings.description.lines import lines
-from transforms.findings.description.standing import AWAY, Epochs, Member, Orphan, Part, Standing, Wait
+from transforms.findings.description.standing import AWAY, Epochs, Member, Orphan, Part, Standing, Subscription, Wait
+from transforms.findings.description.stored import (
+    SHARE_STATE,
+    STREAMS_GROUP,
+    STREAMS_TOPOLOGY,
+    share_partitions,
+    topology,
+)
 from transforms.findings.offsets.keeping import OffsetUse
 
 FOREIGN = st.text(st.characters(), min_size=1, max_size=12)
@@ -146,7 +153,8 @@ def stood(epoch: int | None, owned: tuple[Part, ...] = (), **more: Any) -> Membe
 def of_epochs(
     members: dict[str, Member], epochs: Epochs, orphans: tuple[Orphan, ...] = (), **more: Any
 ) -> dict[str, Any]:
-    there, standing = [member(name) for name in members], Standing(epochs, members, orphans)
+    stored = {name: more.pop(name) for name in ("share_partitions", "topology") if name in more}
+    there, standing = [member(name) for name in members], Standing(epochs, members, orphans, **stored)
     return document("demo", "shop", 5000.0, {**EPOCHS_STATE, **more}, there, rebalance(), [], [], standing)
 
 
@@ -208,6 +216,63 @@ def test_tasks_of_a_streams_group_are_told_by_their_roles() -> None:
     assert "owns active 0: 0-1; standby 1: 2" in text
     assert "is to have active 0: 0; warmup 0: 1" in text
     assert "epoch: 3 of life 2, targets computed\n" in text
+
+
+def test_what_a_share_group_gives_out_is_told_and_what_it_does_not_yet() -> None:
+    state = '{"initializedTopics":[{"topicName":"a","partitions":[1,0]}],'
+    state += '"initializingTopics":[{"topicName":"a","partitions":[2]}],"deletingTopics":[{"topicName":"b"}]}'
+    shares = share_partitions({SHARE_STATE: state})
+    told = of_epochs({"m-1": stood(6)}, Epochs(6, 6), group_type="share", share_partitions=shares)
+    assert told["share_partitions"] == {
+        "initialised": [{"topic": "a", "partitions": [0, 1]}],
+        "initialising": [{"topic": "a", "partitions": [2]}],
+        "deleting": ["b"],
+    }
+    assert "shares: a 0-1\n: not yet a 2, which the broker is initialising\n: no more b\n" in text_of(told)
+    assert share_partitions({SHARE_STATE: None}) is None
+    assert share_partitions({SHARE_STATE: '{"initializedTopics":7}'}) is None
+
+
+def test_the_topology_of_a_streams_group_is_told() -> None:
+    second = '{"subtopologyId":"1","repartitionSourceTopics":[{"name":"r"}],"stateChangelogTopics":[{"name":"c"}]}'
+    first = '{"subtopologyId":"0","sourceTopics":["b","a"],"repartitionSinkTopics":["r"]}'
+    bodies = {STREAMS_TOPOLOGY: f'{{"epoch":3,"subtopologies":[{second},{first}]}}', STREAMS_GROUP: '{"epoch":9}'}
+    told = of_epochs({"m-1": stood(6)}, Epochs(6, 6), group_type="streams", topology=topology(bodies))
+    assert [part["subtopology"] for part in told["topology"]["subtopologies"]] == ["0", "1"]
+    assert told["topology"]["subtopologies"][1]["changelogs"] == ("c",)
+    assert "topology: epoch 3\n: 0 reads a, b\n: 1 reads r\n" in text_of(told)
+    bodies[STREAMS_GROUP] = '{"epoch":9,"validatedTopologyEpoch":2}'
+    told = of_epochs({}, Epochs(6, 6), group_type="streams", topology=topology(bodies))
+    assert "topology: epoch 3, topics as needed by epoch 2\n" in text_of(told)
+
+
+def test_what_members_subscribe_to_and_who_has_not_changed_over_is_told() -> None:
+    members = {
+        "m-1": stood(6, subscription=Subscription(("a", "b"), protocol="classic", rack_id="r1")),
+        "m-2": stood(6, subscription=Subscription(("b",), "b.*", "consumer")),
+        "m-3": stood(6, subscription=Subscription((), "c.*", "consumer")),
+        "m-4": stood(6, subscription=Subscription(topology_epoch=2)),
+        "m-5": stood(6),
+    }
+    told = of_epochs(members, Epochs(6, 6))
+    assert [each["subscribed_regex"] for each in told["members"]] == [None, "b.*", "c.*", None, None]
+    assert [each["member_protocol"] for each in told["members"]] == ["classic", "consumer", "consumer", None, None]
+    assert (told["members"][0]["topics"], told["members"][0]["rack_id"]) == (["a", "b"], "r1")
+    assert (told["members"][3]["topics"], told["members"][3]["topology_epoch"]) == (None, 2)
+    wants = [line for line in text_of(told).splitlines() if "joined" not in line and "owns" not in line]
+    assert wants[wants.index(": m-1, at epoch 6") : wants.index("findings: none open")] == [
+        ": m-1, at epoch 6",
+        ":   subscribes to a, b",
+        ":   still speaks the classic protocol",
+        ":   is in rack r1",
+        ": m-2, at epoch 6",
+        ":   subscribes to b, by b.*",
+        ": m-3, at epoch 6",
+        ":   subscribes to no topic yet, by c.*",
+        ": m-4, at epoch 6",
+        ":   runs the topology of epoch 2",
+        ": m-5, at epoch 6",
+    ]
 
 
 def test_what_nobody_has_in_a_stable_group_is_told_with_whose_it_is_to_be_and_since_when() -> None:

@@ -63,7 +63,7 @@ def _take_in(turn: Turn, request: JoinRequest, caller: Caller, member: Member, s
     if turn.world.settings.rules.drops_regex_of_classic:
         bumps |= update_regex(turn, member, updated) is not RegexChange.NONE
     owned = _owned(subscription, turn.world.topics)
-    if replaced is not None and turns_classic:
+    if replaced is not None and turns_classic and turn.world.settings.rules.rebalances_for_heirs:
         if bumps or turn.memory.must_refresh:
             refresh_metadata(turn, bumps, member, updated)
         after = updated
@@ -74,6 +74,9 @@ def _take_in(turn: Turn, request: JoinRequest, caller: Caller, member: Member, s
         return after
     epoch, target = next_target(turn, member, updated, bumps)
     after = lead_on(turn, updated, epoch, target, bumps, owned)
+    if replaced is not None and turns_classic:
+        downgrade_by(turn, replaced, after, must_rebalance=False)
+        return after
     now, memory = turn.world.now, turn.memory
     memory.disarm(after.member_id, TimerKind.JOIN)
     memory.arm(TimerKind.SESSION, after.member_id, Deadline(now + request.session_timeout_ms))

@@ -9,7 +9,7 @@ that lay within those explains the answer and the likeliest one does not, the ro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -64,6 +64,7 @@ class Asked(Struct, frozen=True, gc=False):
         is_release_told: the broker told its version; else it may be an earlier one than it is taken for.
         ownership: which broker coordinated the group when.
         recall: answers of the group as it is by the records that were taken.
+        topic_names: names of topics by their ids, as far as they are known.
     """
 
     exchange: Observed
@@ -79,6 +80,7 @@ class Asked(Struct, frozen=True, gc=False):
     is_release_told: bool = True
     ownership: Ownership = field(default_factory=Ownership)
     recall: Recall = field(default_factory=Recall)
+    topic_names: Mapping[str, str] = {}
 
 
 def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
@@ -96,9 +98,9 @@ def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str 
         return before_deletion, None
     by_records = _of_own_records(protocol, asked)
     if by_records is not None and not observed:
-        if by_records.is_late and not agrees(protocol, exchange, by_records.predicted):
+        if by_records.is_late and not agrees(protocol, exchange, by_records.predicted, asked.topic_names):
             unwritten = _of_state(protocol, asked, by_records.begin)
-            if unwritten is not None and agrees(protocol, exchange, unwritten):
+            if unwritten is not None and agrees(protocol, exchange, unwritten, asked.topic_names):
                 return unwritten, WHY_LATE
         asked.claimed.update(by_records.claims)
         return by_records.predicted, None

@@ -6,7 +6,6 @@ from schemas.rows import ReplayAuditRow
 from transforms.coordinator.epochs.audit import Asked
 from transforms.coordinator.epochs.predicted import Predicted, explains, is_assignment_agreed
 from transforms.coordinator.epochs.protocol import EpochProtocol
-from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.timeline.audit import (
     WHY_EITHER,
     WHY_LATE,
@@ -28,18 +27,19 @@ def audit_row(
     audited.group_type, audited.why = protocol.group_type, why
     audited.is_answer_used = why in _BY_ITS_ANSWER
     if predicted is not None:
-        _compare(audited, protocol, exchange, predicted)
+        _compare(audited, protocol, asked, predicted)
     if not audited.agrees and asked.world.settings.rules.is_beyond_read:
         audited.why = f"{audited.why}; {WHY_LATER_RELEASE}"
     return audited
 
 
-def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, exchange: Observed, predicted: Predicted) -> None:
+def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, asked: Asked, predicted: Predicted) -> None:
     """Fill in what is predicted, and whether the broker answered so."""
+    exchange = asked.exchange
     audited.state_before, audited.predicted_error = predicted.state, predicted.error
     if exchange.observed_generation is not None:
         audited.predicted_generation = predicted.answer.epoch
-    audited.is_assignment_agreed = is_assignment_agreed(protocol, exchange, predicted)
+    audited.is_assignment_agreed = is_assignment_agreed(protocol, exchange, predicted, asked.topic_names)
     audited.agrees = explains(predicted, exchange) and audited.is_assignment_agreed is not False
     if not audited.agrees and audited.why is None:
         said = "the assignment" if explains(predicted, exchange) else f"epoch {predicted.answer.epoch}"

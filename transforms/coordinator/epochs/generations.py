@@ -154,6 +154,11 @@ def tell_members(state: EpochState, teller: Teller, opened: OpenEpoch, members: 
             told_at=whole(opened.told.get(member.member_id)),
             replaces_member_id=opened.replaced.get(member.member_id),
             member_epoch=member.epoch,
+            member_protocol=member.protocol,
+            subscribed_regex=member.regex,
+            rack_id=member.rack_id,
+            topology_epoch=member.topology_epoch,
+            changed_at=whole(opened.changed.get(member.member_id)),
         )
         teller.sink.rows.generation_members.append(teller.sink.stamped(row))
 

@@ -59,7 +59,10 @@ class Members:
                 self._say_came(member_now, group.epoch, at)
             if member_now is not None and state.open is not None and member_now.epoch == state.open.epoch:
                 state.open.told.setdefault(name, at)
-            holds.follow(state, self._teller, name, before.seen.get(name), member_now, at)
+            then = before.seen.get(name)
+            if then is not None and member_now is not None and state.open is not None and then.wish != member_now.wish:
+                state.open.changed[name] = at
+            holds.follow(state, self._teller, name, then, member_now, at)
         for name, member_now in now.items():
             target = () if member_now is None else protocol.target(group, name)
             waits.follow(state, self._teller, before.seen.get(name), member_now, target, at)

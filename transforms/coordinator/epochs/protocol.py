@@ -30,6 +30,9 @@ class Glimpse(Struct, frozen=True, gc=False):
         state: what it is about, as `schemas.words.WAITING_STATES` has it; None = nothing.
         owned: what it may use.
         revoking: what it was told to give up, and has not shown to have given up.
+        protocol: what it speaks, as `schemas.words.MEMBER_PROTOCOLS` has it; None = its group has but one protocol.
+        regex: the regular expression that it subscribes to; None = none.
+        topology_epoch: that of the topology that it runs; None = it runs none.
     """
 
     member_id: str
@@ -43,6 +46,15 @@ class Glimpse(Struct, frozen=True, gc=False):
     rebalance_timeout_ms: int | None = None
     owned: tuple[Part, ...] = ()
     revoking: tuple[Part, ...] = ()
+    protocol: str | None = None
+    regex: str | None = None
+    rack_id: str | None = None
+    topology_epoch: int | None = None
+
+    @property
+    def wish(self) -> tuple[object, ...]:
+        """What it subscribes to, and what it is."""
+        return self.topics, self.regex, self.protocol, self.rack_id, self.topology_epoch
 
     @property
     def owner(self) -> tuple[str | None, ...]:

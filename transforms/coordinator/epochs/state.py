@@ -64,6 +64,7 @@ class OpenEpoch(Struct, array_like=True):
         is_logged: a line tells of it.
         replaced: by id of the heir, the member that it replaced inside the epoch, as a row would show that one.
         told: by member, when it got to the epoch.
+        changed: by member, when it changed what it wants or is, last.
     """
 
     epoch: int
@@ -87,6 +88,7 @@ class OpenEpoch(Struct, array_like=True):
     partitions_moved: int | None = None
     replaced: dict[str, str] = field(default_factory=dict)
     told: dict[str, float] = field(default_factory=dict)
+    changed: dict[str, float] = field(default_factory=dict)
 
 
 Topics = tuple[str, ...] | None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from transforms.coordinator.kafka.answers import Error
 
 DELETE_GROUPS = "DeleteGroups"
+SYNC_GROUP = "SyncGroup"
 
 CLASSIC_APIS = frozenset(
-    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", DELETE_GROUPS}
+    {"JoinGroup", SYNC_GROUP, "Heartbeat", "LeaveGroup", "OffsetCommit", "TxnOffsetCommit", DELETE_GROUPS}
 )
 """Requests that a group of any type may be sent."""
 

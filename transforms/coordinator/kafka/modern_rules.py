@@ -116,6 +116,11 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     """A member of the classic protocol that takes the place of the last one of the consumer protocol makes the group a
     classic one (classicGroupJoinToConsumerGroup)."""
 
+    rebalances_for_heirs = Rule((4, 1, 1))
+    """If that member subscribes to something else, the classic group rebalances; before, its targets are computed all
+    the same, and the group is taken over as it is (classicGroupJoinToConsumerGroup, convertToClassicGroup; 4.0.0,
+    4.0.1, 4.1.0 and 4.1.1 were read)."""
+
     removes_any_member = Rule((4, 0))
     """LeaveGroup removes members of either protocol; before, those of the classic one
     (classicGroupLeaveToConsumerGroup)."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from transforms.findings.description.standing import Member, Orphan, Part, Standing, Wait
+from msgspec import to_builtins
+
+from transforms.findings.description.standing import Member, Orphan, Part, SharePartitions, Standing, Subscription, Wait
 from transforms.findings.handover.json_lines import columns, moment
 from transforms.findings.handover.kinds import BURST, STORM
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told
@@ -30,7 +32,8 @@ _REBALANCE = (
     "is_inferred",
 )
 _MEMBER = ("member_id", "group_instance_id", "client_id", "client_host")
-_OF_EPOCHS = ("member_epoch", "assignment", "revoking", "target_count", "target", "reconciliation")
+_WANTS = ("topics", "subscribed_regex", "member_protocol", "rack_id", "topology_epoch")
+_OF_EPOCHS = ("member_epoch", *_WANTS, "assignment", "revoking", "target_count", "target", "reconciliation")
 _STATE = ("life", "state", "generation", "protocol_type", "protocol")
 
 ROLES = ("active", "standby", "warmup")
@@ -82,6 +85,8 @@ def document(
         "since": moment(state.get("since")),
         "in_state_ms": _length(state.get("since"), at),
         "members": [{**_member(member, leader), **_of_epochs(stood.get(member["member_id"]))} for member in members],
+        "share_partitions": None if standing is None else _share_partitions(standing.share_partitions),
+        "topology": None if standing is None or standing.topology is None else to_builtins(standing.topology),
         "orphaned": None if standing is None else _orphaned(standing.orphans),
         "last_rebalance": None if rebalance is None else _rebalance(rebalance, at),
         "offsets": None if offsets is None else {"kept_by": keeping_of(offsets), "told": keeping_told(offsets)},
@@ -91,6 +96,13 @@ def document(
             for row in rows
         ],
     }
+
+
+def _share_partitions(told: SharePartitions | None) -> dict[str, Any] | None:
+    if told is None:
+        return None
+    ready, begun = _places(told.initialised), _places(told.initialising)
+    return {"initialised": ready, "initialising": begun, "deleting": list(told.deleting)}
 
 
 def _orphaned(orphans: Sequence[Orphan]) -> list[dict[str, Any]]:
@@ -131,12 +143,20 @@ def _of_epochs(member: Member | None) -> dict[str, Any]:
         return dict.fromkeys(_OF_EPOCHS)
     return {
         "member_epoch": member.epoch,
+        **_wants(member.subscription),
         "assignment": _places(member.owned),
         "revoking": _places(member.revoking),
         "target_count": member.target_count,
         "target": None if member.target is None else _places(member.target),
         "reconciliation": None if member.wait is None else _reconciliation(member.wait),
     }
+
+
+def _wants(said: Subscription | None) -> dict[str, Any]:
+    if said is None:
+        return dict.fromkeys(_WANTS)
+    topics = None if said.topics is None else list(said.topics)
+    return dict(zip(_WANTS, (topics, said.regex, said.protocol, said.rack_id, said.topology_epoch), strict=True))
 
 
 def _reconciliation(wait: Wait) -> dict[str, Any]:

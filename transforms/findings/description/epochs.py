@@ -13,10 +13,12 @@ from msgspec import Struct
 
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow, ReconciliationRow
 from schemas.words import AWAY as LEFT
-from transforms.findings.description.standing import AWAY, GIVES_UP, Epochs, Member, Part, Wait
+from transforms.findings.description.standing import AWAY, GIVES_UP, Epochs, Member, Part, Subscription, Wait
 from transforms.findings.evidence import dated_at
 
 _REVOKING = "revoking"
+
+_Told = Mapping[tuple[int, str], GenerationMemberRow]
 
 
 class Rows(Struct, kw_only=True, frozen=True):
@@ -80,13 +82,24 @@ def members_at(rows: Rows, epochs: Epochs, names: Iterable[str], at: float) -> d
             target_count=count,
             target=_target(rows, epochs, name, count, waits.get(name), mine),
             wait=_wait(waits[name], mine, held) if name in waits and waits[name].state != LEFT else None,
+            subscription=_subscription(told, epochs, name, at),
         )
     return found
 
 
-# --- epochs of members -----------------------------------------------------------------------------------------------
+def _subscription(told: _Told, epochs: Epochs, name: str, at: float) -> Subscription | None:
+    """Return what a member is and wants by the newest epoch that tells of it; None if it changed in that since."""
+    for epoch in sorted(epochs.told_of, reverse=True):
+        row = told.get((epoch, name))
+        if row is not None:
+            if row.changed_at is not None and row.changed_at > at:
+                return None
+            topics = None if row.topics is None else tuple(row.topics)
+            return Subscription(topics, row.subscribed_regex, row.member_protocol, row.rack_id, row.topology_epoch)
+    return None
 
-_Told = Mapping[tuple[int, str], GenerationMemberRow]
+
+# --- epochs of members -----------------------------------------------------------------------------------------------
 
 
 def _epoch(

@@ -35,6 +35,8 @@ def lines(told: Told) -> Iterator[Line]:
         yield "offsets", offsets or "committed by assign(), or by a tool"
         return
     yield from _generation(told) if is_classic else _epochs(told)
+    yield from _share_partitions(told["share_partitions"])
+    yield from _topology(told["topology"])
     yield from _last_rebalance(told["last_rebalance"], "generation" if is_classic else "epoch")
     yield "members", str(len(told["members"]) or "none")
     for member in told["members"]:
@@ -62,6 +64,27 @@ def _of_targets(newest: int, group_epoch: int) -> str:
     if not newest:
         return "no targets computed yet"
     return "targets computed" if newest == group_epoch else f"targets computed up to epoch {newest}"
+
+
+def _share_partitions(told: Told | None) -> Iterator[Line]:
+    """What a share group gives out, and what it does not yet, or no more."""
+    if told is None:
+        return
+    yield "shares", _places(told["initialised"], " ")
+    if told["initialising"]:
+        yield "", f"not yet {_places(told['initialising'], ' ')}, which the broker is initialising"
+    if told["deleting"]:
+        yield "", f"no more {', '.join(map(_shown, told['deleting']))}"
+
+
+def _topology(told: Told | None) -> Iterator[Line]:
+    if told is None:
+        return
+    valid = told["validated_epoch"]
+    yield "topology", f"epoch {told['epoch']}{'' if valid is None else f', topics as needed by epoch {valid}'}"
+    for part in told["subtopologies"]:
+        reads = ", ".join(map(_shown, (*part["sources"], *part["repartition_sources"])))
+        yield "", f"{_shown(part['subtopology'])} reads {reads or 'nothing'}"
 
 
 def _last_rebalance(row: Told | None, what: str) -> Iterator[Line]:
@@ -96,6 +119,7 @@ def _of_epoch_member(member: Told, told: Told) -> Iterator[Line]:
     epoch, newest, colon = member["member_epoch"], told["assignment_epoch"], ": " if _has_tasks(told) else " "
     yield "", f"{_shown(member['member_id'])}, {_at_epoch(epoch)}"
     yield "", _who(member)
+    yield from _wants(member)
     owned, target, count = member["assignment"], member["target"], member["target_count"]
     yield "", f"  owns {_places(member['partitions'] if owned is None else owned, colon)}"
     if target is not None and target != owned:
@@ -107,6 +131,19 @@ def _of_epoch_member(member: Told, told: Told) -> Iterator[Line]:
         yield from _reconciliation(member["reconciliation"], colon)
     elif epoch is not None and 0 <= epoch < newest:
         yield "", f"  has not heard of the targets of epoch {newest} yet"
+
+
+def _wants(member: Told) -> Iterator[Line]:
+    """What a member subscribes to, and what it is: told where it is not what most are."""
+    if member["topics"] is not None:
+        by_regex = "" if member["subscribed_regex"] is None else f", by {_shown(member['subscribed_regex'])}"
+        yield "", f"  subscribes to {', '.join(map(_shown, member['topics'])) or 'no topic yet'}{by_regex}"
+    if member["member_protocol"] == "classic":
+        yield "", "  still speaks the classic protocol"
+    if member["rack_id"] is not None:
+        yield "", f"  is in rack {_shown(member['rack_id'])}"
+    if member["topology_epoch"]:
+        yield "", f"  runs the topology of epoch {member['topology_epoch']}"
 
 
 def _orphaned(told: Told) -> Iterator[Line]:

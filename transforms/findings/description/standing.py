@@ -67,6 +67,24 @@ class Wait(Struct, frozen=True):
         return self.state.startswith(GIVES_UP)
 
 
+class Subscription(Struct, frozen=True):
+    """What a member is and wants.
+
+    Attributes:
+        topics: what it subscribes to, by name or by its regular expression; None = not known, or a topology says it.
+        regex: the regular expression; None = none.
+        protocol: what it speaks, in a consumer group.
+        rack_id: where it is.
+        topology_epoch: that of the topology that it runs, in a streams group.
+    """
+
+    topics: tuple[str, ...] | None = None
+    regex: str | None = None
+    protocol: str | None = None
+    rack_id: str | None = None
+    topology_epoch: int | None = None
+
+
 class Member(Struct, frozen=True):
     """Where a member stood.
 
@@ -77,6 +95,7 @@ class Member(Struct, frozen=True):
         target_count: how many partitions or tasks the newest target has for it; None = not known.
         target: which; None = not known.
         wait: what it was about; None = nothing.
+        subscription: what it is and wants; None = not known.
     """
 
     epoch: int | None
@@ -85,6 +104,7 @@ class Member(Struct, frozen=True):
     target_count: int | None
     target: tuple[Part, ...] | None
     wait: Wait | None
+    subscription: Subscription | None = None
 
 
 class Orphan(Struct, frozen=True, order=True):
@@ -101,9 +121,61 @@ class Orphan(Struct, frozen=True, order=True):
     part: Part
 
 
+class SharePartitions(Struct, frozen=True):
+    """What a share group can give out.
+
+    Attributes:
+        initialised: partitions that have a share state, which alone are given to members.
+        initialising: those whose share state is being made.
+        deleting: topics whose share state is being deleted.
+    """
+
+    initialised: tuple[Part, ...] = ()
+    initialising: tuple[Part, ...] = ()
+    deleting: tuple[str, ...] = ()
+
+
+class Subtopology(Struct, frozen=True):
+    """A part of a topology that tasks are made of, with its topics by name, or by regular expression.
+
+    Attributes:
+        sources: topics that it reads.
+        repartition_sources: topics that it reads, and another subtopology fills.
+        repartition_sinks: topics that it fills for others.
+        changelogs: topics that keep its state.
+    """
+
+    subtopology: str
+    sources: tuple[str, ...] = ()
+    repartition_sources: tuple[str, ...] = ()
+    repartition_sinks: tuple[str, ...] = ()
+    changelogs: tuple[str, ...] = ()
+
+
+class Topology(Struct, frozen=True):
+    """What the members of a streams group run.
+
+    Attributes:
+        validated_epoch: the newest whose topics were there as they have to be; None = none, or the release tells not.
+    """
+
+    epoch: int
+    validated_epoch: int | None
+    subtopologies: tuple[Subtopology, ...] = ()
+
+
 class Standing(Struct, frozen=True):
-    """Where a group of epochs stood: its epochs, its members by their ids, and what nobody had."""
+    """Where a group of epochs stood.
+
+    Attributes:
+        members: its members by their ids.
+        orphans: what nobody had.
+        share_partitions: what it can give out; None = it is no share group, or not known.
+        topology: what its members run; None = it is no streams group, or not known.
+    """
 
     epochs: Epochs
     members: Mapping[str, Member]
     orphans: tuple[Orphan, ...] = ()
+    share_partitions: SharePartitions | None = None
+    topology: Topology | None = None

@@ -32,6 +32,7 @@ class Wait:
         ms: for how long the member was to give partitions up.
         of_ms: how long the rebalance took.
         stood_still_ms: partition-milliseconds in which a partition was taken away and not yet given up.
+        partitions: those partitions, as topic-partition.
         is_given_up: the member gave them up, in the end.
     """
 
@@ -40,6 +41,7 @@ class Wait:
     ms: float
     of_ms: float
     stood_still_ms: float
+    partitions: frozenset[str]
     is_given_up: bool
 
     @property
@@ -84,6 +86,7 @@ def _longest(waiting: list[ReconciliationRow], row: GenerationRow, span: tuple[f
             ms=length_of_union([(begin, end) for begin, end, _ in parts]),
             of_ms=until - since,
             stood_still_ms=sum((end - begin) * len(each.partitions or ()) for begin, end, each in parts),
+            partitions=frozenset(name for _, _, each in parts for name in each.partitions or ()),
             is_given_up=parts[-1][2].to_epoch is not None,
         )
         for member_id, parts in of_member.items()

@@ -7,8 +7,11 @@ the session is over (KIP-848). Share and streams groups have no static members.
 
 from __future__ import annotations
 
-from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
+from collections.abc import Sequence
+
+from transforms.findings.sentences import counted, duration, listed, roomy_ms, setting, times, who
 from transforms.findings.storms.facts import Facts
+from transforms.findings.storms.revoking import Wait
 
 _POLL = "max.poll.interval.ms"
 
@@ -59,8 +62,7 @@ def slow_revoker(facts: Facts) -> str:
         slowest = who(longest.client.client_id, longest.client.client_host)
         said += (
             f": {duration(ms)} of the {duration(of_ms)} of those that waited for it, up to {duration(longest.ms)} at "
-            f"once (for {slowest}), while what was taken away stood still for {duration(still_ms)}, all partitions "
-            "together"
+            f"once (for {slowest}), while {_standing_still(facts.waits)} stood still for {duration(still_ms)} together"
         )
     fenced = [stay for stay in facts.stays if stay.end_cause == "rebalance_timeout"]
     if fenced:
@@ -73,6 +75,12 @@ def slow_revoker(facts: Facts) -> str:
         f"(max.poll.records), and nothing but a commit in the callback, end it sooner. {bound} bounds how long the "
         "others wait; the price: who is slower than that is fenced, and does its work since the last commit twice."
     )
+
+
+def _standing_still(waits: Sequence[Wait]) -> str:
+    """Partitions that nobody read meanwhile: how many there were, one that was taken away twice counted once."""
+    parts = frozenset[str]().union(*(wait.partitions for wait in waits))
+    return counted(len(parts), "partition that was taken away", "partitions that were taken away")
 
 
 def _given_up_ms(facts: Facts) -> float:

@@ -35,6 +35,7 @@ _GROUP_CLASSES = (
     "WorkerCoordinator",
     "ConsumerRebalanceListenerInvoker",
     "MembershipManager",
+    "MembershipManagerImpl",
     "HeartbeatRequestManager",
 )
 """Classes, by the ends of their names, that write of nothing but their group: lines that no template fits count."""

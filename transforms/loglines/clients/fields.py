@@ -18,6 +18,7 @@ _GENERATION = re.compile(r"Generation\{generationId=(-?\d+), memberId='?(.*?)'?,
 _TUPLE = re.compile(r"TopicPartition\(topic='(.*?)', partition=(\d+)\)")
 _NUMBERS = re.compile(r"([\w.\-]+):?\[(\d[\d ]*)\]")
 _WITH_TOPIC_ID = re.compile(r"([\w.\-]+)\([\w\-]{22}\)\[(\d+)\]")
+_TASK = re.compile(r"TaskId\{subtopologyId=(.*?), partitionId=(\d+)\}")
 _TOPIC_THEN_PARTITION = re.compile(r"topic: ([^,]+), partition: (\d+)")
 
 _NO_COORDINATOR = "incorrect|not available|still loading"
@@ -53,6 +54,11 @@ def _numbers(event: ClientEvent, raw: str) -> None:
 def _with_topic_ids(event: ClientEvent, raw: str) -> None:
     """Read `orders(PvDmpIcZT1a0v0vPDMCaxg)[2], ..`."""
     event.partitions = [f"{topic}-{partition}" for topic, partition in _WITH_TOPIC_ID.findall(raw)]
+
+
+def _tasks(event: ClientEvent, raw: str) -> None:
+    """Read `TaskId{subtopologyId=0, partitionId=1}, ..`, of Kafka Streams."""
+    event.partitions = [f"{subtopology}-{partition}" for subtopology, partition in _TASK.findall(raw)]
 
 
 def _one_of_topic(event: ClientEvent, raw: str) -> None:
@@ -106,6 +112,7 @@ _KINDS: dict[str, Kind[ClientEvent]] = {
     "tuples": (LAZY, _tuples),
     "numbers": (LAZY, _numbers),
     "with_topic_ids": (r"([^\"]*)", _with_topic_ids),
+    "tasks": (r"([^\n]*?)", _tasks),
     "one_of_topic": (r"(topic: [^,]+, partition: \d+)", _one_of_topic),
     "one_behind_slash": (r"([\w.\-]+/\d+)", _one_behind_slash),
     "rebalancing": (r"([^\n]* rebalancing)", put_text("reason")),

@@ -1,5 +1,7 @@
 r"""Lines of Java consumers of the new protocol (KIP-848, group.protocol=consumer), 3.7 to 4.2.
 
+Members of share and streams groups print most of them too; what those alone say is in `streams`.
+
 Their states are those of org.apache.kafka.clients.consumer.internals.MemberState; the epoch stands for the generation.
 """
 
@@ -65,6 +67,8 @@ Heartbeat to leave group cannot be sent ({reason}). Member {member_id} with epoc
     Heartbeat to leave group cannot be sent (most probably due to coordinator not known/available). Member c1-7d1e with epoch -1 will transition to UNSUBSCRIBED.
 Member {member_id} with epoch {generation} won't send leave group request because {reason}
     Member c1-7d1e with epoch 5 won't send leave group request because it is in FATAL state
+Member {member_id} won't send leave group request because {reason}
+    Member c1-7d1e won't send leave group request because it is already out of the group.
 poll_timeout · 3.7-
 Consumer poll timeout has expired. {rest}
     Consumer poll timeout has expired. This means the time between subsequent calls to poll() was longer than the configured max.poll.interval.ms, which typically implies that the poll loop is spending too much time processing messages.
@@ -83,6 +87,8 @@ heartbeat_failed · 3.7-
     ConsumerGroupHeartbeatRequest failed because the group coordinator Optional[broker1:9092 (id: 2147483646 rack: null)] is still loading. Will retry in 100ms: The coordinator is loading and hence can't process requests.
 {any} failed because of the retriable exception. {reason}
     ConsumerGroupHeartbeatRequest failed because of the retriable exception. Will retry in 100 ms: boom
+{any}HeartbeatRequest regex resolution not supported: {reason}
+    ConsumerGroupHeartbeatRequest regex resolution not supported: boom
 {any}HeartbeatRequest failed due to {reason}
     ConsumerGroupHeartbeatRequest failed due to group authorization failure: boom
     ConsumerGroupHeartbeatRequest failed due to unreleased instance id i1: boom
@@ -96,6 +102,12 @@ OffsetCommit failed for member {member_id} with {brief}. Last epoch sent: {rest}
     OffsetCommit failed for member c1-7d1e with stale member epoch error. Last epoch sent: undefined
 OffsetCommit failed with {error_name}
     OffsetCommit failed with UNKNOWN_MEMBER_ID
+OffsetCommit failed due to {reason}
+    OffsetCommit failed due to not authorized to commit to topics [orders]
+OffsetCommit {brief} so it won't be retried anymore
+    OffsetCommit timeout expired so it won't be retried anymore
+Auto-commit request before reconciling new assignment {reason}
+    Auto-commit request before reconciling new assignment failed. Will proceed with the reconciliation anyway.
 commit_failed · 3.7-
 OffsetCommit failed with unknown {brief}. {rest}
     OffsetCommit failed with unknown member ID. The coordinator is not aware of this member.
@@ -112,6 +124,13 @@ Auto-commit sync before rebalance {reason}
 callback_failed · 3.7-
 {reason} callback invocation failed for partitions {partitions}
     onPartitionsRevoked callback invocation failed for partitions [orders-0]
+{reason} callback invocation failed while releasing assignment{rest}
+    onPartitionsLost callback invocation failed while releasing assignment after member got fenced. Member will rejoin the group anyways.
+callback_failed · 3.8-
+Member {member_id} callback to release assignment failed. {rest}
+    Member c1-7d1e callback to release assignment failed. It will proceed to clear its assignment and send a leave group heartbeat
+Reconciliation failed.
+    Reconciliation failed.
 
 ignored · 3.7-
 Member {member_id} updated its target assignment {rest}
@@ -124,6 +143,14 @@ Leave group operation already in progress for member {rest}
     Leave group operation already in progress for member c1-7d1e
 Leaving newly assigned partitions {rest}
     Leaving newly assigned partitions [orders-0] marked as non-fetchable and not requiring initializing positions after onPartitionsAssigned callback failed.
+Member {any} completed callback to release assignment. {rest}
+    Member c1-7d1e completed callback to release assignment. It will proceed to clear its assignment and send a leave group heartbeat
+Member {any} was leaving the group with state {any} when it got a fatal error from the broker. {rest}
+    Member c1-7d1e with epoch -1 was leaving the group with state LEAVING when it got a fatal error from the broker. It will discard the ongoing leave and remain in fatal state.
+No action taken to join the group {rest}
+    No action taken to join the group with the updated subscription because the member is in FATAL state
+The {any} method completed with an error {rest}
+    The onPartitionsRevoked method completed with an error (boom); signaling to continue to the next phase of rebalance
 Interrupting reconciliation {rest}
     Interrupting reconciliation that is not relevant anymore because the member has re-joined the group
 """  # noqa: E501 (a log line is one line)

@@ -67,6 +67,9 @@ class ConsumerEpochs(EpochProtocol):
             None if metadata.rebalance_timeout_ms < 0 else metadata.rebalance_timeout_ms,
             parts_of(standing.assigned),
             parts_of(standing.revoking),
+            "consumer" if classic is None else "classic",
+            member.regex or None,
+            metadata.rack_id,
         )
 
     def target(self, group: Group, member_id: str) -> tuple[Part, ...]:

@@ -50,6 +50,7 @@ class ShareEpochs(EpochProtocol):
             client_host=metadata.client_host,
             topics=tuple(sorted(set(member.topics))),
             owned=parts_of(member.standing.assigned),
+            rack_id=metadata.rack_id,
         )
 
     def target(self, group: Group, member_id: str) -> tuple[Part, ...]:

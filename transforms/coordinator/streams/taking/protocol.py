@@ -59,6 +59,8 @@ class StreamsEpochs(EpochProtocol):
             rebalance_timeout_ms=None if metadata.rebalance_timeout_ms < 0 else metadata.rebalance_timeout_ms,
             owned=_parts(standing.assigned.tasks),
             revoking=_parts(standing.revoking.tasks),
+            rack_id=metadata.rack_id,
+            topology_epoch=None if metadata.topology_epoch < 0 else metadata.topology_epoch,
         )
 
     def target(self, group: Group, member_id: str) -> tuple[Part, ...]:
