@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.jvm.delta_log import TableState
+from jobs.lake.conflicts import Overtaken
 from jobs.lake.local_log import LocalLog
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
@@ -90,7 +91,7 @@ class SmallTables:
         return known[1]
 
     def append(self, spec: TableSpec, rows: pa.Table, note: str, transaction: tuple[str, int] | None = None) -> int:
-        """Add rows to a table, however large that is, in one commit; of no row, none.
+        """Add rows to a table, however large it is, in one commit; of no row, none.
 
         Args:
             spec: the table.
@@ -100,11 +101,19 @@ class SmallTables:
 
         Returns:
             Number of rows.
+
+        Raises:
+            Overtaken: the writer's write of this number, or a later one, is there already.
         """
-        if rows.num_rows:
-            numbered = [Transaction(*transaction)] if transaction else None
-            properties = _properties(note, numbered)
-            write_deltalake(self.log(spec).uri, _sound(rows), mode="append", commit_properties=properties)
+        if not rows.num_rows:
+            return 0
+        table, numbered = DeltaTable(self.log(spec).uri), None
+        if transaction is not None:
+            last = table.transaction_version(transaction[0])
+            if last is not None and last >= transaction[1]:
+                raise Overtaken
+            numbered = [Transaction(*transaction)]
+        write_deltalake(table, _sound(rows), mode="append", commit_properties=_properties(note, numbered))
         return int(rows.num_rows)
 
     def replace(self, spec: TableSpec, rows: pa.Table, where: str, note: str) -> tuple[int, int]:

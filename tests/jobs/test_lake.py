@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,19 @@ LOG_LINES = BY_NAME["log_lines"]
 AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
-@pytest.fixture
-def open_lake(spark: Any, tmp_path: Path) -> Callable[..., Any]:
+@pytest.fixture(params=["many rows", "few rows"])
+def open_lake(request: pytest.FixtureRequest, spark: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Open the lake as another run would, which knows nothing but what is written down."""
     from jobs.lake.lake import Lake
 
-    return lambda cluster="test": Lake(spark, str(tmp_path / "lake"), "", cluster)
+    with ExitStack() as stack:
+
+        def opened(cluster: str = "test") -> Any:
+            lake = Lake(spark, str(tmp_path / "lake"), "", cluster)
+            stack.enter_context(lake.brief(request.param == "few rows"))
+            return lake
+
+        yield opened
 
 
 @pytest.fixture
@@ -114,12 +121,22 @@ def test_columns_that_do_not_fit_are_a_bug(spark: Any, lake: Any) -> None:
 # --- writers that meet, with nothing but Delta between them ---
 
 
-@pytest.fixture
-def writer(spark: Any, tmp_path: Path) -> Callable[..., Any]:
+@pytest.fixture(params=["Spark", "delta-rs"])
+def writer(request: pytest.FixtureRequest, spark: Any, tmp_path: Path) -> Callable[..., Any]:
     """A writer of a cluster's tables that no lock keeps from meeting others."""
     from jobs.lake.tables import Tables
 
-    return lambda cluster="test": Tables(spark, str(tmp_path / "lake"), "", cluster, lambda spec: nullcontext())
+    folder = tmp_path / "lake"
+
+    def opened(cluster: str = "test") -> Any:
+        is_brief = request.param == "delta-rs"
+        tables = Tables(
+            spark, str(folder), "", cluster, lambda spec: nullcontext(), folder=folder if is_brief else None
+        )
+        tables.is_brief = is_brief
+        return tables
+
+    return opened
 
 
 def test_of_writers_that_all_saw_an_empty_table_one_fills_it(spark: Any, writer: Callable[..., Any]) -> None:
