@@ -214,7 +214,8 @@ def test_what_is_known_of_a_table_stays_right_when_rows_go(put: Any, open_lake: 
 
 def files(spark: Any, lake: Any, spec: TableSpec) -> int:
     """Return the number of files that hold the rows of a cluster."""
-    return len({row[0] for row in lake.read(spec).selectExpr("_metadata.file_path").collect()})
+    rows = spark.read.format("delta").load(lake.path(spec)).where(f"cluster = '{lake.cluster}'")
+    return len({row[0] for row in rows.selectExpr("_metadata.file_path").collect()})
 
 
 def history(spark: Any, lake: Any, spec: TableSpec) -> list[Any]:
