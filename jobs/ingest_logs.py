@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -18,16 +19,19 @@ from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.lake.increments import increment
-from jobs.session.brief_queries import FEW_BYTES
+from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.settings.settings import LogsSettings
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import LogFile, find_log_files
 from jobs.sources.logs.progress import Count, LogsRead, logs_read, note_logs_read
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
+from transforms.given_rows import rows_held
 from transforms.silver import logs
 
 PARSE_STEP = "parse_logs"
+
+_COUNTED = ("line_number", "left_out_count")
 
 _SILVER = (REJECTED, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 
@@ -90,10 +94,11 @@ def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> M
         changed = [replace(file, counted_to=before.count_of(file.lasting_name).line_number) for file in changed]
     is_little = sum(file.size for file in changed) <= FEW_BYTES
     with job.brief(is_little):
-        entries = source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
+        here = source.read_here(job.spark, changed, *how, settings.keep, FEW_ROWS) if is_little else None
+        entries = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
         job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
         job.report.activity("parsing")
-        facts = source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
+        facts = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
         counted = _append_facts(job, facts, at)
     in_place = {(file.path, file.lasting_name) for file in _files(settings)}
     if any((file.path, file.lasting_name) not in in_place for file in changed):
@@ -115,15 +120,26 @@ def _mark(file: LogFile, settings: LogsSettings, read_before: Sequence[str]) -> 
 
 def _append_facts(job: Job, facts: DataFrame, at: datetime) -> Mapping[str, Count]:
     """Append what lines tell; return what was counted of each log, by its lasting name."""
-    of_log = F.when(F.col(logs.TABLE) == logs.LEFT_OUT, F.col("source_file"))
     with keeping() as keep:
-        facts = keep(facts)
-        grouped = facts.groupBy(logs.TABLE, of_log.alias("log"))
-        told = grouped.agg(F.max("line_number").alias("last"), F.max("left_out_count").alias("left_out")).collect()
-        tables = {row[logs.TABLE] for row in told}
+        facts = facts if rows_held(facts) is not None else keep(facts)
+        tables, counted = _told(facts)
         parsed = logs.split(facts)
         job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in tables], at)
-    return {row["log"]: Count(row["last"], row["left_out"]) for row in told if row["log"] is not None}
+    return counted
+
+
+def _told(facts: DataFrame) -> tuple[set[str], dict[str, Count]]:
+    """Return the tables that lines tell something for, and what was counted of each log, by its lasting name."""
+    known = rows_held(facts)
+    if known is not None:
+        left_out = known.filter(pc.equal(known[logs.TABLE], logs.LEFT_OUT))
+        counts = zip(*(left_out[name].to_pylist() for name in ("source_file", *_COUNTED)), strict=True)
+        return set(known[logs.TABLE].unique().to_pylist()), {log: Count(*count) for log, *count in counts}
+    of_log = F.when(F.col(logs.TABLE) == logs.LEFT_OUT, F.col("source_file"))
+    grouped = facts.groupBy(logs.TABLE, of_log.alias("log"))
+    told = grouped.agg(*(F.max(name).alias(name) for name in _COUNTED)).collect()
+    counted = {row["log"]: Count(*(row[name] for name in _COUNTED)) for row in told if row["log"] is not None}
+    return {row[logs.TABLE] for row in told}, counted
 
 
 def main(argv: Sequence[str] | None = None) -> int:

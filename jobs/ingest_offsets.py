@@ -65,9 +65,10 @@ def _load_segments(job: Job, at: datetime) -> None:
     job.report.activity(f"reading {job.settings.offsets.path}")
     is_little = sum(file.size for file in changed) <= FEW_BYTES
     with keeping() as keep, job.brief(is_little):
-        read = segments.read(job.spark, changed)
+        here = segments.read_here(job.spark, changed, FEW_ROWS) if is_little else None
+        read = here or segments.read(job.spark, changed)
         if is_little:  # of more, what is rejected is read a second time
-            read = keep(read)
+            read = here or keep(read)
             bad = rejected_rows(read)
             rejected = [(REJECTED, bad)] if bad.take(1) else []
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from itertools import groupby
@@ -17,9 +18,11 @@ from operator import attrgetter
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from jobs.sources.logs.files import LogFile, Problem, read_log_file
+from transforms.given_rows import held
 from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.lines import Run
 from transforms.loglines.entries.log4j_pattern import AUTO
@@ -77,6 +80,32 @@ def read(
         "files": json.dumps([astuple(file) for file in files]),
     }
     return spark.read.format(FORMAT).options(**how).load()
+
+
+def read_here(
+    spark: SparkSession, files: Sequence[LogFile], time_zone: str, layout: str, keep: str, most: int
+) -> DataFrame | None:
+    """Read entries and facts as `read` does, in this process: what is little is read before another one has started.
+
+    Args:
+        spark: session.
+        files: as for `read`.
+        time_zone: likewise.
+        layout: likewise.
+        keep: likewise.
+        most: rows.
+
+    Returns:
+        As `read`; None if there are more rows than `most`.
+    """
+    found, count = [], 0
+    for share in plan(files, sys.maxsize):
+        for batch in arrow_batches(share, time_zone, layout, tuple(Wanted), keep):
+            found.append(batch)
+            count += batch.num_rows
+            if count > most:
+                return None
+    return held(spark, pa.Table.from_batches(found, to_arrow_schema(WIDE_TYPE)), WIDE_TYPE)
 
 
 def _share_bytes(files: Sequence[LogFile], cores: int) -> int:

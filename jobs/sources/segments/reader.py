@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from pyspark.sql.types import StructType
 
 from jobs.sources.record_type import RECORD_TYPE
 from jobs.sources.segments.files import Range, SegmentFile, Share, plan
+from transforms.given_rows import held
 from transforms.wire.batches import Records
 from transforms.wire.rows import LAST_MOMENT_MS
 from transforms.wire.segments import RejectedBatch, read_batches
@@ -40,6 +42,18 @@ def read(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
         `jobs.sources.record_type.RECORD_TYPE`. Grain: one record, or one batch that could not be read.
     """
     return _load(spark, files, rejected_only=False)
+
+
+def read_here(spark: SparkSession, files: Sequence[SegmentFile], most: int) -> DataFrame | None:
+    """Read what `read` gives in this process, if it is no more than so many rows: none other has to be started."""
+    reader = SegmentReader(files, RECORD_TYPE)
+    found, count = [], 0
+    for batch in chain.from_iterable(map(reader.read, reader.partitions())):
+        found.append(batch)
+        count += batch.num_rows
+        if count > most:
+            return None
+    return held(spark, pa.Table.from_batches(found, to_arrow_schema(RECORD_TYPE)), RECORD_TYPE)
 
 
 def read_rejected(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
