@@ -22,6 +22,9 @@ _UNREACHABLE = (
 )
 """Causes, by the beginning of their class name, that say the storage and not the program is at fault."""
 
+_REFUSED = "failed validation check"
+"""What delta-rs says of rows that the table must not have: then the program is at fault."""
+
 
 @contextmanager
 def storage_errors(what: str) -> Iterator[None]:
@@ -35,5 +38,9 @@ def storage_errors(what: str) -> Iterator[None]:
         raise LakeError(f"{what} cannot be reached: {cause.message}") from error
     except (CommitFailedError, SchemaMismatchError):
         raise
-    except (DeltaError, OSError) as error:  # of a local disk, which Python itself reads and writes
+    except DeltaError as error:
+        if _REFUSED in str(error):
+            raise
+        raise LakeError(f"{what} cannot be reached: {error}") from error
+    except OSError as error:  # of a local disk, which Python itself reads and writes
         raise LakeError(f"{what} cannot be reached: {error}") from error
