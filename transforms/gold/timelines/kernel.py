@@ -15,6 +15,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from schemas.rows import (
     CoordinatorEventRow,
@@ -73,6 +74,22 @@ def replayed(evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
         .sortWithinPartitions("bucket", *GROUP, "at")
     )
     return in_order.groupBy("bucket").applyInArrow(_bound(how), REPLAY.result_type)
+
+
+def replayed_here(evidence: pa.Table, how: Replay) -> pa.Table:
+    """Replay groups with little evidence in this process: none other has to be started for them.
+
+    Args:
+        evidence: as for `replayed`.
+        how: how.
+
+    Returns:
+        As `replayed`.
+    """
+    in_order = evidence.sort_by([(name, "ascending") for name in (*GROUP, "at")])
+    schema = to_arrow_schema(REPLAY.result_type.toNullable())
+    told = [batch.cast(schema) for batch in replay_groups(iter(in_order.to_batches()), how)]
+    return pa.Table.from_batches(told, schema)
 
 
 def bucket(group_id: Column) -> Column:
