@@ -24,6 +24,7 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_hashing import map_order
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.machine import Outcome
+from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, partitions_of
 from transforms.coordinator.modern.requests import (
     Answer,
@@ -274,6 +275,20 @@ def same_answer(answer: Answer, step: Step) -> bool:
     return True
 
 
+def told_by_name(step: Step) -> dict[str, list[int]] | None:
+    """Return what a SyncGroup was told; None of any other request, and of one that was refused."""
+    response = step.get("response")
+    if step["op"].get("api") != "SYNC_GROUP" or step["error"] != "NONE" or not response:
+        return None
+    entries = read_assignment(base64.b64decode(response["assignment"])).assigned or []
+    return lists({entry["topic"]: entry["partitions"] for entry in entries})
+
+
+def named(partitions: Partitions, topics: Topics) -> dict[str, list[int]]:
+    """Return partitions by the names of their topics, as far as there are such topics still."""
+    return lists({topics.by_id[topic].name: numbers for topic, numbers in partitions.items() if topic in topics.by_id})
+
+
 class _Partitions(msgspec.Struct, rename="camel"):
     topic_id: str
     partitions: list[int]
@@ -311,13 +326,8 @@ def _plain(record: ConsumerRecord, topics: Topics) -> Any:
     if value is None:
         return record.type_id, record.name, None
     if isinstance(value, ClassicAfter):
-        named = {
-            member: lists(
-                {topics.by_id[topic].name: numbers for topic, numbers in parts.items() if topic in topics.by_id}
-            )
-            for member, parts in value.assigned.items()
-        }
-        return record.type_id, record.name, (value.generation, value.protocol, named)
+        assigned = {member: named(parts, topics) for member, parts in value.assigned.items()}
+        return record.type_id, record.name, (value.generation, value.protocol, assigned)
     fields = msgspec.to_builtins(value)
     for key, entry in fields.items():
         if isinstance(entry, list) and all(isinstance(each, dict) and "topicId" in each for each in entry):

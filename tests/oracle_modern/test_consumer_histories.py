@@ -8,9 +8,11 @@ from tests.oracle_modern.consumer_history import (
     History,
     drawn,
     foreseen_records,
+    named,
     observed_records,
     printed,
     same_answer,
+    told_by_name,
 )
 from tests.oracle_modern.histories import Step, put_down_and_taken_up, walk, where
 from tests.oracle_modern.kept import kept
@@ -33,6 +35,10 @@ def _take(history: History, step: Step, found: Counter[str]) -> None:
     if outcome is not None and outcome.answer is not None:
         found["answers"] += 1
         found["other answers"] += not same_answer(outcome.answer, step)
+        told = told_by_name(step)
+        if told is not None:
+            found["told by name"] += 1
+            found["other answers"] += named(outcome.answer.assignment or {}, history.topics) != told
     if outcome is not None and (outcome.answer is not None or step["op"]["kind"] != "request"):
         foreseen, observed = (
             foreseen_records(outcome, history.topics),
@@ -57,5 +63,6 @@ def test_a_group_is_what_kafka_has_by_its_records_and_each_answer_and_record_is_
     assert found["states"] > 1_000
     assert found["answers"] > 1_000
     assert found["other answers"] == 0
+    assert found["told by name"] > 50 or not kind.startswith("migrate")
     assert found["other batches"] == 0
     assert found["batches in another order"] <= found["batches"] / 200
