@@ -39,6 +39,19 @@ def held(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
     return frame
 
 
+def held_if_few(
+    spark: SparkSession, batches: Iterable[pa.RecordBatch], kind: StructType, most: int
+) -> DataFrame | None:
+    """Return rows as they come as such a frame; None as soon as there are more than `most`."""
+    found, count = [], 0
+    for batch in batches:
+        found.append(batch)
+        count += batch.num_rows
+        if count > most:
+            return None
+    return held(spark, pa.Table.from_batches(found, to_arrow_schema(kind)), kind)
+
+
 def rows_held(frame: DataFrame) -> pa.Table | None:
     """Return the rows that a frame was made of, if the driver gave them, so that nobody asks Spark for them."""
     return _HELD.get(frame)

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.frame import log_lines
 from jobs.frame.exit_codes import guarded
-from jobs.frame.keeping import at_hand, staged
+from jobs.frame.keeping import fetched, staged
 from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
 from jobs.jvm.storage import Storage
@@ -30,6 +30,7 @@ from jobs.settings.settings import Settings
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
+from transforms.given_rows import held
 from transforms.silver.hashing import with_hashes
 
 _WRITERS = 4
@@ -70,7 +71,8 @@ class Job:
 
     def staged(self, rows: DataFrame) -> DataFrame:
         """Return rows as they are now, without the way they came about."""
-        return at_hand(rows, _MOST_AT_HAND)[0] if self.lake.is_brief else staged(rows)
+        few = fetched(rows, _MOST_AT_HAND) if self.lake.is_brief else None
+        return staged(rows) if few is None else held(self.spark, few, rows.schema.toNullable())
 
     def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime, are_new: bool = False) -> None:
         """Add new rows to tables, stamped with the start of the run, and report how many they were.

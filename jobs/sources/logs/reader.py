@@ -12,17 +12,16 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from jobs.sources.logs.files import LogFile, Problem, read_log_file
-from transforms.given_rows import held
+from transforms.given_rows import held_if_few
 from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.lines import Run
 from transforms.loglines.entries.log4j_pattern import AUTO
@@ -98,14 +97,9 @@ def read_here(
     Returns:
         As `read`; None if there are more rows than `most`.
     """
-    found, count = [], 0
-    for share in plan(files, sys.maxsize):
-        for batch in arrow_batches(share, time_zone, layout, tuple(Wanted), keep):
-            found.append(batch)
-            count += batch.num_rows
-            if count > most:
-                return None
-    return held(spark, pa.Table.from_batches(found, to_arrow_schema(WIDE_TYPE)), WIDE_TYPE)
+    reader = LogReader(plan(files, sys.maxsize), time_zone, layout, tuple(Wanted), keep)
+    batches = chain.from_iterable(map(reader.read, reader.partitions()))
+    return held_if_few(spark, batches, WIDE_TYPE, most)
 
 
 def _share_bytes(files: Sequence[LogFile], cores: int) -> int:

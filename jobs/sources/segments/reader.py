@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 
 from jobs.sources.record_type import RECORD_TYPE
 from jobs.sources.segments.files import Range, SegmentFile, Share, plan
-from transforms.given_rows import held
+from transforms.given_rows import held_if_few
 from transforms.wire.batches import Records
 from transforms.wire.rows import LAST_MOMENT_MS
 from transforms.wire.segments import RejectedBatch, read_batches
@@ -47,13 +47,8 @@ def read(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
 def read_here(spark: SparkSession, files: Sequence[SegmentFile], most: int) -> DataFrame | None:
     """Read what `read` gives in this process, if it is no more than so many rows: none other has to be started."""
     reader = SegmentReader(files, RECORD_TYPE)
-    found, count = [], 0
-    for batch in chain.from_iterable(map(reader.read, reader.partitions())):
-        found.append(batch)
-        count += batch.num_rows
-        if count > most:
-            return None
-    return held(spark, pa.Table.from_batches(found, to_arrow_schema(RECORD_TYPE)), RECORD_TYPE)
+    batches = chain.from_iterable(map(reader.read, reader.partitions()))
+    return held_if_few(spark, batches, RECORD_TYPE, most)
 
 
 def read_rejected(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
