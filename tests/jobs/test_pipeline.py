@@ -48,7 +48,7 @@ def test_lost_tables_are_made_again_the_same(
     spark: Any, copy: Path, capture_dir: Callable[[str], Path], lake_rows: Any
 ) -> None:
     """A run that was cut off between two tables leaves the same: some are there, and no progress is noted."""
-    from tests.support.lakes import fill, rows_of
+    from tests.support.lakes import comparable, fill, rows_of
 
     for name in ("group_requests", "rejected", "assignments", "rebalance_storms"):
         spec = BY_NAME[name]
@@ -56,7 +56,7 @@ def test_lost_tables_are_made_again_the_same(
     fill(copy, capture_dir(CAPTURE))
     again = rows_of(spark, copy)
     for spec in TABLES:
-        assert _comparable(again[spec.name]) == _comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
+        assert comparable(again[spec.name]) == comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
 
 
 def test_what_comes_in_two_parts_ends_the_same(
@@ -67,7 +67,7 @@ def test_what_comes_in_two_parts_ends_the_same(
     Only the snapshots differ: there is one more of each run.
     """
     from jobs import detect_findings, ingest_logs, ingest_offsets, rebuild_timelines
-    from tests.support.lakes import arguments, rows_of
+    from tests.support.lakes import arguments, comparable, rows_of
 
     capture = capture_dir(CAPTURE)
     folders = sorted((capture / "consumer_offsets").iterdir())
@@ -83,7 +83,7 @@ def test_what_comes_in_two_parts_ends_the_same(
     rows = rows_of(spark, root)
     for spec in TABLES:
         if spec.layer.value == "gold" and spec is not REPLAY_SNAPSHOTS:
-            assert _comparable(rows[spec.name]) == _comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
+            assert comparable(rows[spec.name]) == comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
 
 
 def test_other_thresholds_give_other_findings(
@@ -157,14 +157,8 @@ def test_a_group_is_described_as_of_a_moment(
 
 def test_maintenance_changes_no_row(spark: Any, copy: Path, capture_dir: Callable[[str], Path], lake_rows: Any) -> None:
     from jobs import maintain_tables
-    from tests.support.lakes import arguments, fill, rows_of
+    from tests.support.lakes import arguments, comparable, fill, rows_of
 
     assert maintain_tables.main(arguments(copy, capture_dir(CAPTURE))) == 0
     fill(copy, capture_dir(CAPTURE))
-    assert _comparable(rows_of(spark, copy)["generations"]) == _comparable(lake_rows(CAPTURE)["generations"])
-
-
-def _comparable(rows: list[dict[str, Any]]) -> list[str]:
-    """Rows in an order of their own, without the time of the run."""
-    run = ("loaded_at", "first_seen_at", "seen_at")
-    return sorted(str(sorted((k, str(v)) for k, v in row.items() if k not in run)) for row in rows)
+    assert comparable(rows_of(spark, copy)["generations"]) == comparable(lake_rows(CAPTURE)["generations"])

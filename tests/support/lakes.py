@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
@@ -14,8 +15,11 @@ from pyspark.sql.types import TimestampType
 from jobs import run_pipeline
 from jobs.lake.lake import Lake
 from schemas.catalog import BY_NAME, TABLES
+from transforms.coordinator.state import UnknownVersionError, load
 
 CLUSTER = "test"
+OF_THE_RUN = frozenset({"loaded_at", "first_seen_at", "seen_at"})
+"""Columns that tell when something was loaded."""
 
 
 def arguments(root: Path, capture: Path) -> list[str]:
@@ -54,10 +58,28 @@ def rows_of_quality(spark: SparkSession, root: Path, name: str) -> list[dict[str
     return [row.asDict(recursive=True) for row in _in_ms(read).collect()]
 
 
-def comparable(rows: Iterable[dict[str, Any]], but: Collection[str] = ()) -> list[str]:
+def comparable(rows: Iterable[dict[str, Any]], but: Collection[str] = OF_THE_RUN) -> list[str]:
     """Return rows in an order of their own, without some columns; the order of a map's entries is none."""
     kept = ({name: value for name, value in row.items() if name not in but} for row in rows)
-    return sorted(json.dumps(row, sort_keys=True, default=lambda raw: bytes(raw).hex()) for row in kept)
+    return sorted(json.dumps(row, sort_keys=True, default=_as_text) for row in kept)
+
+
+def _as_text(raw: bytes) -> str:
+    """Return bytes as text; of a replay's state what it says, whatever order a process keeps its sets in."""
+    try:
+        return repr(_in_order(load(bytes(raw))))
+    except UnknownVersionError:
+        return bytes(raw).hex()
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return [_in_order(getattr(value, name)) for name in value.__struct_fields__]
+    if isinstance(value, dict):
+        return sorted(((_in_order(key), _in_order(each)) for key, each in value.items()), key=repr)
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(_in_order, value), key=repr)
+    return [_in_order(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def versions(spark: SparkSession, root: Path) -> dict[str, int]:
