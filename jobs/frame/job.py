@@ -21,12 +21,13 @@ from jobs.frame.report import Report
 from jobs.jvm.storage import Storage
 from jobs.lake.lake import Lake
 from jobs.quality.run_record import RunRecord
-from jobs.session.brief_queries import queries
+from jobs.session.brief_queries import FEW_BYTES, queries
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import spark_session
 from jobs.settings.command_line import Parser, parse
 from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
+from jobs.sources.extent import bytes_to_read
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
@@ -179,7 +180,9 @@ def _run(
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
         needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"
-        spark = spark_session(settings.spark, packages=[KAFKA] if needs_kafka else [])
+        size = bytes_to_read(settings, sections)
+        is_little = size is not None and size <= FEW_BYTES
+        spark = spark_session(settings.spark, packages=[KAFKA] if needs_kafka else [], is_little=is_little)
     try:
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
         lake.open()

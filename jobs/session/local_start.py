@@ -37,6 +37,12 @@ LOCAL = {
 }
 """Set for `local[…]` unless the settings' properties say otherwise: small tables, whose time goes into the driver."""
 
+LITTLE = {
+    # One thread of the first compiler costs a short run far less than two compilers, and a small heap needs no others.
+    _OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""Set before these where there is little to read: with much, the code that runs longest is worth its compiling."""
+
 PER_CORE = ("spark.sql.shuffle.partitions", "spark.sql.sources.parallelPartitionDiscovery.parallelism")
 """Set likewise, to the number of cores."""
 
@@ -56,13 +62,14 @@ class LocalStart:
     class_data: str = ""
 
 
-def prepare(conf: SparkConf, settings: SparkSettings, needed: Sequence[Package]) -> LocalStart:
+def prepare(conf: SparkConf, settings: SparkSettings, needed: Sequence[Package], is_little: bool = False) -> LocalStart:
     """Configure the JVM that `python -m` is about to start.
 
     Args:
         conf: configuration, to be completed.
         settings: what the user has set.
         needed: packages that Spark does not bring along.
+        is_little: what is to be read is little.
 
     Raises:
         SettingsError: there is no Java.
@@ -74,7 +81,7 @@ def prepare(conf: SparkConf, settings: SparkSettings, needed: Sequence[Package])
     conf.setIfMissing("spark.master", "local[*]")
     cores = _local_cores(conf.get("spark.master", "") or "")
     if cores:
-        for key, value in {**LOCAL, **dict.fromkeys(PER_CORE, str(cores))}.items():
+        for key, value in {**LOCAL, **(LITTLE if is_little else {}), **dict.fromkeys(PER_CORE, str(cores))}.items():
             conf.setIfMissing(key, value)
     if settings.log4j2:
         _add_option(conf, f"-Dlog4j2.configurationFile={Path(settings.log4j2).as_uri()}")

@@ -42,7 +42,10 @@ def is_submitted() -> bool:
 
 
 def spark_session(
-    settings: SparkSettings, app_name: str = "rebalance-analytics", packages: Sequence[Package] = ()
+    settings: SparkSettings,
+    app_name: str = "rebalance-analytics",
+    packages: Sequence[Package] = (),
+    is_little: bool = False,
 ) -> SparkSession:
     """Return the running session, or start one.
 
@@ -50,6 +53,7 @@ def spark_session(
         settings: how it is started by `python -m`.
         app_name: its name.
         packages: what it needs besides Delta.
+        is_little: what is to be read is little, so that the start counts for more than the speed.
 
     Raises:
         SettingsError: there is no Java, or the submitted session lacks a package.
@@ -61,7 +65,7 @@ def spark_session(
         return _equipped(running, needed)
     # A submitted JVM brings its configuration along; one that is yet to start has none.
     conf = SparkConf()
-    local = None if is_submitted() else prepare(conf, settings, needed)
+    local = None if is_submitted() else prepare(conf, settings, needed, is_little)
     for key, value in REQUIRED.items():
         conf.setIfMissing(key, value)
     if not conf.contains("spark.app.name"):
