@@ -13,10 +13,11 @@ from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, line_of, scope_of
 from jobs.findings.offsets import Offsets
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import at_hand
+from jobs.frame.keeping import at_hand, fetched
 from jobs.handing_over.findings import hand_over
 from jobs.handing_over.metrics_file import note_end
 from jobs.quality.gate import Batch, audited, reads_beside
+from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import without_audit
 from jobs.timelines.standing import Standing, marks, standing
 from schemas.table import TableSpec
@@ -31,6 +32,7 @@ from schemas.tables.gold import (
     STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
+from transforms.gold.findings.kernel import Few, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
@@ -66,7 +68,7 @@ def _detect(job: Job) -> None:
     if scope is None or scope.listed != []:
         found = [
             *_storms_and_bursts(job, scope, seen_until),
-            *Offsets(job, scope, before, now, _hold).found(),
+            *Offsets(job, scope, before, now, _hold, _few(job)).found(),
         ]
         _replace(job, scope, found)
     look_at_health(job, None if scope is None else scope.listed, seen_until)
@@ -97,9 +99,10 @@ def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) 
     of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
     lines = every[COORDINATOR_EVENTS]
     of_cluster[COORDINATOR_EVENTS] = lines if scope is None else scope.late(COORDINATOR_EVENTS, lines)
-    found_storms = rebalance_storms(near, storms.thresholds(), seen_until, _hold, of_cluster)
+    few = _few(job)
+    found_storms = rebalance_storms(near, storms.thresholds(), seen_until, _hold, of_cluster, few)
     found_bursts = illegal_generation_bursts(
-        near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, of_cluster
+        near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, of_cluster, few
     )
     found = [(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)]
     if scope is None:
@@ -140,6 +143,10 @@ def _replace(job: Job, scope: Scope | None, found: Sequence[tuple[TableSpec, Dat
 def _hold(rows: DataFrame) -> DataFrame | None:
     held, few = at_hand(rows, _MOST_AT_HAND)
     return None if few == [] else held
+
+
+def _few(job: Job) -> Few:
+    return (lambda rows: fetched(rows, FEW_ROWS)) if job.lake.is_brief else by_workers
 
 
 def main(argv: Sequence[str] | None = None) -> int:

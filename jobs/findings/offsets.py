@@ -15,7 +15,7 @@ from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.gold.commit_gaps import AT_REBALANCE_US, commit_gaps
 from transforms.gold.commit_gaps import KEY as GAP
 from transforms.gold.findings.commits import is_held_after, line, standing, together
-from transforms.gold.findings.kernel import GROUP, Hold
+from transforms.gold.findings.kernel import GROUP, Few, Hold
 from transforms.gold.findings.scope import Scope
 from transforms.gold.offset_rewinds import offset_rewinds
 
@@ -32,6 +32,7 @@ class Offsets:
         before: how far the last run came.
         now: how far this one comes.
         hold: keeps what findings are made of.
+        few: fetches evidence if there is little of it.
     """
 
     job: Job
@@ -39,6 +40,7 @@ class Offsets:
     before: Looked | None
     now: Looked
     hold: Hold
+    few: Few
 
     def found(self) -> Found:
         """Return the rows of the tables, of the groups of the run."""
@@ -54,6 +56,7 @@ class Offsets:
             self.job.settings.offsets.jump,
             self.job.settings.offsets.retention_ms,
             self.hold,
+            self.few,
         )
         found = [
             (OFFSET_REWINDS, self._after(rewinds, OFFSET_REWINDS, behind)),

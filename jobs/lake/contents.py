@@ -19,8 +19,9 @@ from pyspark.sql import functions as F
 from jobs.jvm.delta_log import Commit
 from jobs.lake.load_clock import iso, iso_of_micros, next_load
 from jobs.lake.notes import Notes
+from jobs.lake.signatures import cluster_of
 from jobs.lake.storage_errors import storage_errors
-from jobs.lake.tables import Tables, cluster_of
+from jobs.lake.tables import Tables
 from schemas.table import TableSpec
 
 NAME = "contents"

@@ -1,4 +1,4 @@
-"""The Delta tables of one cluster: created, read, and written so that doing it twice is doing it once.
+"""The rows of one cluster in the Delta tables: read, and written so that doing it twice is doing it once.
 
 Several writers may be at work: runs of other clusters, whose rows lie in partitions of their own, and a run of this one
 that was thought dead. An append says by a number which append of this cluster it follows (Delta's txnAppId and
@@ -7,46 +7,38 @@ txnVersion): Delta takes one append with each number, and turns away whoever loo
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
-from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, DataFrameWriter, Row, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.jvm.delta_log import Commit, DeltaLog, TableLog
-from jobs.lake.conflicts import Overtaken, retried
-from jobs.lake.rows import WRITTEN_AT, conforming, fetched, few, of_cluster
+from jobs.jvm.delta_log import Commit
+from jobs.lake.conflicts import Overtaken
+from jobs.lake.declared_tables import DeclaredTables, Guard
+from jobs.lake.rows import conforming, fetched, few, of_cluster
+from jobs.lake.signatures import signature
 from jobs.lake.small_tables import SmallTables
-from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import setting
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from transforms.errors import LakeError
 from transforms.given_rows import given
 from transforms.sql import literal, quoted
 
 T = TypeVar("T")
 
-Guard = Callable[[TableSpec], AbstractContextManager[None]]
-"""What a write to a table stands under: it lets one process in at a time where the storage cannot."""
-
 _ANY_ROWS = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 """Whether Delta refuses rows that do not fulfil the condition of those in whose place they are put."""
-
-_NOT_EMPTY = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "DELTA_MISSING_DELTA_TABLE")
-"""What Delta says of a folder with files and no commit: a stranger's, or those of whoever is creating the table."""
 
 _NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 
 
-class Tables:
-    """The tables of one cluster below one root.
+class Tables(DeclaredTables):
+    """The rows of one cluster in the tables below one root.
 
     Args:
         spark: the session.
@@ -63,65 +55,11 @@ class Tables:
     def __init__(
         self, spark: SparkSession, root: str, database: str, cluster: str, guard: Guard, folder: Path | None = None
     ) -> None:
+        small = SmallTables(spark, folder, cluster) if folder and "%" not in str(folder) else None
+        super().__init__(spark, root, database, guard, small)
         self.is_brief = False
-        self._small = SmallTables(spark, folder, cluster) if folder and "%" not in str(folder) else None
-        self._spark = spark
-        self._root = root
-        self._database = database
         self._cluster = cluster
-        self._guard = guard
         spark.conf.set(_ANY_ROWS, "false")  # a row that was not settled may be put there again as a settled one
-
-    def path(self, spec: TableSpec) -> str:
-        """Return where a table lies."""
-        return f"{self._root}/{spec.layer.value}/{spec.name}"
-
-    def log(self, spec: TableSpec) -> TableLog:
-        """Return a table's log."""
-        return self._small.log(spec) if self._small else self._delta_log(spec)
-
-    def _delta_log(self, spec: TableSpec) -> DeltaLog:
-        return DeltaLog(self._spark, self.path(spec))
-
-    def create(self, spec: TableSpec) -> bool:
-        """Create a table with the declared columns, comments and NOT NULL; tell whether it was not there."""
-        if self.log(spec).state() is not None:
-            return False
-        return self.written(spec, lambda: self._create(spec))
-
-    def is_fitting(self, spec: TableSpec) -> bool:
-        """Tell whether a table has all declared columns, and lies in the declared partitions."""
-        layout = self.log(spec).layout()
-        return layout.partitions == spec.partitions and set(spec.columns) <= set(layout.columns)
-
-    def add_columns(self, spec: TableSpec) -> None:
-        """Add the declared columns that a table of an earlier release lacks; they are null in the rows it has."""
-
-        def alter() -> None:
-            there = self.log(spec).layout().columns
-            new = [field for field in struct_type(spec) if field.name not in there]
-            added = [
-                f"{quoted(field.name)} {field.dataType.simpleString()} "
-                f"COMMENT {literal(spec.column(field.name).meaning)}"
-                for field in new
-            ]
-            if added:
-                self._spark.sql(f"ALTER TABLE delta.{quoted(self.path(spec))} ADD COLUMNS ({', '.join(added)})")
-
-        self.written(spec, alter)
-
-    def make_anew(self, spec: TableSpec) -> str:
-        """Put an empty table as it is declared in the place of one of an earlier release; return where that is now."""
-
-        def replace() -> str:
-            log = self._delta_log(spec)
-            state = log.state()
-            aside = f"{self._root}/_earlier/{spec.layer.value}/{spec.name}-{state.table_id if state else 'none'}"
-            log.move(aside)
-            self._create(spec)
-            return aside
-
-        return self.written(spec, replace)
 
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
@@ -246,11 +184,6 @@ class Tables:
 
         return self.written(spec, save)
 
-    def _small_one(self, spec: TableSpec) -> SmallTables | None:
-        """Return what writes a small table without a query, if this is one and what is to be written is little."""
-        is_small = self._small and self.is_brief and self._small.rows(spec) is not None
-        return self._small if is_small else None
-
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""
         condition = f"cluster = {literal(self._cluster)} AND ({where})"
@@ -276,35 +209,14 @@ class Tables:
 
         return self.written(spec, merge)
 
-    def written(self, spec: TableSpec, write: Callable[[], T]) -> T:
-        """Do what writes to a table, as all writes are done: under the guard, and again if another one came first."""
-        with storage_errors(spec.full_name), self._guard(spec):
-            return retried(write, spec.full_name)
+    @property
+    def _by_delta_rs(self) -> SmallTables | None:
+        """What writes without a query, if what is to be written is little."""
+        return self._small if self.is_brief else None
 
-    def _create(self, spec: TableSpec) -> bool:
-        # Rows are sought by these; least and greatest values of all others would be computed for nothing.
-        known = {*spec.columns} - {*spec.partitions}  # of which a partition has one
-        wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *WRITTEN_AT)
-        sought = [name for name in dict.fromkeys(wanted) if name in known]
-        statistics = {"delta.dataSkippingStatsColumns": ",".join(map(quoted, sought))}
-        if self._small and not self._database:
-            self._small.create(spec, statistics)
-            return True
-        builder = DeltaTable.createIfNotExists(self._spark).location(self.path(spec)).comment(spec.grain)
-        if self._database:
-            builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
-        for name, value in statistics.items():
-            builder = builder.property(name, value)
-        builder = builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions)
-        try:
-            builder.execute()
-        except AnalysisException as error:
-            if error.getCondition() not in _NOT_EMPTY:
-                raise
-            if self._delta_log(spec).is_begun():
-                raise Overtaken from error
-            raise LakeError(f"{self.path(spec)} holds files that are no Delta table: move them elsewhere") from error
-        return True
+    def _small_one(self, spec: TableSpec) -> SmallTables | None:
+        """Return what writes a table without a query, if it is small, too."""
+        return small if (small := self._by_delta_rs) and small.rows(spec) is not None else None
 
     def _append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool) -> int:
         last = self.log(spec).transaction(self._application)  # before the rows that are there are looked at
@@ -313,7 +225,7 @@ class Tables:
             return self._append(spec, rows, turn)  # may be many: straight through
         key = list(spec.key)
         new = rows.join(self.read(spec).select(key), key, "left_anti").select(rows.columns)
-        if self._small and self.is_brief:
+        if self._by_delta_rs:
             return self._append(spec, new, turn)
         new = new.persist()
         try:
@@ -327,9 +239,9 @@ class Tables:
 
     def _append(self, spec: TableSpec, rows: DataFrame, turn: int | None = None) -> int:
         """Add rows, as the write of this cluster that has a number; return how many they were."""
-        if self._small and self.is_brief:
+        if small := self._by_delta_rs:
             number = None if turn is None else (self._application, turn)
-            return self._small.append(spec, few(spec, rows, self._cluster), self._note(), number)
+            return small.append(spec, few(spec, rows, self._cluster), self._note(), number)
         append = conforming(spec, of_cluster(spec, rows, self._cluster)).write.format("delta").mode("append")
         if turn is not None:
             append = append.option("txnAppId", self._application).option("txnVersion", turn)
@@ -364,16 +276,3 @@ class Tables:
     def _noted(self, note: str) -> AbstractContextManager[None]:
         """Let what has no options of its own note with its commits what it is."""
         return setting(self._spark, _NOTE, note)
-
-
-def signature(cluster: str, write: str) -> str:
-    """Return what a commit of ours notes about itself: whose rows it changes, and which write it was."""
-    return json.dumps({"cluster": cluster, "write": write}, sort_keys=True)
-
-
-def cluster_of(commit: Commit) -> str | None:
-    """Return the cluster whose rows a commit of ours changes; None for a commit of anybody else."""
-    try:
-        return str(json.loads(commit.note)["cluster"])
-    except (ValueError, TypeError, KeyError):
-        return None

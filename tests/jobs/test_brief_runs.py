@@ -43,6 +43,7 @@ def test_a_lake_is_the_same_whether_its_rows_are_taken_for_few_or_for_many(
     fill(tmp_path / "many", capture)
     many = rows_of(spark, tmp_path / "many")
     assert many["generations"]
+    assert many["rebalance_storms"] and many["illegal_generation_bursts"]
     for table in many:
         assert comparable(few[table]) == comparable(many[table]), table
 

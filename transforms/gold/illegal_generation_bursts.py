@@ -38,9 +38,11 @@ from transforms.gold.findings.kernel import (
     FRAME,
     GROUP,
     REQUEST,
+    Few,
     Hold,
     around,
     as_it_is,
+    by_workers,
     judged,
     nothing,
     packed,
@@ -75,6 +77,7 @@ def illegal_generation_bursts(
     seen_until: float | None = None,
     hold: Hold = as_it_is,
     of_cluster: Mapping[TableSpec, DataFrame] | None = None,
+    few: Few = by_workers,
 ) -> DataFrame:
     """Find the bursts of fencing errors of all groups, and what they point to.
 
@@ -86,6 +89,7 @@ def illegal_generation_bursts(
         hold: keeps the refusals that belong to a burst.
         of_cluster: where `tables` have some groups only, those that lines are laid beside as a whole, and the brokers'
             lines.
+        few: fetches evidence if there is little of it.
 
     Returns:
         `gold.illegal_generation_bursts`, one row for each burst, as `transforms.findings.bursts.judge` has it.
@@ -121,7 +125,7 @@ def illegal_generation_bursts(
         packed(refused.select(*FINDING, *REQUEST), "refused"),
         *_beside(tables, refused, spans),
     ]
-    return judged(parts, partial(_judge, gap_ms, seen_until), ILLEGAL_GENERATION_BURSTS)
+    return judged(parts, partial(_judge, gap_ms, seen_until), ILLEGAL_GENERATION_BURSTS, few)
 
 
 def _judge(

@@ -28,9 +28,11 @@ from transforms.gold.findings.kernel import (
     FRAME,
     GROUP,
     REQUEST,
+    Few,
     Hold,
     around,
     as_it_is,
+    by_workers,
     judged,
     nothing,
     packed,
@@ -46,7 +48,11 @@ _NEAR_US = DELETED_WITHIN_MS * 1000
 
 
 def offset_rewinds(
-    tables: Mapping[TableSpec, DataFrame], jump: int, retention_ms: int, hold: Hold = as_it_is
+    tables: Mapping[TableSpec, DataFrame],
+    jump: int,
+    retention_ms: int,
+    hold: Hold = as_it_is,
+    few: Few = by_workers,
 ) -> DataFrame:
     """Find the steps of committed offsets that are worth telling.
 
@@ -55,6 +61,7 @@ def offset_rewinds(
         jump: a commit that skips more offsets than this is one.
         retention_ms: after how long without a commit offsets expire.
         hold: keeps the steps.
+        few: fetches evidence if there is little of it.
 
     Returns:
         `gold.offset_rewinds`, one row for each.
@@ -65,7 +72,7 @@ def offset_rewinds(
     known = tables[GENERATIONS].select(*GROUP).distinct().withColumn("has_generations", F.lit(True))
     steps = steps.join(known, list(GROUP), "left").fillna(False, ["has_generations"])
     parts = [packed(steps.select(*FINDING, *Step.__struct_fields__), FRAME), *_beside(tables, steps)]
-    return judged(parts, partial(_judge, retention_ms), OFFSET_REWINDS)
+    return judged(parts, partial(_judge, retention_ms), OFFSET_REWINDS, few)
 
 
 def _judge(retention_ms: int, evidence: Evidence, frame: dict[str, Any]) -> list[OffsetRewindRow]:

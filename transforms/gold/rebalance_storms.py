@@ -44,9 +44,11 @@ from transforms.gold.findings.kernel import (
     FRAME,
     GROUP,
     REQUEST,
+    Few,
     Hold,
     around,
     as_it_is,
+    by_workers,
     judged,
     nothing,
     packed,
@@ -81,6 +83,7 @@ def rebalance_storms(
     seen_until: float | None = None,
     hold: Hold = as_it_is,
     of_cluster: Mapping[TableSpec, DataFrame] | None = None,
+    few: Few = by_workers,
 ) -> DataFrame:
     """Find the rebalance storms of all groups.
 
@@ -94,6 +97,7 @@ def rebalance_storms(
         seen_until: end of the data (epoch ms); null = not known.
         hold: keeps the rebalances that belong to a storm.
         of_cluster: where `tables` have some groups only, those that lines of clients are laid beside as a whole.
+        few: fetches evidence if there is little of it.
 
     Returns:
         `gold.rebalance_storms`, one row for each storm, as `transforms.findings.storms.judge` has it.
@@ -123,7 +127,7 @@ def rebalance_storms(
         packed(spans.select(*FINDING, (next_us / 1000.0).alias("next_at")), FRAME),
         *_beside(tables, tables if of_cluster is None else of_cluster, numbered, bumps, spans),
     ]
-    return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS)
+    return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS, few)
 
 
 def _judge(

@@ -10,6 +10,7 @@ Grain of what is packed: one row of one table, given to one finding of one (clus
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
@@ -25,7 +26,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.silver import GROUP_REQUESTS
 from transforms.findings.evidence import KINDS, Evidence, Request
-from transforms.given_rows import given
+from transforms.given_rows import given, held
 
 GROUP = ("cluster", "group_id")
 FINDING = (*GROUP, "finding")
@@ -42,6 +43,9 @@ _DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KIND
 
 Hold = Callable[[DataFrame], DataFrame | None]
 """Keeps what findings are made of, which is read many times; None = there is none, so that there are no findings."""
+
+Few = Callable[[DataFrame], pa.Table | None]
+"""Fetches evidence that is judged in this process, which saves the start of another; None = there is too much of it."""
 
 Judge = Callable[[Evidence, dict[str, Any]], list[Any]]
 """Evidence, and what is known of the finding, to rows of the table of findings."""
@@ -85,12 +89,16 @@ def as_it_is(rows: DataFrame) -> DataFrame:
     return rows
 
 
+def by_workers(rows: DataFrame) -> None:
+    """Fetch nothing: a `Few` for those who leave it to Spark's workers to judge."""
+
+
 def nothing(like: DataFrame, spec: TableSpec) -> DataFrame:
     """Return a table of findings without a row."""
     return given(like.sparkSession, struct_type(spec))
 
 
-def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec) -> DataFrame:
+def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec, few: Few = by_workers) -> DataFrame:
     """Judge every finding.
 
     Args:
@@ -98,14 +106,26 @@ def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec) -> DataFra
         judge: gives the rows of one finding; sent to the workers, so it must be a function of a module or bound to
             plain values.
         spec: table of the findings.
+        few: fetches evidence if there is little of it.
 
     Returns:
         Rows of that table.
     """
     schema = struct_type(spec)
     nullable = T.StructType([T.StructField(field.name, field.dataType) for field in schema])
+    evidence = reduce(DataFrame.unionByName, parts)
+    here = few(evidence)
+    if here is None:
+        return evidence.groupBy(*FINDING).applyInArrow(_bound(judge, nullable), nullable)
+    return held(evidence.sparkSession, _judge_here(here, judge, nullable), nullable)
 
-    return reduce(DataFrame.unionByName, parts).groupBy(*FINDING).applyInArrow(_bound(judge, nullable), nullable)
+
+def _judge_here(evidence: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
+    rows: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for row, finding in enumerate(zip(*(evidence[name].to_pylist() for name in FINDING), strict=True)):
+        rows[finding].append(row)
+    told = [judge_one(evidence.take(pa.array(of_finding)), judge, schema) for of_finding in rows.values()]
+    return pa.concat_tables([to_arrow_schema(schema).empty_table(), *told])
 
 
 def _bound(judge: Judge, schema: T.StructType) -> Callable[[pa.Table], pa.Table]:
