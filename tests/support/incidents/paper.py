@@ -137,8 +137,10 @@ class Paper:
             "currentStateTimestamp": int(since),
             "members": members,
         }
-        key = key_bytes(GROUP_METADATA, {"group": self.group_id})
-        found = decode(key, value_bytes(GROUP_METADATA, value, 3))
+        self._take(at, key_bytes(GROUP_METADATA, {"group": self.group_id}), value_bytes(GROUP_METADATA, value, 3))
+
+    def _take(self, at: float, key: bytes, value: bytes) -> None:
+        found = decode(key, value)
         place = {
             "cluster": CLUSTER,
             "topic_partition_of_record": self.partition,

@@ -1,0 +1,89 @@
+"""A whole cluster: how long it takes to build its tables, and what one per cent more of evidence costs.
+
+    python -m tests.benchmarks.bench_load [--groups 10000] [--generations 100] [--scratch FOLDER]
+
+Writes what brokers would have written (`load_workload`), and runs the pipeline as a process of its own: over all but
+the last hundredth of the time; again without silver and gold, so that these are built from bronze; and with the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.load_workload import STORIES, story, write
+from tests.support.package import ROOT
+
+_STEP = re.compile(r"✓ (\w+(?: \w+)?)\s+([\d.]+) s")
+
+
+def run(root: Path) -> tuple[float, str]:
+    """Run the pipeline; return its seconds, and those of its steps."""
+    given = [
+        "--cluster=load",
+        f"--lake.root={root / 'lake'}",
+        "--offsets.kind=segments",
+        f"--offsets.path={root / 'segments'}",
+        f"--logs.path={root / 'logs'}",
+        "--logs.broker={dir}",
+    ]
+    began = time.monotonic()
+    ended = subprocess.run(
+        [sys.executable, "-m", "jobs.run_pipeline", *given], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    seconds = time.monotonic() - began
+    if ended.returncode:
+        raise SystemExit(ended.stdout[-2000:] + ended.stderr[-3000:])
+    return seconds, ", ".join(f"{name} {took}" for name, took in _STEP.findall(ended.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--groups", type=int, default=10_000)
+    parser.add_argument("--generations", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--scratch", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
+        measure(Path(folder), given.groups, given.generations, given.seed)
+
+
+def measure(root: Path, groups: int, generations: int, seed: int) -> None:
+    """Write the workload, and print what the runs take."""
+    stories = [story(number, generations, seed) for number in range(STORIES)]
+    spans = max(max(each) for each in stories) + 1
+    last = spans - max(spans // 100, 1)
+    began = time.monotonic()
+    most = write(root, stories, range(groups), range(last))
+    _say(f"{groups:,} groups: {most:,} lines and records, written in {time.monotonic() - began:.0f} s")
+    _tell("from the sources", most, *run(root))
+    for layer in ("silver", "gold"):
+        shutil.rmtree(root / "lake" / layer)
+    _tell("from bronze", most, *run(root))
+    more = write(root, stories, range(groups), range(last, spans))
+    _tell("with more", more, *run(root))
+    _tell("without news", 0, *run(root))
+
+
+def _tell(what: str, pieces: int, seconds: float, steps: str) -> None:
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    _say(
+        f"{what}: {pieces:,} pieces in {seconds:.0f} s, {pieces / seconds:,.0f}/s ({steps}); "
+        f"largest process so far {peak:,} MiB"
+    )
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""A cluster's worth of groups as brokers would have written of them: segment files, server logs and request logs.
+
+A few groups are played by seed (`tests.support.incidents`): consumers of one service, of which one or the other is
+closed and started again every few seconds. All other groups are namesakes of these: the same bytes and lines under
+another name of the same length, in the partition of `__consumer_offsets` that their own name leads to. What is written
+is cut into spans of time, as rotated logs are, so that in each file the groups stand side by side.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from aiokafka.record.default_records import DefaultRecordBatchBuilder
+
+from tests.support.incidents.paper import PARTITION_COUNT, Paper
+from tests.support.incidents.service import SECOND, a_group, a_setup
+from transforms.coordinator.kafka.java_hashing import offsets_partition
+
+STORIES = 20
+"""Groups that are played; the others are namesakes."""
+
+MEMBERS = 5
+SPAN_MS = 5 * SECOND
+"""What a log file spans."""
+
+BEGIN = 1_800_000_000_000.0
+
+_EVERY_MS, _DOWN_MS = 10 * SECOND, 5 * SECOND
+"""One member is closed so often, and down for so long: two generations each time."""
+
+_FIRST = 10
+"""Number of the first service that is played: the names of all clients are of one length."""
+
+_PARTITION = b"partition=@@"
+_BATCH_BYTES = 1 << 20
+_RECORDS_OF_A_BATCH = 10
+
+
+@dataclass
+class Written:
+    """What brokers wrote of a group in a span of time.
+
+    Attributes:
+        lines: by the name of the log.
+        records: of `__consumer_offsets`: moment, key and value.
+    """
+
+    lines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    records: list[tuple[int, bytes, bytes]] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> int:
+        """How many lines and records there are."""
+        return len(self.records) + sum(map(len, self.lines.values()))
+
+
+class RawPaper(Paper):
+    """The evidence of one group as it lies on brokers' disks: nothing of it is read."""
+
+    def __init__(self, group_id: str) -> None:
+        super().__init__(group_id)
+        self.written: dict[int, Written] = defaultdict(Written)
+
+    def _read(self, text: str, at: float, file: str, broker: str | None) -> None:
+        if broker is not None:
+            said = text.replace(f"partition={self.partition}", _PARTITION.decode(), 1)
+            self._at(at).lines[Path(file).name].append(said)
+
+    def _take(self, at: float, key: bytes, value: bytes) -> None:
+        self._at(at).records.append((int(at), key, value))
+
+    def _at(self, at: float) -> Written:
+        return self.written[int(at - BEGIN) // SPAN_MS]
+
+
+def story(number: int, generations: int, seed: int) -> dict[int, Written]:
+    """Play a group of about as many generations; return what was written of it, by span."""
+    random = Random(f"{seed}/{number}")
+    setup = a_setup(random, session_ms=10 * SECOND, commit_ms=30 * SECOND)
+    group, _ = a_group("load", _FIRST + number, random, MEMBERS, setup, BEGIN)
+    group.world.group_id, paper = name(number, 0), RawPaper(name(number, 0))
+    group.world.paper = paper
+    at = BEGIN + 2 * _EVERY_MS
+    for _ in range(generations // 2):
+        member = random.choice(group.members)
+        group.at(at, member.close)
+        group.at(at + _DOWN_MS, member.start)
+        at += _EVERY_MS * random.uniform(0.9, 1.1)
+    group.world.run(at)
+    return paper.written
+
+
+def name(number: int, namesake: int) -> str:
+    """Return a group's name; all are of one length."""
+    return f"load-{number:02d}-{namesake:06d}"
+
+
+def _renamed(raw: bytes, of: int, namesake: int) -> bytes:
+    """Return bytes of a story as those of a namesake, whose clients have names of their own, too."""
+    client = b"svc-%d-" % (_FIRST + of)
+    return raw.replace(name(of, 0).encode(), name(of, namesake).encode()).replace(client, b"%06d-" % namesake)
+
+
+def write(root: Path, stories: list[dict[int, Written]], groups: range, spans: Iterable[int]) -> int:
+    """Write what there is of some groups in some spans, below a folder; return how many lines and records these are."""
+    logs = root / "logs" / "1"
+    logs.mkdir(parents=True, exist_ok=True)
+    return sum(_write_span(root, logs, stories, groups, span) for span in spans)
+
+
+def _write_span(root: Path, logs: Path, stories: list[dict[int, Written]], groups: range, span: int) -> int:
+    pieces, partitions = 0, defaultdict[int, list[tuple[int, bytes, bytes]]](list)
+    texts: list[dict[str, str]] = []
+    for each in stories:
+        texts.append({log: "\n".join(lines) + "\n" for log, lines in each[span].lines.items()})
+    files = {log: (logs / f"{log}.{span:06d}").open("wb") for log in ("server.log", "kafka-request.log")}
+    for number in groups:
+        of, namesake = number % len(stories), number // len(stories)
+        partition = offsets_partition(name(of, namesake), PARTITION_COUNT)
+        for log, text in texts[of].items():
+            files[log].write(_renamed(text.encode(), of, namesake).replace(_PARTITION, b"partition=%d" % partition))
+        partitions[partition] += [
+            (at, _renamed(key, of, namesake), _renamed(value, of, namesake))
+            for at, key, value in stories[of][span].records
+        ]
+        pieces += stories[of][span].pieces
+    for file in files.values():
+        file.close()
+    for partition, records in partitions.items():
+        _append(root / "segments" / f"__consumer_offsets-{partition}", sorted(records, key=lambda record: record[0]))
+    return pieces
+
+
+def _append(folder: Path, records: list[tuple[int, bytes, bytes]]) -> None:
+    """Append records to the segment of a partition, some to a batch."""
+    folder.mkdir(parents=True, exist_ok=True)
+    counted, segment = folder / "count", folder / f"{0:020d}.log"
+    offset = int(counted.read_text()) if counted.exists() else 0
+    counted.write_text(str(offset + len(records)))
+    with segment.open("ab", buffering=1 << 20) as out:
+        for start in range(0, len(records), _RECORDS_OF_A_BATCH):
+            builder = DefaultRecordBatchBuilder(2, 0, 0, -1, -1, -1, _BATCH_BYTES)
+            for index, (at, key, value) in enumerate(records[start : start + _RECORDS_OF_A_BATCH]):
+                builder.append(index, at, key, value, [])
+            out.write(struct.pack(">q", offset + start) + bytes(builder.build())[8:])
