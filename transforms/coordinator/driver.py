@@ -16,9 +16,15 @@ from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.coordinator.evidence.waiting import Waiting
 from transforms.coordinator.timeline.lives import Lives
 
+TAKE_EVERY_MS = 10_000.0
+"""How much evidence that tells nothing ahead is left to be taken at one go; what waits must not grow with history."""
+
 
 class Walk(Protocol):
     """A group on its way through the evidence, by the rules of its protocol."""
+
+    def tells_ahead(self, item: Item) -> bool:
+        """Whether a piece of evidence that is seen tells anything of its neighbours in time; the many do not."""
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet."""
@@ -52,20 +58,22 @@ class Driver:
         self._waiting = waiting
         self._lives = lives
         self._walk = walk
+        self._take_at_once = walk.take_at_once
 
     def see(self, evidence: Iterable[Item]) -> None:
         """Take in the next pieces of evidence, and take what they have let grow old enough."""
-        waiting, notice = self._waiting, self._walk.notice
-        append, next_at, at = waiting.items.append, waiting.next_at(), waiting.front
+        waiting, tells_ahead, notice = self._waiting, self._walk.tells_ahead, self._walk.notice
+        append, at, take_at = waiting.items.append, waiting.front, -inf
         for item in evidence:
             at = item.at
-            if next_at < at - LOOK_AHEAD_MS:
-                self._take(at - LOOK_AHEAD_MS)
-                next_at = waiting.next_at()
-            notice(item)
+            is_telling = tells_ahead(item)
+            if is_telling or at > take_at:
+                self._take(at - LOOK_AHEAD_MS)  # by what had been seen
+                take_at = at + TAKE_EVERY_MS
+                if is_telling:
+                    notice(item)
             append(item)
-            if next_at == inf:
-                next_at = at
+        self._take(at - LOOK_AHEAD_MS)
         waiting.front = at
 
     def take_until(self, horizon: float) -> None:
@@ -78,14 +86,17 @@ class Driver:
         self._walk.settle(inf)
 
     def _take(self, before: float) -> None:
-        walk, waiting, lives = self._walk, self._waiting, self._lives
-        take_at_once = walk.take_at_once
-        for item in waiting.until(before):
-            if not take_at_once(item):
-                walk.let_time_pass(item.at)
-                if walk.comes_too_early(item):
-                    waiting.put_off(item)
-                    continue
-                walk.take(item)
-            if item.at >= lives.settle_at:
-                walk.settle(item.at)
+        take_at_once, lives = self._take_at_once, self._lives
+        for item in self._waiting.until(before):
+            if (take_at_once(item) or self._takes(item)) and item.at >= lives.settle_at:
+                self._walk.settle(item.at)
+
+    def _takes(self, item: Item) -> bool:
+        """Take a piece of evidence, unless it comes too early: then it is put off."""
+        walk = self._walk
+        walk.let_time_pass(item.at)
+        if walk.comes_too_early(item):
+            self._waiting.put_off(item)
+            return False
+        walk.take(item)
+        return True

@@ -30,7 +30,7 @@ from transforms.coordinator.evidence.tolerances import (
     SLOW_APPEND_MS,
 )
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.apis import CLASSIC_APIS, UNCHANGING_APIS
+from transforms.coordinator.kafka.apis import CLASSIC_APIS, MODERN_HEARTBEATS
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.topics import NO_TOPICS
 from transforms.coordinator.modern.world import World, settings_of
@@ -46,6 +46,9 @@ _TYPE_OF_HEARTBEAT = {
     "ShareGroupHeartbeat": "share",
     "StreamsGroupHeartbeat": "streams",
 }
+
+_TELLING_APIS = MODERN_HEARTBEATS | {"JoinGroup"}
+"""Requests that tell of their neighbours in time; any tells when the request log begins, if it is the first."""
 
 _OF_CLASSIC_GROUPS = frozenset({"preparing_rebalance", "stabilized", "group_empty", "group_converted"})
 
@@ -75,15 +78,20 @@ class GroupWalk:
         self._near = Neighbourhood(state, self._courses, self._ahead, self._past)
         self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
         """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+        self.let_time_pass: Callable[[float], None] = self._classic.let_time_pass
+        """Let the timers run out that are due before something that is about to be taken."""
+
+    def tells_ahead(self, item: Item) -> bool:
+        """Whether a piece of evidence that is seen tells anything of its neighbours in time; the many do not."""
+        row = item.request
+        if row is None:
+            return True
+        return (row.api in _TELLING_APIS or self._presence.heard_from == inf) and item.kind is REQUEST
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
-        row = item.request
-        if row is not None:
-            # Of the many nothing but the first tells anything.
-            is_telling = row.api not in UNCHANGING_APIS or self._presence.heard_from == inf
-            if is_telling and item.kind is REQUEST:
-                self._classic.notice_request(item, row)
+        if item.request is not None:
+            self._classic.notice_request(item, item.request)
         elif item.line is not None:
             if item.line.group_id is not None:
                 self._state.modern.told.notice(item.line)
@@ -100,14 +108,11 @@ class GroupWalk:
         if item.record is not None:
             self._classic.notice_record(item.record)
 
-    def let_time_pass(self, until: float) -> None:
-        """Let the timers run out that are due before something that is about to be taken."""
-        self._sink.now = until
-        self._classic.let_time_pass(until)
-
     def comes_too_early(self, item: Item) -> bool:
         """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
         row = item.request
+        if self._is_plainly_classic(row):
+            return self._classic.comes_too_early(item)
         if row is None:
             if self._is_of_classic_group_to_come(item):
                 return item.holds < _HOLDS_OF_A_CONVERSION
@@ -117,6 +122,10 @@ class GroupWalk:
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
+
+    def _is_plainly_classic(self, row: GroupRequestRow | None) -> bool:
+        """Whether nothing tells, by now, that the group ever was one of epochs."""
+        return not self._courses and not self._ahead and (row is None or row.api not in _TYPE_OF_HEARTBEAT)
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""
@@ -131,7 +140,9 @@ class GroupWalk:
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
         row = item.request
-        if row is not None:
+        if self._is_plainly_classic(row):
+            self._classic.take(item)
+        elif row is not None:
             if item.kind is not REQUEST or not self._take_request(item, row):
                 self._classic.take(item)
         elif item.modern:

@@ -30,11 +30,6 @@ class Waiting(Struct, array_like=True):
     count: int = 0
     front: float = -inf
 
-    def next_at(self) -> float:
-        """When the next piece of evidence stands; infinite where there is none."""
-        at = self.items[self.position].at if self.position < len(self.items) else inf
-        return min(at, self.held[0][0][0]) if self.held else at
-
     def until(self, before: float = inf) -> Iterator[Item]:
         """Give out, one by one, what stands before a moment; what is put off meanwhile too, when its turn comes."""
         items = self.items

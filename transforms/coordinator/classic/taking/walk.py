@@ -152,7 +152,7 @@ class ClassicWalk:
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
-        self._course.sink.now = until
+        self._course.sink.now = self._sink.now = until
         group = self._machine.present
         if group is not None and group.timers.none_before <= until:
             while self._let_timer_run_out(until):
