@@ -57,7 +57,8 @@ def is_unreplicated(exchange: Observed, commit_timeout_ms: int) -> bool:
 
 def observed_of(handled_at: float, row: GroupRequestRow) -> Observed:
     """Return what is observed of a request that was handled at a moment."""
-    return Observed(*_observed(handled_at, row))
+    error = observed_error(row)
+    return Observed(handled_at, row.answered_at, error, _told(row, error), row.parked_ms or 0.0, row)
 
 
 def exchange_of(item: Item) -> Exchange:
@@ -81,13 +82,12 @@ def second_exchange_of(item: Item) -> Exchange | None:
 
 
 def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:
-    return Exchange(*_observed(handled_at, row), _REQUEST_OF_API.get(row.api, _plain)(token, row))
+    error, request = observed_error(row), _REQUEST_OF_API.get(row.api, _plain)(token, row)
+    return Exchange(handled_at, row.answered_at, error, _told(row, error), row.parked_ms or 0.0, row, request)
 
 
-def _observed(handled_at: float, row: GroupRequestRow) -> tuple[float, float, int, int | None, float, GroupRequestRow]:
-    error = observed_error(row)
-    told = row.answered_generation if row.api in _TELLING_APIS and not error else None
-    return handled_at, row.answered_at, error, told, row.parked_ms or 0.0, row
+def _told(row: GroupRequestRow, error: int) -> int | None:
+    return row.answered_generation if row.api in _TELLING_APIS and not error else None
 
 
 _TELLING_APIS = MODERN_HEARTBEATS | {"JoinGroup"}

@@ -15,56 +15,58 @@ from transforms.coordinator.classic.machine.moves import bring_to
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import end_join
-from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.exchanges import Observed, exchange_of
+from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.states import COMPLETING, PREPARING
 from transforms.coordinator.timeline.audit import WHY_OWN_ANSWER, WHY_STORE_FAILED
 
 
-def take(course: Course, exchange: Exchange) -> None:
+def take(course: Course, item: Item, answer: Observed) -> None:
     """Take an answer that proves something, at the time it was sent."""
     if course.presence.is_modern:
         return
-    if exchange.request.api == "JoinGroup":
-        _join_answered(course, exchange)
-    elif exchange.observed_error == Error.NONE:
-        _sync_answered(course, exchange)
+    if answer.row.api == "JoinGroup":
+        _join_answered(course, item, answer)
+    elif answer.observed_error == Error.NONE:
+        _sync_answered(course, item, answer)
     else:
-        _store_failed(course, exchange)
+        _store_failed(course, answer)
 
 
-def _join_answered(course: Course, exchange: Exchange) -> None:
-    generation = exchange.observed_generation
+def _join_answered(course: Course, item: Item, answer: Observed) -> None:
+    generation = answer.observed_generation
     if generation is None:
         return
     group = course.machine.present
     if group is not None and group.state is PREPARING and group.generation + 1 == generation:
-        _mark_own_answer(course, exchange)
-        end_join(course.machine, exchange.answered_at, Source.ANSWER)
-    elif exchange.row.answered_members and (not course.presence.has_other_evidence or not course.is_known):
-        _resync_to_answer(course, exchange, generation)
-    _lead_as_told(course, exchange, generation)
+        _mark_own_answer(course, item)
+        end_join(course.machine, answer.answered_at, Source.ANSWER)
+    elif answer.row.answered_members and (not course.presence.has_other_evidence or not course.is_known):
+        _resync_to_answer(course, item, answer, generation)
+    _lead_as_told(course, answer, generation)
     row = course.lives.of_generation(generation).generation(generation)
-    row.joined(exchange.answered_at)
-    if exchange.row.answered_members:
-        observe.leader_told(row, exchange)
+    row.joined(answer.answered_at)
+    if answer.row.answered_members:
+        observe.leader_told(row, answer)
 
 
-def _lead_as_told(course: Course, exchange: Exchange, generation: int) -> None:
+def _lead_as_told(course: Course, answer: Observed, generation: int) -> None:
     """Of two that joined an Empty group in one moment, either may have been the first, who leads: answers tell."""
-    group, leader = course.machine.present, exchange.row.answered_leader
+    group, leader = course.machine.present, answer.row.answered_leader
     if group is None or group.state is not COMPLETING or group.generation != generation:
         return
     if group.is_known and leader in group.members:
         group.leader = leader
 
 
-def _resync_to_answer(course: Course, exchange: Exchange, generation: int) -> None:
+def _resync_to_answer(course: Course, item: Item, answer: Observed, generation: int) -> None:
     """With nothing else to go by, a leader's answer shows the whole group."""
-    group, row, request = course.machine.present, exchange.row, exchange.request
+    group, row = course.machine.present, answer.row
     if group is not None and group.is_known and group.generation >= generation:
         return
+    request = exchange_of(item).request
     members = [
         Member(
             member_id=entry.member_id,
@@ -78,44 +80,49 @@ def _resync_to_answer(course: Course, exchange: Exchange, generation: int) -> No
         )
         for entry in row.answered_members or ()
     ]
-    cause = Cause(exchange.answered_at, source=Source.ANSWER)
+    cause = Cause(answer.answered_at, source=Source.ANSWER)
     bring_to(course.machine, COMPLETING, generation, cause, members)
     group = course.machine.group
     group.leader, group.protocol, group.protocol_type = row.answered_leader, row.answered_protocol, row.protocol_type
     course.forget_parked()
 
 
-def _sync_answered(course: Course, exchange: Exchange) -> None:
-    generation, group = exchange.request.generation, course.machine.present
+def _sync_answered(course: Course, item: Item, answer: Observed) -> None:
+    generation, group = _generation_of(answer), course.machine.present
     row = course.lives.of_generation(generation).generation(generation)
-    is_denied = row.assigned_at is None and course.witnesses.denies_assignment(generation, exchange.answered_at)
+    is_denied = row.assigned_at is None and course.witnesses.denies_assignment(generation, answer.answered_at)
     if not is_denied and group is not None and group.generation == generation and group.state is COMPLETING:
-        _mark_own_answer(course, exchange)
-        group.pending_syncs.pop(exchange.request.member_id, None)
-        cause = Cause(exchange.answered_at, source=Source.ANSWER)
+        _mark_own_answer(course, item)
+        group.pending_syncs.pop(answer.row.member_id or "", None)
+        cause = Cause(answer.answered_at, source=Source.ANSWER)
         course.machine.apply(Event.ASSIGNMENT_STORED, cause)
         row = course.lives.of_generation(generation).generation(generation)
-    observe.member_told(row, exchange)
+    observe.member_told(row, answer)
 
 
-def _store_failed(course: Course, exchange: Exchange) -> None:
+def _store_failed(course: Course, answer: Observed) -> None:
     """The assignment could not be stored: whoever waited for it got the error, and the group prepares again.
 
     That an append fails cannot be foreseen (GroupMetadataManager.classicGroupSyncToClassicGroup).
     """
     group, machine = course.machine.present, course.machine
-    if group is None or group.state is not COMPLETING or group.generation != exchange.request.generation:
+    if group is None or group.state is not COMPLETING or group.generation != _generation_of(answer):
         return
     for member in list(group.members.values()):
         verdict = course.audit.verdicts.get(member.parked_sync or 0)
         if verdict is not None:
             verdict.why = WHY_STORE_FAILED
         group.put(replace(member, parked_sync=None))
-    cause = Cause(exchange.answered_at, None, (group.leader or "",), Source.ANSWER)
+    cause = Cause(answer.answered_at, None, (group.leader or "",), Source.ANSWER)
     machine.apply(Event.ASSIGNMENT_STORE_FAILED, cause)
 
 
-def _mark_own_answer(course: Course, exchange: Exchange) -> None:
-    verdict = course.audit.verdicts.get(exchange.request.token)
+def _generation_of(answer: Observed) -> int:
+    """Generation of a SyncGroup; -1 where the log has none."""
+    return -1 if answer.row.generation is None else answer.row.generation
+
+
+def _mark_own_answer(course: Course, item: Item) -> None:
+    verdict = course.audit.verdicts.get(item.token)
     if verdict is not None and verdict.predicted_error is None:
         verdict.use_answer(WHY_OWN_ANSWER)

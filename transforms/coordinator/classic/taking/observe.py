@@ -11,7 +11,7 @@ from schemas.rows import GroupMetadataRow, SentAssignment, StoredMember
 from transforms.coordinator.classic.machine.events import Event, Gone, Joined, Moved
 from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
-from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.sources import ANSWER, BROKER_LOG, REQUEST_LOG, Authority, Source
 from transforms.coordinator.kafka.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
@@ -147,9 +147,9 @@ def replaced_in_generation(row: GenerationFacts, output: Joined, group: Group) -
 # --- what answers tell ---------------------------------------------------------------------------------------------
 
 
-def leader_told(row: GenerationFacts, exchange: Exchange) -> None:
+def leader_told(row: GenerationFacts, observed: Observed) -> None:
     """Take the members that the answer of a leader's JoinGroup lists."""
-    answer = exchange.row
+    answer = observed.row
     row.learn_choice(
         Source.ANSWER,
         leader=answer.answered_leader,
@@ -174,14 +174,14 @@ def leader_told(row: GenerationFacts, exchange: Exchange) -> None:
         row.learn_members(Source.ANSWER, members)
 
 
-def member_told(row: GenerationFacts, exchange: Exchange) -> None:
+def member_told(row: GenerationFacts, observed: Observed) -> None:
     """Take the assignment that the answer of a SyncGroup tells a member."""
-    member_id = exchange.request.member_id
-    row.told.setdefault(member_id, exchange.answered_at)
+    member_id = observed.row.member_id or ""
+    row.told.setdefault(member_id, observed.answered_at)
     row.sources.add(ANSWER)
     member = row.members.get(member_id)
     if member is not None and member.assigned is None:
-        member.assigned = _pairs_of(row, exchange.row.answered_assignment)
+        member.assigned = _pairs_of(row, observed.row.answered_assignment)
 
 
 def _pairs_of(row: GenerationFacts, raw: bytes | None) -> Pairs | None:

@@ -26,8 +26,8 @@ from transforms.coordinator.classic.taking.holds import comes_too_early
 from transforms.coordinator.classic.taking.homes import is_at_home
 from transforms.coordinator.classic.taking.many import Many
 from transforms.coordinator.classic.taking.state import ClassicState
-from transforms.coordinator.evidence.exchanges import exchange_of
-from transforms.coordinator.evidence.items import ANSWER, REQUEST, Item
+from transforms.coordinator.evidence.exchanges import observed_of
+from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
 from transforms.coordinator.evidence.sources import BROKER_LOG, OFFSETS, Source
 from transforms.coordinator.evidence.tolerances import (
@@ -167,9 +167,9 @@ class ClassicWalk:
         course = self._course
         if item.kind is REQUEST:
             requests.take(course, item)
-        elif item.kind is ANSWER:
-            exchange = exchange_of(item)
-            course.let(exchange.answered_at, partial(answers.take, course, exchange))
+        elif item.request is not None:
+            answer = observed_of(item.handled_at, item.request)
+            course.let(answer.answered_at, partial(answers.take, course, item, answer))
         elif item.record is not None:
             record, at = item.record, item.record.recorded_at or 0.0
             if is_at_home(course, record.topic_partition_of_record, at, OFFSETS):
