@@ -111,8 +111,8 @@ class Brokers(Struct, array_like=True):
         """Take what a line tells of its broker."""
         broker = self._broker(row.broker)
         if row.dialect is not None:
-            broker.spoken[row.dialect] = broker.spoken.get(row.dialect, 0) + 1
-            if len(broker.spoken) > 1 or broker.spoken[row.dialect] == 1:
+            count = broker.spoken[row.dialect] = broker.spoken.get(row.dialect, 0) + 1
+            if count == 1 or len(broker.spoken) > 1:
                 self.settings.clear()
         if row.event == "broker_version":
             broker.take_build(row.attributes or {})

@@ -172,8 +172,13 @@ class Group(Struct, array_like=True):
             return bool(protocol_type) and bool(protocols)
         if self.protocol_type != protocol_type:
             return False
-        members = self.members.values()
-        return any(False not in [member.offers(name) for member in members] for name, _ in protocols)
+        for name, _ in protocols:
+            for member in self.members.values():
+                if not member.offers(name):
+                    break
+            else:
+                return True
+        return False
 
     def vote(self, instead: Member | None = None) -> str | None:
         """Return the protocol that the members elect (ClassicGroup.selectProtocol).
@@ -185,10 +190,11 @@ class Group(Struct, array_like=True):
         voters = [member for member in members.values() if not member.is_partial]
         if not voters:
             return self.protocol if members else None
-        candidates = set.intersection(*({name for name, _ in member.protocols} for member in voters))
+        offered = [[name for name, _ in member.protocols] for member in voters]
+        candidates = set(offered[0]).intersection(*offered[1:])
         votes: dict[str, int] = {}
-        for member in voters:
-            choice = next((name for name, _ in member.protocols if name in candidates), None)
+        for names in offered:
+            choice = next((name for name in names if name in candidates), None)
             if choice is not None:
                 votes[choice] = votes.get(choice, 0) + 1
         order = vote_order(votes, self.map_kind)
@@ -246,8 +252,8 @@ def view(group: Group | None) -> Group | None:
         group.protocol,
         group.leader,
         group.is_known,
-        dict(group.members),
-        dict(group.static_members),
+        group.members.copy(),
+        group.static_members.copy(),
         group.largest,
-        dict(group.pending_joins),
+        group.pending_joins.copy(),
     )

@@ -204,13 +204,18 @@ def _handle(course: Course, verdict: Verdict) -> None:
 
 
 def _was_unstored(course: Course, exchange: Exchange) -> bool:
-    """Whether a request waited for the log, and its answer shows that it waited in vain."""
+    """Whether a request waited for the log, and its answer shows that it waited in vain.
+
+    What is stored is the leader's assignment, and the new id of a static member that joins without its old one.
+    """
     if exchange.parked_ms <= STORE_MS:
         return False
     if exchange.request.api == "SyncGroup":
         return exchange.observed_error != Error.NONE
     group, told = course.machine.present, exchange.observed_generation
-    return exchange.request.api == "JoinGroup" and group is not None and (told is None or told > group.generation)
+    if exchange.request.api != "JoinGroup" or exchange.request.group_instance_id is None or group is None:
+        return False
+    return not exchange.request.member_id and (told is None or told > group.generation)
 
 
 def _note_reasons(course: Course, exchange: Exchange) -> None:
