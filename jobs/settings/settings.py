@@ -150,7 +150,7 @@ class BurstSettings(Section):
     """From when on fencing errors are a burst."""
 
     gap_ms: Number = Field(30_000, ge=0, description="longest pause inside a burst, in milliseconds")
-    min_errors: Number = Field(5, ge=1, description="errors that make a burst")
+    min_errors: Number = Field(5, ge=1, description="errors that make a burst; one UNRELEASED_INSTANCE_ID does")
 
 
 class RetentionSettings(Section):

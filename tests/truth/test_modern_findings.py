@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,9 +16,9 @@ from schemas.kafka_errors import error_name
 from schemas.table import TableSpec
 from schemas.tables.silver import CLIENT_EVENTS
 from schemas.words import FENCING_ERRORS
-from tests.support.captures import MODERN, MODERN_CHAOTIC
+from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER
 from tests.support.frames import to_frame, to_rows
-from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_of
+from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_by_error
 from tests.unit.findings import pure
 from transforms.findings.sentences import times
 from transforms.findings.storms.limits import StormLimits, Thresholds
@@ -91,16 +92,52 @@ def test_bursts_are_those_that_the_clients_felt(name: str, pure_tables: Any, cap
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row in pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS):
         found[row["group_id"], row["error"]].append(row["error_count"])
-    expected = {key: [run.count for run in bursts_of(of, GAP_MS, MIN_ERRORS)] for key, of in felt.items()}
-    assert found == {key: runs for key, runs in expected.items() if runs}
-    assert {error for _, error in found} >= {"STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"}
-    assert ("UNRELEASED_INSTANCE_ID" in {error for _, error in found}) == (name in MODERN_CHAOTIC)
+    assert found == {key: [run.count for run in runs] for key, runs in bursts_by_error(felt).items()}
+    assert {error for _, error in found} >= {
+        "STALE_MEMBER_EPOCH",
+        "FENCED_MEMBER_EPOCH",
+        "UNKNOWN_MEMBER_ID",
+        "UNRELEASED_INSTANCE_ID",
+    }
+
+
+HELD_BY = re.compile(r"instance id (\S+) cannot join the group because the instance id is owned by (\S+) member")
+TOLD_HOLDER = re.compile(r"(\S+) was held by (?:member (\S+)|the same member)")
+
+
+@pytest.mark.parametrize("name", [*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC])
+def test_who_held_an_instance_is_who_the_broker_named_to_those_it_kept_out(
+    name: str, pure_tables: Any, capture_dir: Any
+) -> None:
+    refused = [line for line in _told(capture_dir(name)) if line.get("error") == 111]
+    found = [row for row in pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS) if row["error"] == error_name(111)]
+    assert sum(row["error_count"] for row in found) == len(refused)
+    for row in found:
+        near = (row["started_at"] - 500, row["ended_at"] + 500)
+        mine = [line for line in refused if line["group"] == row["group_id"]]
+        mine = [line for line in mine if near[0] <= line["t1"] * 1000 <= near[1]]
+        named = {HELD_BY.search(line["error_message"]).groups() for line in mine}
+        told = {(instance, member) for instance, member in TOLD_HOLDER.findall(row["advice"])}
+        assert {pair for pair in told if pair[1]} <= named
+        assert {instance for instance, _ in told} == {instance for instance, _ in named}
+
+
+@pytest.mark.parametrize("name", [*MODERN, *MODERN_EARLIER])
+def test_who_comes_back_after_a_crash_is_told_that_nobody_gave_the_instance_back(
+    name: str, pure_tables: Any, capture_dir: Any
+) -> None:
+    crashed = {line["member"] for line in _told(capture_dir(name)) if line["api"] == "_end" and line["how"] == "crash"}
+    (row,) = (r for r in pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS) if r["error"] == error_name(111))
+    assert row["suspected_cause"] == "unreleased_instance"
+    (_, first), *_ = TOLD_HOLDER.findall(row["advice"])
+    assert first in crashed
+    assert f"member {first} of " in row["advice"] and "until its session ended at" in row["advice"]
 
 
 @pytest.mark.parametrize("name", MODERN)
 def test_who_goes_on_under_an_old_epoch_is_a_zombie(name: str, pure_tables: Any) -> None:
     found = pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS)
-    assert {row["group_id"] for row in found} == {"fraud-zombie"}
+    assert {row["group_id"] for row in found if row["error"] != error_name(111)} == {"fraud-zombie"}
     longest = max((row for row in found if row["error"] == "STALE_MEMBER_EPOCH"), key=lambda row: row["error_count"])
     fenced = [row for row in found if row["error"] == "FENCED_MEMBER_EPOCH"]
     assert {row["suspected_cause"] for row in (longest, *fenced)} == {"zombie"}
