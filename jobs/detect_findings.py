@@ -1,4 +1,4 @@
-"""Finds storms, bursts, and offsets that go astray, in the groups with news; does nothing if there are none."""
+"""Finds storms, bursts, slow revokers and lost offsets in the groups with news; does nothing if there are none."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from schemas.tables.gold import (
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
+    RECONCILIATIONS,
+    SLOW_REVOKERS,
     STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
@@ -38,6 +40,7 @@ from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
+from transforms.gold.slow_revokers import slow_revokers
 from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
@@ -82,13 +85,14 @@ def _now(job: Job, replayed: Standing | None) -> Looked:
         "bursts": settings.bursts.model_dump(),
         "offsets": {"jump": settings.offsets.jump, "retention_ms": settings.offsets.retention_ms},
         "commits": settings.commits.model_dump(),
+        "revocations": settings.revocations.model_dump(),
     }
     loaded = job.lake.contents.newest_load(LOADED)
     return Looked(how=how, marks=without_audit(marks(job)), loaded=dict(loaded), line=line_of(replayed))
 
 
 def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) -> list[tuple[TableSpec, DataFrame]]:
-    """Return storms and bursts of the groups of a run, those that stay as they are among them."""
+    """Return storms, bursts and slow revokers of the groups of a run, those that stay as they are among them."""
     storms, bursts = job.settings.storms, job.settings.bursts
     every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}
     if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
@@ -105,6 +109,9 @@ def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) 
         near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, of_cluster, few
     )
     found = [(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)]
+    if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):
+        slow_ms = job.settings.revocations.slow_ms
+        found.append((SLOW_REVOKERS, slow_revokers(near | far, slow_ms, seen_until, _hold, few)))
     if scope is None:
         return found
     return [

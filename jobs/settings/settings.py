@@ -171,6 +171,12 @@ class CommitSettings(Section):
     silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
 
 
+class RevocationSettings(Section):
+    """How long members of consumer and streams groups may take to give up what was taken from them."""
+
+    slow_ms: Number = Field(30_000, ge=1, description="from so long on a member that does not is a slow revoker")
+
+
 class QualitySettings(Section):
     """From when on shares, silences and clocks are a matter of quality."""
 
@@ -252,6 +258,7 @@ class Settings(BaseSettings):
     bursts: BurstSettings = BurstSettings()
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
+    revocations: RevocationSettings = RevocationSettings()
     quality: QualitySettings = QualitySettings()
     findings: FindingsSettings = FindingsSettings()
     privacy: PrivacySettings = PrivacySettings()

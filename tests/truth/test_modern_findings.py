@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from schemas.kafka_errors import error_name
 from schemas.table import TableSpec
 from schemas.tables.silver import CLIENT_EVENTS
-from schemas.words import FENCING_ERRORS
+from schemas.words import FENCING_ERRORS, UNREVOKED
 from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER
 from tests.support.frames import to_frame, to_rows
 from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_by_error
@@ -26,6 +26,8 @@ from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
+from transforms.gold.slow_revokers import READ as READ_FOR_REVOKERS
+from transforms.gold.slow_revokers import slow_revokers
 
 Row = dict[str, Any]
 
@@ -66,6 +68,29 @@ def test_who_never_gave_partitions_up_was_fenced_as_often_as_its_application_los
     assert {line["name"] for line in stuck} == {"etl-slow-stuck"}
     storm = next(row for row in pure.storms(pure_tables(name), THRESHOLDS) if row["group_id"] == "etl-slow")
     assert f"etl-slow-stuck on /127.0.0.1 never gave them up and was fenced {times(len(stuck))}" in storm["advice"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", MODERN)
+def test_who_gives_partitions_up_late_is_found_without_any_storm(
+    name: str, pure_tables: Any, capture_dir: Any, spark: Any
+) -> None:
+    tables = pure_tables(name)
+    frames = {spec: to_frame(spark, spec, tables[spec.name]) for spec in READ_FOR_REVOKERS}
+    found = to_rows(slow_revokers(frames, 2_000))
+    waits = [row for row in tables["reconciliations"] if row["state"] in UNREVOKED and row["to_at"] is not None]
+    long = [row for row in waits if row["to_at"] - row["from_at"] >= 2_000]
+    assert {(row["member_id"], row["started_at"], row["held_up_ms"]) for row in found} == {
+        (row["member_id"], row["from_at"], row["to_at"] - row["from_at"]) for row in long
+    }
+    assert "etl-slow" in {row["group_id"] for row in found}
+    lost = [line for line in _told(capture_dir(name)) if line["api"] == "_lost_partitions"]
+    stuck = [row for row in found if row["client_id"] == "etl-slow-stuck"]
+    assert len(stuck) == sum(line["name"] == "etl-slow-stuck" for line in lost)
+    assert {row["end_cause"] for row in stuck} == {"rebalance_timeout"}
+    assert all(row["waiting_member_ids"] and "was fenced for that" in row["advice"] for row in stuck)
+    slow = [row for row in found if row["client_id"].startswith("etl-slow") and row not in stuck]
+    assert {row["end_cause"] for row in slow} <= {None} and all(row["rebalance_timeout_ms"] for row in slow)
 
 
 @pytest.mark.parametrize("name", MODERN)

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 
 from transforms.findings.description.standing import Member, Orphan, Part, SharePartitions, Standing, Subscription, Wait
 from transforms.findings.handover.json_lines import columns, moment
-from transforms.findings.handover.kinds import BURST, STORM
+from transforms.findings.handover.kinds import BURST, REVOKER, STORM
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told
 
 Row = Mapping[str, Any]
@@ -51,6 +51,7 @@ def document(
     bursts: Sequence[Row],
     standing: Standing | None = None,
     offsets: OffsetUse | None = None,
+    revokers: Sequence[Row] = (),
 ) -> dict[str, Any]:
     """Return what is known of a group at a moment.
 
@@ -66,6 +67,7 @@ def document(
         bursts: likewise.
         standing: where its epochs and members stood; None = it is a classic group, or no epoch of it is known.
         offsets: what is known of its commits; None = it commits none, whatever it does.
+        revokers: slow revokers, those that cover the moment.
 
     Returns:
         A document that JSON can hold; moments are ISO 8601 in UTC.
@@ -92,7 +94,7 @@ def document(
         "offsets": None if offsets is None else {"kept_by": keeping_of(offsets), "told": keeping_told(offsets)},
         "findings": [
             {"finding_kind": kind.name, **columns(kind, row)}
-            for kind, rows in ((STORM, storms), (BURST, bursts))
+            for kind, rows in ((STORM, storms), (BURST, bursts), (REVOKER, revokers))
             for row in rows
         ],
     }
