@@ -277,6 +277,9 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     subscribed_regex: str | None = None
     rack_id: str | None = None
     topology_epoch: int | None = None
+    process_id: str | None = None
+    user_endpoint: str | None = None
+    client_tags: dict[str, str] | None = None
     changed_at: float | None = None
     is_settled: bool = False
     settled_at: float | None = None

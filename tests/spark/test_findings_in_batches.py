@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemas.catalog import BY_NAME
-from schemas.tables.gold import FINDINGS, SLOW_REVOKERS
+from schemas.tables.gold import COMMIT_GAPS, FINDINGS, SLOW_REVOKERS
 from schemas.types import TIMESTAMP
 from tests.spark.test_batches import told
 from tests.support.pure_pipeline import Row, read_silver
@@ -28,7 +28,7 @@ THRESHOLDS = {
     "revocations": {"slow_ms": 2_000},
 }
 
-WITHOUT = {"kafka-4.2.0": (SLOW_REVOKERS,), "modern-4.2.0": ()}
+WITHOUT = {"kafka-4.2.0": (SLOW_REVOKERS,), "modern-4.2.0": (COMMIT_GAPS,)}
 """Captures, and what is not found in their groups: only those of the newer protocols wait for who revokes."""
 
 

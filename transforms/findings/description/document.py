@@ -32,7 +32,16 @@ _REBALANCE = (
     "is_inferred",
 )
 _MEMBER = ("member_id", "group_instance_id", "client_id", "client_host")
-_WANTS = ("topics", "subscribed_regex", "member_protocol", "rack_id", "topology_epoch")
+_WANTS = (
+    "topics",
+    "subscribed_regex",
+    "member_protocol",
+    "rack_id",
+    "topology_epoch",
+    "process_id",
+    "user_endpoint",
+    "client_tags",
+)
 _OF_EPOCHS = ("member_epoch", *_WANTS, "assignment", "revoking", "target_count", "target", "reconciliation")
 _STATE = ("life", "state", "generation", "protocol_type", "protocol")
 
@@ -158,7 +167,9 @@ def _wants(said: Subscription | None) -> dict[str, Any]:
     if said is None:
         return dict.fromkeys(_WANTS)
     topics = None if said.topics is None else list(said.topics)
-    return dict(zip(_WANTS, (topics, said.regex, said.protocol, said.rack_id, said.topology_epoch), strict=True))
+    what = (said.regex, said.protocol, said.rack_id, said.topology_epoch)
+    tags = None if said.client_tags is None else dict(said.client_tags)
+    return dict(zip(_WANTS, (topics, *what, said.process_id, said.user_endpoint, tags), strict=True))
 
 
 def _reconciliation(wait: Wait) -> dict[str, Any]:

@@ -144,6 +144,12 @@ def _wants(member: Told) -> Iterator[Line]:
         yield "", f"  is in rack {_shown(member['rack_id'])}"
     if member["topology_epoch"]:
         yield "", f"  runs the topology of epoch {member['topology_epoch']}"
+    if member["process_id"] is not None:
+        at = "" if member["user_endpoint"] is None else f", which answers queries at {_shown(member['user_endpoint'])}"
+        yield "", f"  is of process {_shown(member['process_id'])}{at}"
+    if member["client_tags"]:
+        tags = (f"{_shown(name)}={_shown(value, '')}" for name, value in sorted(member["client_tags"].items()))
+        yield "", f"  has the tags {', '.join(tags)}"
 
 
 def _orphaned(told: Told) -> Iterator[Line]:
