@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, line_of, scope_of
-from jobs.findings.offsets import Offsets
+from jobs.findings.offsets import Found, Offsets
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import at_hand, fetched
 from jobs.handing_over.findings import hand_over
@@ -69,11 +69,8 @@ def _detect(job: Job) -> None:
     scope = scope_of(job, before, now, replayed)
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
     if scope is None or scope.listed != []:
-        found = [
-            *_storms_and_bursts(job, scope, seen_until),
-            *Offsets(job, scope, before, now, _hold, _few(job)).found(),
-        ]
-        _replace(job, scope, found)
+        offsets = Offsets(job, scope, before, now, _hold, _few(job))
+        _replace(job, scope, _found([*_storms_and_bursts(job, scope, seen_until), offsets.found]))
     look_at_health(job, None if scope is None else scope.listed, seen_until)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
 
@@ -91,8 +88,14 @@ def _now(job: Job, replayed: Standing | None) -> Looked:
     return Looked(how=how, marks=without_audit(marks(job)), loaded=dict(loaded), line=line_of(replayed))
 
 
-def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) -> list[tuple[TableSpec, DataFrame]]:
-    """Return storms, bursts and slow revokers of the groups of a run, those that stay as they are among them."""
+def _found(searches: Sequence[Callable[[], Found]]) -> Found:
+    """Search for several kinds at a time: while the driver plans one search, another one's rows are computed."""
+    with ThreadPoolExecutor(len(searches)) as threads:
+        return [each for found in threads.map(lambda search: search(), searches) for each in found]
+
+
+def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) -> list[Callable[[], Found]]:
+    """Return what searches for storms, bursts and slow revokers in a run's groups; those that stay are among the rows."""
     storms, bursts = job.settings.storms, job.settings.bursts
     every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}
     if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
@@ -103,31 +106,32 @@ def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) 
     of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
     lines = every[COORDINATOR_EVENTS]
     of_cluster[COORDINATOR_EVENTS] = lines if scope is None else scope.late(COORDINATOR_EVENTS, lines)
-    few = _few(job)
-    found_storms = rebalance_storms(near, storms.thresholds(), seen_until, _hold, of_cluster, few)
-    found_bursts = illegal_generation_bursts(
-        near | far, bursts.gap_ms, bursts.min_errors, seen_until, _hold, of_cluster, few
-    )
-    found = [(REBALANCE_STORMS, found_storms), (ILLEGAL_GENERATION_BURSTS, found_bursts)]
-    if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):
-        slow_ms = job.settings.revocations.slow_ms
-        found.append((SLOW_REVOKERS, slow_revokers(near | far, slow_ms, seen_until, _hold, few)))
-    if scope is None:
-        return found
-    return [
-        (
-            spec,
-            scope.found(rows, _BEGIN).unionByName(scope.before_cut(job.lake.read(spec), _BEGIN).select(rows.columns)),
-        )
-        for spec, rows in found
+    of_late = (seen_until, _hold, of_cluster, _few(job))
+
+    def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
+        if scope is None:
+            return [(spec, rows)]
+        staying = scope.before_cut(job.lake.read(spec), _BEGIN)
+        return [(spec, scope.found(rows, _BEGIN).unionByName(staying.select(rows.columns)))]
+
+    searches = [
+        lambda: with_staying(REBALANCE_STORMS, rebalance_storms(near, storms.thresholds(), *of_late)),
+        lambda: with_staying(
+            ILLEGAL_GENERATION_BURSTS,
+            illegal_generation_bursts(near | far, bursts.gap_ms, bursts.min_errors, *of_late),
+        ),
     ]
+    if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):  # classic groups have none
+        late = (job.settings.revocations.slow_ms, seen_until, _hold, _few(job))
+        searches.append(lambda: with_staying(SLOW_REVOKERS, slow_revokers(near | far, *late)))
+    return searches
 
 
 _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
 _OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
 
 
-def _replace(job: Job, scope: Scope | None, found: Sequence[tuple[TableSpec, DataFrame]]) -> None:
+def _replace(job: Job, scope: Scope | None, found: Found) -> None:
     """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
     where = EVERYTHING if scope is None or scope.listed is None else of_groups(scope.listed)
     counts = job.lake.contents.row_counts([spec for spec, _ in found])

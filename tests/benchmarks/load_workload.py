@@ -28,7 +28,8 @@ MEMBERS = 5
 SPAN_MS = 5 * SECOND
 """What a log file spans."""
 
-BEGIN = 1_800_000_000_000.0
+BEGIN = 1_790_000_000_000.0
+"""First moment of all groups; nothing may lie in the future."""
 
 _EVERY_MS, _DOWN_MS = 10 * SECOND, 5 * SECOND
 """One member is closed so often, and down for so long: two generations each time."""

@@ -36,7 +36,7 @@ def spark_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def test_a_lake_is_the_same_whether_its_rows_are_taken_for_few_or_for_many(
     spark: Any, tmp_path: Path, capture_dir: Callable[[str], Path], spark_alone: Callable[[], None]
 ) -> None:
-    capture = capture_dir("modern-policy-upgrade-4.2.0")
+    capture = capture_dir("modern-3.9.1")
     fill(tmp_path / "few", capture)
     few = rows_of(spark, tmp_path / "few")
     spark_alone()
