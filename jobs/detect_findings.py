@@ -95,7 +95,7 @@ def _found(searches: Sequence[Callable[[], Found]]) -> Found:
 
 
 def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) -> list[Callable[[], Found]]:
-    """Return what searches for storms, bursts and slow revokers in a run's groups; those that stay are among the rows."""
+    """Return what searches for storms, bursts and slow revokers in a run's groups; those that stay are among them."""
     storms, bursts = job.settings.storms, job.settings.bursts
     every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}
     if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
