@@ -240,6 +240,7 @@ class EpochMember:
 async def describe(server: str, versions: Versions, notes: Notes, groups: list[Group]) -> None:
     """Note every now and then what the broker says of each group that is a consumer group then."""
     connection = Connection(server, "describe-epochs")
+    topics: set[str] = set()
     while not all(group.is_over for group in groups):
         began = time.time()
         body = {"groupIds": [group.name for group in groups], "includeAuthorizedOperations": 0}
@@ -247,9 +248,19 @@ async def describe(server: str, versions: Versions, notes: Notes, groups: list[G
         ended = time.time()
         for said in answer["groups"]:
             if not said["errorCode"]:
+                _note_topics(notes, said, topics)
                 _note_group(notes, said, began, ended)
         await asyncio.sleep(DESCRIBE_EVERY_S)
     connection.close()
+
+
+def _note_topics(notes: Notes, said: Body, known: set[str]) -> None:
+    """Note the ids of topics that have not been seen before."""
+    for member in said["members"]:
+        for each in member["assignment"]["topicPartitions"]:
+            if each["topicId"] not in known:
+                known.add(each["topicId"])
+                notes.note("_topic", time.time(), topic=each["topicName"], topic_id=each["topicId"])
 
 
 def _note_group(notes: Notes, said: Body, began: float, ended: float) -> None:
@@ -259,6 +270,7 @@ def _note_group(notes: Notes, said: Body, began: float, ended: float) -> None:
         ended,
         group=said["groupId"],
         gtype="CONSUMER",
+        error=0,
         state=said["groupState"].upper(),
         epoch=said["groupEpoch"],
         assignment_epoch=said["assignmentEpoch"],
