@@ -27,6 +27,7 @@ from schemas.tables.gold import (
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
+    SLOW_REVOKERS,
     TRANSITIONS,
 )
 from schemas.tables.silver import OFFSET_COMMITS
@@ -77,6 +78,7 @@ def _described(job: Job, group_id: str, given: datetime | None) -> dict[str, Any
         collected(findings_at(read(ILLEGAL_GENERATION_BURSTS), group_id, at)),
         standing_of(asked, state, members),
         offset_use_of(asked, group_type),
+        collected(findings_at(read(SLOW_REVOKERS), group_id, at)),
     )
 
 

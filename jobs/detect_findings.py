@@ -1,4 +1,4 @@
-"""Finds storms, bursts, and offsets that go astray, in the groups with news; does nothing if there are none."""
+"""Finds storms, bursts, slow revokers and lost offsets in the groups with news; does nothing if there are none."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from schemas.tables.gold import (
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
+    RECONCILIATIONS,
+    SLOW_REVOKERS,
     STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
@@ -38,6 +40,7 @@ from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
+from transforms.gold.slow_revokers import slow_revokers
 from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
@@ -79,6 +82,7 @@ def _now(job: Job, replayed: Standing | None) -> Looked:
         "bursts": settings.bursts.model_dump(),
         "offsets": {"jump": settings.offsets.jump, "retention_ms": settings.offsets.retention_ms},
         "commits": settings.commits.model_dump(),
+        "revocations": settings.revocations.model_dump(),
     }
     loaded = job.lake.contents.newest_load(LOADED)
     return Looked(how=how, marks=without_audit(marks(job)), loaded=dict(loaded), line=line_of(replayed))
@@ -91,7 +95,7 @@ def _found(searches: Sequence[Callable[[], Found]]) -> Found:
 
 
 def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) -> list[Callable[[], Found]]:
-    """Return what searches for storms and bursts in the groups of a run; those that stay are among the rows."""
+    """Return what searches for storms, bursts and slow revokers in a run's groups; those that stay are among them."""
     storms, bursts = job.settings.storms, job.settings.bursts
     every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}
     if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
@@ -110,13 +114,17 @@ def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) 
         staying = scope.before_cut(job.lake.read(spec), _BEGIN)
         return [(spec, scope.found(rows, _BEGIN).unionByName(staying.select(rows.columns)))]
 
-    return [
+    searches = [
         lambda: with_staying(REBALANCE_STORMS, rebalance_storms(near, storms.thresholds(), *of_late)),
         lambda: with_staying(
             ILLEGAL_GENERATION_BURSTS,
             illegal_generation_bursts(near | far, bursts.gap_ms, bursts.min_errors, *of_late),
         ),
     ]
+    if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):  # classic groups have none
+        late = (job.settings.revocations.slow_ms, seen_until, _hold, _few(job))
+        searches.append(lambda: with_staying(SLOW_REVOKERS, slow_revokers(near | far, *late)))
+    return searches
 
 
 _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)

@@ -71,6 +71,7 @@ def _write_overview(reader: GoldReader, standing: Standing, site: SiteFiles, abo
         width_ms,
         standing.since,
         standing.until,
+        found["slow_revokers"],
     )
     site.write("index.html", index_html(about, whole))
     site.write("findings.html", findings_html(about, whole))

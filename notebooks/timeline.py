@@ -16,6 +16,7 @@ from schemas.tables.gold import (
     ORPHANED_PARTITIONS,
     REBALANCE_STORMS,
     RECONCILIATIONS,
+    SLOW_REVOKERS,
     TRANSITIONS,
 )
 from transforms.report.words import count
@@ -25,6 +26,7 @@ FRAMES = {
     "transitions": TRANSITIONS,
     "assignments": ASSIGNMENTS,
     "storms": REBALANCE_STORMS,
+    "revokers": SLOW_REVOKERS,
     "sessions": MEMBER_SESSIONS,
     "reconciliations": RECONCILIATIONS,
     "orphans": ORPHANED_PARTITIONS,
@@ -43,6 +45,7 @@ class GroupTimeline:
         transitions: `gold.transitions`.
         assignments: `gold.assignments`.
         storms: `gold.rebalance_storms`.
+        revokers: `gold.slow_revokers`; only consumer and streams groups have any.
         sessions: `gold.member_sessions`.
         reconciliations: `gold.reconciliations`; classic and share groups have none.
         orphans: `gold.orphaned_partitions`; classic groups have none.
@@ -55,6 +58,7 @@ class GroupTimeline:
     transitions: pd.DataFrame
     assignments: pd.DataFrame
     storms: pd.DataFrame
+    revokers: pd.DataFrame
     sessions: pd.DataFrame
     reconciliations: pd.DataFrame
     orphans: pd.DataFrame
@@ -109,6 +113,7 @@ class GroupTimeline:
             transitions=self.transitions[(self.transitions["at"] >= first) & (self.transitions["at"] < last)],
             assignments=_cut(self.assignments, "valid_from", "valid_to", first, last),
             storms=self.storms[(self.storms["started_at"] < last) & (self.storms["ended_at"] >= first)],
+            revokers=_cut(self.revokers, "started_at", "ended_at", first, last),
             sessions=_cut(self.sessions, "joined_at", "ended_at", first, last),
             reconciliations=_cut(self.reconciliations, "from_at", "to_at", first, last),
             orphans=_cut(self.orphans, "from_at", "to_at", first, last),
@@ -144,10 +149,10 @@ class GroupTimeline:
         return rows[["generation", "life", "outcome", "starts_at", "ends_at"]].reset_index(drop=True)
 
     def storms_in_words(self) -> str:
-        """What each storm was, and what would stop it, as Markdown."""
-        if self.storms.empty:
-            return f"`{self.group_id}` had no storm."
-        return "\n\n".join(_in_words(storm) for storm in self.storms.sort_values("started_at").itertuples())
+        """What each storm was, and what would stop it, and who held rebalances up, as Markdown."""
+        storms = [_in_words(storm) for storm in self.storms.sort_values("started_at").itertuples()]
+        slow = [_slow_in_words(row) for row in self.revokers.sort_values("started_at").itertuples()]
+        return "\n\n".join([*(storms or [f"`{self.group_id}` had no storm."]), *slow])
 
 
 def _cut(rows: pd.DataFrame, begin: str, end: str, first: pd.Timestamp, last: pd.Timestamp) -> pd.DataFrame:
@@ -156,6 +161,13 @@ def _cut(rows: pd.DataFrame, begin: str, end: str, first: pd.Timestamp, last: pd
     found[begin] = found[begin].clip(lower=first)
     found[end] = found[end].clip(upper=last)
     return found
+
+
+def _slow_in_words(row: Any) -> str:
+    """One slow revoker as Markdown: when, how much stood still, for whom others waited; what helps."""
+    parts = count(row.partition_count, "partition")
+    said = f"**{row.started_at:%Y-%m-%d %H:%M:%S} UTC: {parts} not given up for {row.held_up_ms / 1000:.1f} s.**"
+    return f"{said}\n\n> {row.advice}"
 
 
 def _in_words(storm: Any) -> str:

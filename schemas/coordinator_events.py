@@ -56,6 +56,7 @@ GROUP_EVENTS: dict[str, str] = {
     "modern_member_replaced": "static member_id took the place of attributes: old_member_id",
     "modern_member_left": "member_id left a consumer, share or streams group",
     "modern_member_fenced": "member_id was fenced from a consumer, share or streams group, reason",
+    "modern_instance_held": "join of member_id refused: group_instance_id is held by attributes: current_member_id",
     "modern_epoch_bumped": "group epoch (generation) of a consumer, share or streams group went up",
     "modern_assignment_computed": "target assignment for epoch (generation) computed, "
     "attributes: assignor, duration_ms",

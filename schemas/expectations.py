@@ -85,6 +85,7 @@ BY_HAND: dict[str, tuple[Check, ...]] = {
         *_in_order("partitions_moved_back", "partitions_moved"),
         *_at_least(0, "unstable_ms", "unowned_ms"),
     ),
+    "slow_revokers": (*_in_order("started_at", "ended_at"), *_at_least(0, "held_up_ms")),
     "commit_gaps": (*_in_order("last_commit_at", "first_commit_at"), *_at_least(0, "owned_ms")),
     "illegal_generation_bursts": (
         *_in_order("started_at", "ended_at"),

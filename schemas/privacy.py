@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 _NAMED = re.compile(r"(?:.*_)?(?:client_id|client_host|member_id|instance_id|process_id|host)s?")
-_NAMED_OTHERWISE = frozenset({"connection", "answered_leader", "instance_option"})
+_NAMED_OTHERWISE = frozenset({"connection", "answered_leader", "instance_option", "user_endpoint"})
 
 HOLDING = frozenset(
     (

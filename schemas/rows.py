@@ -277,6 +277,9 @@ class GenerationMemberRow(Struct, kw_only=True, gc=False):
     subscribed_regex: str | None = None
     rack_id: str | None = None
     topology_epoch: int | None = None
+    process_id: str | None = None
+    user_endpoint: str | None = None
+    client_tags: dict[str, str] | None = None
     changed_at: float | None = None
     is_settled: bool = False
     settled_at: float | None = None
@@ -596,6 +599,33 @@ class CommitGapRow(Struct, kw_only=True, gc=False):
     first_commit_at: float | None = None
     owned_ms: int | None = None
     kind: str
+
+
+class SlowRevokerRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.slow_revokers`.
+
+    One stretch of time in which one member held a rebalance up: it was to give partitions up, and did not for too long.
+    """
+
+    cluster: str
+    group_id: str
+    life: int | None = None
+    generation: int | None = None
+    group_type: str = "classic"
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str | None = None
+    client_host: str | None = None
+    started_at: float
+    ended_at: float | None = None
+    held_up_ms: int
+    rebalance_timeout_ms: int | None = None
+    partition_count: int
+    partitions: list[str] | None = None
+    waiting_member_ids: list[str] | None = None
+    end_cause: str | None = None
+    is_open: bool
+    advice: str
 
 
 class StandingCommitRow(Struct, kw_only=True, gc=False):

@@ -138,5 +138,5 @@ STORM_PATTERNS = (
 )
 """What goes on in a storm: the story that most of its rebalances are part of."""
 
-FINDING_KINDS = ("rebalance_storm", "illegal_generation_burst", "offset_rewind", "commit_gap")
+FINDING_KINDS = ("rebalance_storm", "illegal_generation_burst", "offset_rewind", "commit_gap", "slow_revoker")
 """Kinds of findings: their tables' names for one row."""

@@ -16,7 +16,13 @@ from jobs.timelines.changes import changed_since
 from jobs.timelines.standing import Standing
 from jobs.timelines.writing import MOST_LISTED
 from schemas.table import TableSpec
-from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, MEMBER_SESSIONS, REBALANCE_STORMS, STANDING_COMMITS
+from schemas.tables.gold import (
+    ILLEGAL_GENERATION_BURSTS,
+    MEMBER_SESSIONS,
+    REBALANCE_STORMS,
+    SLOW_REVOKERS,
+    STANDING_COMMITS,
+)
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.given_rows import given
 from transforms.gold.broker_refusals import fencings
@@ -66,7 +72,7 @@ def scope_of(job: Job, before: Looked | None, now: Looked, standing: Standing | 
         return None
     reach_ms = reach_of(now.how)
     news = reduce(DataFrame.unionByName, [_named(job, changed), *_loaded(job, before, now)])
-    findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)]
+    findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
     groups, few = at_hand(cuts(news, findings, reach_ms), MOST_LISTED)
     earliest = _earliest(groups, few)
     return Scope(groups, reach_ms, few, earliest)

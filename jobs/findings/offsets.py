@@ -12,7 +12,7 @@ from jobs.frame.job import Job
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.gold.commit_gaps import AT_REBALANCE_US, commit_gaps
+from transforms.gold.commit_gaps import AT_REBALANCE_US, commit_gaps, one_each
 from transforms.gold.commit_gaps import KEY as GAP
 from transforms.gold.findings.commits import is_held_after, line, standing, together
 from transforms.gold.findings.kernel import GROUP, Few, Hold
@@ -100,8 +100,9 @@ class Offsets:
         held = assignments.join(F.broadcast(behind), [*GROUP]).where(is_held).drop("line")
         lost = known.where("kind = 'lost' AND line IS NOT NULL")
         found = commit_gaps({**tables, ASSIGNMENTS: held}, silent_ms, lost)
-        others = known.where("line IS NOT NULL").drop("line").join(held.select(*GAP), [*GAP], "left_anti")
-        return found.unionByName(others.select(found.columns))
+        whose = [*GAP, "member_id"]
+        others = known.where("line IS NOT NULL").drop("line").join(held.select(*whose), whose, "left_anti")
+        return one_each(found.unionByName(others.select(found.columns)))
 
     def _after(self, found: DataFrame, spec: TableSpec, behind: DataFrame | None) -> DataFrame:
         """Return what was found beyond the line, and what was known before it."""

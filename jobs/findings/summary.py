@@ -14,15 +14,21 @@ from rich.table import Table
 from jobs.frame.job import Job
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
-from schemas.tables.gold import AUDIT_COUNTS, ILLEGAL_GENERATION_BURSTS, ORPHANED_PARTITIONS, REBALANCE_STORMS
-from transforms.findings.sentences import counted
+from schemas.tables.gold import (
+    AUDIT_COUNTS,
+    ILLEGAL_GENERATION_BURSTS,
+    ORPHANED_PARTITIONS,
+    REBALANCE_STORMS,
+    SLOW_REVOKERS,
+)
+from transforms.findings.sentences import counted, duration
 from transforms.foreign_text import printable
 from transforms.gold.orphaned_partitions import still_orphaned
 
 SHOWN = 20
 """Findings of one kind that are shown; the tables hold them all."""
 
-_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, ORPHANED_PARTITIONS, AUDIT_COUNTS)
+_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS, ORPHANED_PARTITIONS, AUDIT_COUNTS)
 
 
 def summarise(job: Job) -> None:
@@ -53,7 +59,9 @@ def _found(job: Job) -> list[str]:
     """Say what the findings are, and how far the replay can be trusted."""
     storms = _findings(job, "Rebalance storms", REBALANCE_STORMS, _storm)
     bursts = _findings(job, "Bursts of fencing errors", ILLEGAL_GENERATION_BURSTS, _burst)
-    return [*storms, *bursts, *_orphans(job), _replay(job)]
+    is_any = job.lake.contents.row_counts([SLOW_REVOKERS])[SLOW_REVOKERS.full_name]
+    slow = _findings(job, "Slow revokers", SLOW_REVOKERS, _revoker) if is_any else ()
+    return [*storms, *bursts, *slow, *_orphans(job), _replay(job)]
 
 
 def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Iterator[str]]) -> Iterator[str]:
@@ -106,6 +114,15 @@ def _burst(row: Any) -> Iterator[str]:
         step = "epoch" if row.error.endswith("_MEMBER_EPOCH") else "generation"
         at_first = " at first" if high >= row.current_generation else ""  # it went on while the burst did
         yield f"sent {step} {sent} when it was {row.current_generation}{at_first}"
+
+
+def _revoker(row: Any) -> Iterator[str]:
+    yield f"{row.group_id}: {row.span}"
+    parts = counted(row.partition_count, "partition", "partitions")
+    yield f"{parts} not given up for {duration(row.held_up_ms)}"
+    yield f"{counted(len(row.waiting_member_ids or ()), 'member', 'members')} waited"
+    yield f"culprit {_client(row.client_id, row.client_host)}"
+    yield "still going on" if row.is_open else row.end_cause or "given up"
 
 
 def _replay(job: Job) -> str:

@@ -31,6 +31,7 @@ from schemas.tables.gold import (
     REBALANCE_STORMS,
     RECONCILIATIONS,
     REPLAY_AUDIT,
+    SLOW_REVOKERS,
     TRANSITIONS,
 )
 from schemas.tables.silver import REJECTED
@@ -51,6 +52,7 @@ MOST = {
     "coordinators": 100,
     "rebalance_storms": 200,
     "illegal_generation_bursts": 200,
+    "slow_revokers": 200,
     "audit_counts": 5_000,
 }
 """Rows of one group that its page can show: the newest, by table."""
@@ -73,6 +75,7 @@ _SHOWN = (
     COORDINATORS,
     REBALANCE_STORMS,
     ILLEGAL_GENERATION_BURSTS,
+    SLOW_REVOKERS,
     AUDIT_COUNTS,
 )
 
@@ -145,7 +148,11 @@ class GoldReader:
         """
         width_ms = bin_width_ms(standing.since or 0, standing.until or 0)
         generations = self._tables["generations"]
-        worst = {"rebalance_storms": "unstable_ms", "illegal_generation_bursts": "error_count"}
+        worst = {
+            "rebalance_storms": "unstable_ms",
+            "illegal_generation_bursts": "error_count",
+            "slow_revokers": "held_up_ms",
+        }
         found = [
             answer(name, self._tables[name].orderBy(by, ascending=False).limit(MOST_FINDINGS))
             for name, by in worst.items()

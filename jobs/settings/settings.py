@@ -150,7 +150,7 @@ class BurstSettings(Section):
     """From when on fencing errors are a burst."""
 
     gap_ms: Number = Field(30_000, ge=0, description="longest pause inside a burst, in milliseconds")
-    min_errors: Number = Field(5, ge=1, description="errors that make a burst")
+    min_errors: Number = Field(5, ge=1, description="errors that make a burst; one UNRELEASED_INSTANCE_ID does")
 
 
 class RetentionSettings(Section):
@@ -169,6 +169,12 @@ class CommitSettings(Section):
     """What is expected of the commits of a group."""
 
     silent_ms: Number = Field(300_000, ge=1, description="how long a partition may be owned without a commit")
+
+
+class RevocationSettings(Section):
+    """How long members of consumer and streams groups may take to give up what was taken from them."""
+
+    slow_ms: Number = Field(30_000, ge=1, description="from so long on a member that does not is a slow revoker")
 
 
 class QualitySettings(Section):
@@ -252,6 +258,7 @@ class Settings(BaseSettings):
     bursts: BurstSettings = BurstSettings()
     retention: RetentionSettings = RetentionSettings()
     commits: CommitSettings = CommitSettings()
+    revocations: RevocationSettings = RevocationSettings()
     quality: QualitySettings = QualitySettings()
     findings: FindingsSettings = FindingsSettings()
     privacy: PrivacySettings = PrivacySettings()

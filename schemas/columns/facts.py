@@ -208,6 +208,13 @@ FACT_COLUMNS: dict[str, Entry] = {
         MEMBER_PROTOCOLS,
     ),
     "topology_epoch": Entry(INT, "epoch of the topology that a member of a streams group runs; null in other groups"),
+    "process_id": Entry(STRING, "process that a member of a streams group is a thread of; null in other groups"),
+    "user_endpoint": Entry(
+        STRING, "where a member of a streams group answers queries of its stores, as host:port; null = it does not"
+    ),
+    "client_tags": Entry(
+        Map(STRING, STRING), "tags of a member of a streams group, by which standbys are spread; null in other groups"
+    ),
     "changed_at": Entry(
         TIMESTAMP, "when the member changed what it subscribes to or is, last in this epoch; null = not in it"
     ),

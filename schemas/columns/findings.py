@@ -65,6 +65,9 @@ FINDING_COLUMNS: dict[str, Entry] = {
     "owned_ms": Entry(BIGINT, "how long it was owned without a commit"),
     "kind": Entry(STRING, "what it is"),
     "suspected_cause": Entry(STRING, "what lies behind the burst, most likely", SUSPECTED_CAUSES),
+    "held_up_ms": Entry(BIGINT, "for how long the member had not given up what was taken from it"),
+    "partition_count": Entry(INT, "partitions, or tasks, that stood still meanwhile"),
+    "waiting_member_ids": Entry(Array(STRING), "members that were to have some of them, and waited"),
     # Health
     "entered_at": Entry(TIMESTAMP, "when the group entered its state; null = before the data begins"),
     "hour_rebalance_count": Entry(INT, "rebalances in the last hour"),

@@ -180,3 +180,15 @@ def test_a_real_group_of_each_protocol_is_drawn_as_a_whole(kind: str, tables: Ta
     drawn = sum(len(each.get_paths()) for each in members.axes[0].collections if each.get_label() != WAITS)
     assert drawn == len(given.sessions) + len(given.reconciliations)
     assert "no member is known" not in texts(members)
+
+
+def test_who_held_a_rebalance_up_is_told_without_a_storm() -> None:
+    slow = {
+        "started_at": at(5),
+        "ended_at": at(50),
+        "held_up_ms": 45_000,
+        "partition_count": 2,
+        "advice": "Poll sooner.",
+    }
+    told = timeline(revokers=[slow]).storms_in_words()
+    assert "had no storm" in told and "2 partitions not given up for 45.0 s" in told and "> Poll sooner." in told

@@ -131,15 +131,20 @@ def machine(name: str) -> Machine:
 def elsewhere(name: str) -> Elsewhere:
     """Return what the group id is in a situation in which it is no consumer group."""
     if name == "CLASSIC_STABLE":
-        members = [
-            ClassicMemberBefore(each, None, CLIENT, HOST, REBALANCE_MS, _classic(()), _assignment(*numbers))
-            for each, numbers in (("c1", (0, 1, 2)), ("c2", (3, 4, 5)))
-        ]
-        return Elsewhere(GroupType.CLASSIC, False, ClassicBefore(1, "consumer", "range", members))
+        return classic_group({"c1": (0, 1, 2), "c2": (3, 4, 5)})
     if name == "CLASSIC_EMPTY":
         return Elsewhere(GroupType.CLASSIC)
     others = {"SHARE": GroupType.SHARE, "STREAMS": GroupType.STREAMS}
     return Elsewhere(others[name], is_empty=False) if name in others else Elsewhere()
+
+
+def classic_group(owned: dict[str, tuple[int, ...]]) -> Elsewhere:
+    """Return a classic group whose members have partitions of foo."""
+    members = [
+        ClassicMemberBefore(each, None, CLIENT, HOST, REBALANCE_MS, _classic(()), _assignment(*numbers))
+        for each, numbers in owned.items()
+    ]
+    return Elsewhere(GroupType.CLASSIC, False, ClassicBefore(1, "consumer", "range", members))
 
 
 def world(name: str) -> World:

@@ -9,6 +9,7 @@ from tests.oracle_modern.cells import Cell, cells
 from tests.oracle_modern.consumer_probes import PROBES, request
 from tests.oracle_modern.consumer_situations import (
     CLIENT,
+    FOO,
     HOST,
     MADE_UP,
     elsewhere,
@@ -113,15 +114,32 @@ def _error(answer: Answer) -> str:
     return answer.error.name
 
 
+_TELLING = ("CGH", "JoinGroup", "SyncGroup")
+"""Begins of the requests whose answer says more than an error."""
+
+
 def _answer(answer: Answer, cell: Cell) -> str:
-    if answer.error or not cell.request.startswith("CGH"):
+    if answer.error or not cell.request.startswith(_TELLING):
         return ""
+    if cell.request.startswith("JoinGroup"):
+        member_id = "<new>" if answer.member_id == MADE_UP else answer.member_id
+        return f"gen={answer.epoch},member={member_id},leader='',proto={answer.protocol},members=0"
+    if cell.request.startswith("SyncGroup"):
+        (numbers,) = (answer.assignment or {FOO: ()}).values()
+        return f"[{', '.join(f'foo-{number}' for number in numbers)}]"
     told = "null" if answer.assignment is None else "{" + parts(answer.assignment) + "}"
     return f"epoch={answer.epoch},assignment={told}"
 
 
 def _wanted_answer(cell: Cell) -> str:
-    return cell.answer if cell.request.startswith("CGH") else ""
+    """Return what was told beside the error; members of mixed groups had made-up ids, which a JoinGroup shows."""
+    if cell.error != "NONE" or not cell.request.startswith(_TELLING):
+        return ""
+    is_of_known = cell.situation.startswith("MIXED") and "known classic c1" in cell.request
+    return _MADE_UP_MEMBER.sub("member=c1" if is_of_known else "member=<new>", cell.answer)
+
+
+_MADE_UP_MEMBER = re.compile(r"member=(?:<new>|[A-Za-z0-9_-]{22})(?=,)")
 
 
 def _comparable(records: Iterable[str], cell: Cell) -> list[str]:

@@ -63,6 +63,30 @@ def test_what_requests_tell_is_not_told_again(spark: SparkSession) -> None:
     assert lines == [3_900, 6_001, 9_000]
 
 
+def test_who_is_not_let_in_is_told_of_by_the_line_that_names_its_group(spark: SparkSession) -> None:
+    """It never was a member: nothing but its line, and who holds the instance, tells of it; one line is a finding."""
+    who = {"event": "modern_instance_held", "group_id": "g", "member_id": "i-9", "group_instance_id": "i"}
+    held = [{**line(at, current_member_id="i-1"), **who} for at in (100_000, 120_000)]
+    rows = told(spark, [], held, [])
+    names = ("group_id", "error", "api", "answered_at", "member_id", "generation", "client_id", "evidence")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("g", "UNRELEASED_INSTANCE_ID", "ConsumerGroupHeartbeat", at, "i-9", 0, None, "broker_log")
+        for at in (100_000, 120_000)
+    ]
+    asked = {**request(120_000), "error": "UNRELEASED_INSTANCE_ID", "api": "ConsumerGroupHeartbeat"}
+    fenced = {**request(100_000), "member_id": "other"}
+    rows = told(spark, [asked, fenced], held, [])
+    assert [row["answered_at"] for row in rows if row["evidence"] == "broker_log"] == [100_000], "once, error by error"
+    stays = [{**stay(), "group_type": "consumer", "group_instance_id": "i", "joined_at": 0, "ended_at": 130_000}]
+    stays[0]["end_cause"] = "session_expired"
+    tables = {"coordinator_events": held, "member_sessions": stays}
+    frames = {spec: to_frame(spark, spec, tables.get(spec.name, [])) for spec in READ if spec.name != "client_events"}
+    (found,) = to_rows(illegal_generation_bursts(frames, GAP_MS, MIN_ERRORS, 900_000))
+    assert (found["error_count"], found["evidence"]) == (2, "broker_log")
+    assert found["suspected_cause"] == "unreleased_instance"
+    assert "i was held by member i-1 of a on /h" in found["advice"]
+
+
 def test_a_war_is_found_in_brokers_lines_alone(spark: SparkSession) -> None:
     """As the evidence of one that was played shows it, and as plain loops find it."""
     group = play("fencing_war", 3, 31)

@@ -123,6 +123,17 @@ def test_a_partition_that_nobody_commits_is_told_of_while_the_group_commits_othe
     assert found == {("mixed", 1, "silent", "b", 11_000, None), ("late", 1, "silent", "b", 6_000, 6_000.0)}
 
 
+def test_of_several_owners_in_one_generation_the_one_is_told_of_that_was_silent_longest(spark: SparkSession) -> None:
+    """A static member is replaced twice without a rebalance: its partition has three owners in one generation."""
+    owners = [(1, 1, "b", 0.0, 3000.0), (1, 1, "c", 3000.0, 9500.0), (1, 1, "d", 9500.0, None)]
+    tables = {
+        OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, commits("g", *range(15))),
+        ASSIGNMENTS: to_frame(spark, ASSIGNMENTS, [assignment("g", *row) for row in ((0, 1, "a", 0.0, None), *owners)]),
+    }
+    found = [(row["partition"], row["member_id"], row["owned_ms"]) for row in to_rows(commit_gaps(tables, 2_500))]
+    assert found == [(1, "c", 6_500)]
+
+
 def refusal(at: float, member: str, *partitions: int) -> Row:
     sent = [{"topic": "t", "partition": partition, "offset": 9} for partition in partitions]
     given = {"group_id": "shop", "api": "OffsetCommit", "answered_at": at, "member_id": member, "sent_offsets": sent}

@@ -34,6 +34,7 @@ from transforms.coordinator.rows.tables import Rows
 
 WRITTEN_AT = {
     "group_metadata": "recorded_at",
+    "modern_group_records": "recorded_at",
     "offset_commits": "recorded_at",
     "coordinator_events": "logged_at",
     "group_requests": "answered_at",

@@ -24,6 +24,10 @@ FENCING = {
 }
 
 
+OWN_LIMITS = {"UNRELEASED_INSTANCE_ID": (45_000, 1)}
+"""Gap and number of the error that clients do not survive once."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A storm or a burst: first and last moment, and how many."""
@@ -61,6 +65,12 @@ def bursts_of(moments: list[float], gap_ms: int, min_errors: int) -> list[Run]:
     return [Run(run[0], run[-1], len(run)) for run in runs if len(run) >= min_errors]
 
 
+def bursts_by_error(moments: dict[tuple[str, str], list[float]]) -> dict[tuple[str, str], list[Run]]:
+    """Group and error to the bursts, by the limits of each error; those without any are left out."""
+    found = {key: bursts_of(of_key, *OWN_LIMITS.get(key[1], (GAP_MS, MIN_ERRORS))) for key, of_key in moments.items()}
+    return {key: runs for key, runs in found.items() if runs}
+
+
 def expected_storms(generations: list[Row]) -> dict[str, list[Run]]:
     """Group to its storms, from gold's generations."""
     moments: dict[str, list[float]] = defaultdict(list)
@@ -79,8 +89,7 @@ def expected_bursts(requests: list[Row]) -> dict[tuple[str, str], list[Run]]:
     for row in requests:
         if row["error_code"] in FENCING:
             moments[(row["group_id"], FENCING[row["error_code"]])].append(row["answered_at"])
-    bursts = {key: bursts_of(of_key, GAP_MS, MIN_ERRORS) for key, of_key in moments.items()}
-    return {key: runs for key, runs in bursts.items() if runs}
+    return bursts_by_error(moments)
 
 
 def _runs(rows: list[Row], count: str) -> list[Run]:
@@ -125,7 +134,7 @@ def bursts_found(truth: Truth, tables: Tables) -> Differences:
         if request.error in FENCING:
             felt[(request.group_id, FENCING[request.error])].append(request.answered_at)
     for key in sorted(felt):
-        counts = [run.count for run in bursts_of(felt[key], GAP_MS, MIN_ERRORS)]
+        counts = [run.count for run in bursts_by_error({key: felt[key]}).get(key, [])]
         given = [run.count for run in bursts.get(key, [])]
         found.expect(counts == given, f"{key}: clients felt bursts of {counts}, silver has {given}")
     found.extend(_zombie_bursts(found, truth, bursts))

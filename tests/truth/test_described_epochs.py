@@ -178,6 +178,10 @@ def test_members_of_a_share_group_have_what_it_can_give_out(snapshots: list[Told
     assert found["whole"] >= 25 or not any(each.line["gtype"] == "SHARE" for each in snapshots), found
 
 
+def _endpoint(told: Any) -> str | None:
+    return None if told is None else f"{told['host']}:{told['port']}" if isinstance(told, dict) else str(told)
+
+
 _PROTOCOLS = {0: "classic", 1: "consumer"}
 """Kafka's numbers of what a member of a consumer group speaks; earlier releases told none."""
 
@@ -191,6 +195,9 @@ def test_what_members_subscribe_to_and_speak_is_as_the_broker_told(snapshots: li
         assert said.rack_id == told["rack"], each.line
         if each.line["gtype"] == "STREAMS":
             assert said.topology_epoch == told["topology_epoch"], each.line
+            assert said.process_id == told["process"], each.line
+            assert said.user_endpoint == _endpoint(told["endpoint"]), each.line
+            assert said.client_tags == told["tags"], each.line
             found["topologies"] += 1
             continue
         assert set(told["topics"]) <= set(said.topics or ()), each.line

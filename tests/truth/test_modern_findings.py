@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,10 +15,10 @@ from pyspark.sql import DataFrame
 from schemas.kafka_errors import error_name
 from schemas.table import TableSpec
 from schemas.tables.silver import CLIENT_EVENTS
-from schemas.words import FENCING_ERRORS
-from tests.support.captures import MODERN, MODERN_CHAOTIC
+from schemas.words import FENCING_ERRORS, UNREVOKED
+from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER
 from tests.support.frames import to_frame, to_rows
-from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_of
+from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_by_error
 from tests.unit.findings import pure
 from transforms.findings.sentences import times
 from transforms.findings.storms.limits import StormLimits, Thresholds
@@ -25,6 +26,8 @@ from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
+from transforms.gold.slow_revokers import READ as READ_FOR_REVOKERS
+from transforms.gold.slow_revokers import slow_revokers
 
 Row = dict[str, Any]
 
@@ -67,6 +70,29 @@ def test_who_never_gave_partitions_up_was_fenced_as_often_as_its_application_los
     assert f"etl-slow-stuck on /127.0.0.1 never gave them up and was fenced {times(len(stuck))}" in storm["advice"]
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("name", MODERN)
+def test_who_gives_partitions_up_late_is_found_without_any_storm(
+    name: str, pure_tables: Any, capture_dir: Any, spark: Any
+) -> None:
+    tables = pure_tables(name)
+    frames = {spec: to_frame(spark, spec, tables[spec.name]) for spec in READ_FOR_REVOKERS}
+    found = to_rows(slow_revokers(frames, 2_000))
+    waits = [row for row in tables["reconciliations"] if row["state"] in UNREVOKED and row["to_at"] is not None]
+    long = [row for row in waits if row["to_at"] - row["from_at"] >= 2_000]
+    assert {(row["member_id"], row["started_at"], row["held_up_ms"]) for row in found} == {
+        (row["member_id"], row["from_at"], row["to_at"] - row["from_at"]) for row in long
+    }
+    assert "etl-slow" in {row["group_id"] for row in found}
+    lost = [line for line in _told(capture_dir(name)) if line["api"] == "_lost_partitions"]
+    stuck = [row for row in found if row["client_id"] == "etl-slow-stuck"]
+    assert len(stuck) == sum(line["name"] == "etl-slow-stuck" for line in lost)
+    assert {row["end_cause"] for row in stuck} == {"rebalance_timeout"}
+    assert all(row["waiting_member_ids"] and "was fenced for that" in row["advice"] for row in stuck)
+    slow = [row for row in found if row["client_id"].startswith("etl-slow") and row not in stuck]
+    assert {row["end_cause"] for row in slow} <= {None} and all(row["rebalance_timeout_ms"] for row in slow)
+
+
 @pytest.mark.parametrize("name", MODERN)
 def test_advice_names_no_setting_that_such_a_group_does_not_have(name: str, pure_tables: Any) -> None:
     tables = pure_tables(name)
@@ -91,16 +117,52 @@ def test_bursts_are_those_that_the_clients_felt(name: str, pure_tables: Any, cap
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row in pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS):
         found[row["group_id"], row["error"]].append(row["error_count"])
-    expected = {key: [run.count for run in bursts_of(of, GAP_MS, MIN_ERRORS)] for key, of in felt.items()}
-    assert found == {key: runs for key, runs in expected.items() if runs}
-    assert {error for _, error in found} >= {"STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"}
-    assert ("UNRELEASED_INSTANCE_ID" in {error for _, error in found}) == (name in MODERN_CHAOTIC)
+    assert found == {key: [run.count for run in runs] for key, runs in bursts_by_error(felt).items()}
+    assert {error for _, error in found} >= {
+        "STALE_MEMBER_EPOCH",
+        "FENCED_MEMBER_EPOCH",
+        "UNKNOWN_MEMBER_ID",
+        "UNRELEASED_INSTANCE_ID",
+    }
+
+
+HELD_BY = re.compile(r"instance id (\S+) cannot join the group because the instance id is owned by (\S+) member")
+TOLD_HOLDER = re.compile(r"(\S+) was held by (?:member (\S+)|the same member)")
+
+
+@pytest.mark.parametrize("name", [*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC])
+def test_who_held_an_instance_is_who_the_broker_named_to_those_it_kept_out(
+    name: str, pure_tables: Any, capture_dir: Any
+) -> None:
+    refused = [line for line in _told(capture_dir(name)) if line.get("error") == 111]
+    found = [row for row in pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS) if row["error"] == error_name(111)]
+    assert sum(row["error_count"] for row in found) == len(refused)
+    for row in found:
+        near = (row["started_at"] - 500, row["ended_at"] + 500)
+        mine = [line for line in refused if line["group"] == row["group_id"]]
+        mine = [line for line in mine if near[0] <= line["t1"] * 1000 <= near[1]]
+        named = {HELD_BY.search(line["error_message"]).groups() for line in mine}
+        told = {(instance, member) for instance, member in TOLD_HOLDER.findall(row["advice"])}
+        assert {pair for pair in told if pair[1]} <= named
+        assert {instance for instance, _ in told} == {instance for instance, _ in named}
+
+
+@pytest.mark.parametrize("name", [*MODERN, *MODERN_EARLIER])
+def test_who_comes_back_after_a_crash_is_told_that_nobody_gave_the_instance_back(
+    name: str, pure_tables: Any, capture_dir: Any
+) -> None:
+    crashed = {line["member"] for line in _told(capture_dir(name)) if line["api"] == "_end" and line["how"] == "crash"}
+    (row,) = (r for r in pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS) if r["error"] == error_name(111))
+    assert row["suspected_cause"] == "unreleased_instance"
+    (_, first), *_ = TOLD_HOLDER.findall(row["advice"])
+    assert first in crashed
+    assert f"member {first} of " in row["advice"] and "until its session ended at" in row["advice"]
 
 
 @pytest.mark.parametrize("name", MODERN)
 def test_who_goes_on_under_an_old_epoch_is_a_zombie(name: str, pure_tables: Any) -> None:
     found = pure.bursts(pure_tables(name), GAP_MS, MIN_ERRORS)
-    assert {row["group_id"] for row in found} == {"fraud-zombie"}
+    assert {row["group_id"] for row in found if row["error"] != error_name(111)} == {"fraud-zombie"}
     longest = max((row for row in found if row["error"] == "STALE_MEMBER_EPOCH"), key=lambda row: row["error_count"])
     fenced = [row for row in found if row["error"] == "FENCED_MEMBER_EPOCH"]
     assert {row["suspected_cause"] for row in (longest, *fenced)} == {"zombie"}

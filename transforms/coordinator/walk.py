@@ -237,11 +237,14 @@ class GroupWalk:
             return False
         protocol = PROTOCOLS[group_type]
         exchange, modern = observed_of(item.handled_at, row), self._state.modern
+        brokers = self._state.shared.brokers
         speaker = speaker_of(row, modern.told.has_left)
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
-        is_learnt = is_fenced_join and self._state.shared.brokers.learns_that_joins_are_fenced(row.broker)
+        is_learnt = is_fenced_join and brokers.learns_that_joins_are_fenced(row.broker)
         there = self._near.classic()
-        settings = settings_of(self._state.shared.brokers.of(row.broker))
+        of_broker = brokers.of(row.broker)
+        settings = settings_of(of_broker)
+        bounds = (of_broker.min_session_timeout_ms, of_broker.max_session_timeout_ms)
         asked = Asked(
             exchange,
             protocol.request_of(row),
@@ -253,10 +256,11 @@ class GroupWalk:
             self._near.elsewhere(group_type),
             there,
             modern.told.failures,
-            self._state.shared.brokers.is_release_told,
+            brokers.is_release_told,
             self._state.shared.ownership,
             self._recall,
             self._sink.topic_names,
+            bounds if brokers.are_printed(row.broker) else None,
         )
         predicted, why = judge(protocol, asked)
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:

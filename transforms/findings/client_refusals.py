@@ -56,6 +56,7 @@ class ClientLine(Struct, kw_only=True):
     api: str | None = None
     error: str | None = None
     client_state: str | None = None
+    group_instance_id: str | None = None
     client_software: str | None = None
     reason: str | None = None
 
@@ -63,7 +64,8 @@ class ClientLine(Struct, kw_only=True):
 class ToldRequest(Struct, kw_only=True):
     """A request and its answer by the client's own word; null where its log does not tell.
 
-    `is_own`: the client refused it itself, and sent nothing.
+    `is_own`: the client refused it itself, and sent nothing. `group_instance_id` is told of who was never let in:
+    others are known as members, with theirs.
     """
 
     group_id: str
@@ -74,6 +76,7 @@ class ToldRequest(Struct, kw_only=True):
     member_id: str | None = None
     client_id: str | None = None
     reason: str | None = None
+    group_instance_id: str | None = None
     is_own: bool = False
 
 
@@ -131,6 +134,7 @@ def refusals(lines: Iterable[ClientLine]) -> list[ToldRequest]:
             generation=former.generation if is_own else _sent(line, member),
             member_id=line.member_id or member.member_id or former.member_id,
             client_id=line.client_id or client,
+            group_instance_id=line.group_instance_id if error == "UNRELEASED_INSTANCE_ID" else None,
             is_own=is_own,
         )
         told.append(_Told(refusal, [line]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil
+from datetime import datetime, timedelta, timezone
+from math import ceil, floor
 
 SESSION_SETTINGS = {
     "classic": "session.timeout.ms",
@@ -12,6 +13,8 @@ SESSION_SETTINGS = {
 }
 """By type of the group: what says how long its members may be silent. But for classic groups it is a setting of the
 group (GroupConfig), which clients have no say in and no record tells."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 _ROOM = 1.25
 """Advised timeouts are longer than the longest time seen by this factor: the next one may be a little longer."""
@@ -24,6 +27,14 @@ def duration(ms: float) -> str:
     if ms < 120_000:
         return f"{ms / 1000:.1f} s"
     return f"{ms / 60_000:.0f} min"
+
+
+def stamp(at: float) -> str:
+    """Return a moment (epoch ms) as one reads it, in UTC; one that no calendar has as the number that it is."""
+    try:
+        return f"{_EPOCH + timedelta(seconds=floor(at / 1000)):%Y-%m-%d %H:%M:%S} UTC"
+    except OverflowError:
+        return f"{at:.0f} ms"
 
 
 def roomy_ms(seen_ms: float) -> int:

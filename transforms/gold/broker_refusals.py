@@ -1,8 +1,10 @@
-"""Adds what brokers' INFO lines tell of refused requests: that an instance was fenced.
+"""Adds what brokers' INFO lines tell of refused requests: that an instance was fenced, or was not given back.
 
 The coordinator of a classic group logs each request of a static member whose group.instance.id another process has
-taken over, and answers it FENCED_INSTANCE_ID. Of the other fencing errors it logs nothing at INFO. Source:
-GroupCoordinator.validateCurrentMember (Scala), ClassicGroup.validateMember (Java).
+taken over, and answers it FENCED_INSTANCE_ID; that of a consumer group logs who asks to join under one that a member
+holds, and answers UNRELEASED_INSTANCE_ID. Of the other fencing errors they log nothing at INFO. Source:
+GroupCoordinator.validateCurrentMember (Scala), ClassicGroup.validateMember (Java),
+GroupMetadataManager.throwIfInstanceIdIsUnreleased.
 """
 
 from __future__ import annotations
@@ -16,6 +18,11 @@ from transforms.gold.findings.kernel import GROUP
 
 EVENT = "member_fenced"
 ERROR = "FENCED_INSTANCE_ID"
+ERRORS = {EVENT: ERROR, "modern_instance_held": "UNRELEASED_INSTANCE_ID"}
+"""By event, what was answered."""
+
+JOINING = "ConsumerGroupHeartbeat"
+"""By what a member of a consumer group asks to join."""
 
 API_OF_OPERATION = {
     "join-group": "JoinGroup",
@@ -29,7 +36,10 @@ API_OF_OPERATION = {
 
 
 def fencings(coordinator_events: DataFrame, member_sessions: DataFrame) -> DataFrame:
-    """Return what lines tell of fenced instances, as requests. Lines name a member only; its stays say of what group.
+    """Return what lines tell of refused instances, as requests.
+
+    Lines about fenced ones name a member only: its stays say of what group. Who was not let in has no stay, and its
+    line names the group.
 
     Args:
         coordinator_events: `silver.coordinator_events`.
@@ -37,22 +47,29 @@ def fencings(coordinator_events: DataFrame, member_sessions: DataFrame) -> DataF
 
     Returns:
         `evidence` 'broker_log', cluster, group_id, error, answered_at (when it was logged), api ('unknown' where the
-        line does not tell), member_id, group_instance_id, and the client's id and host. Grain: one request.
+        line does not tell), generation (of who asks to join: 0), member_id, group_instance_id, and the client's id and
+        host. Grain: one request.
     """
-    apis = F.create_map(*map(F.lit, chain.from_iterable(API_OF_OPERATION.items())))
-    lines = coordinator_events.where(F.col("event") == EVENT).select(
+    apis, errors = (F.create_map(*map(F.lit, chain.from_iterable(of.items()))) for of in (API_OF_OPERATION, ERRORS))
+    is_join = F.col("event") != EVENT
+    lines = coordinator_events.where(F.col("event").isin(*ERRORS)).select(
         "cluster",
+        F.col("group_id").alias("named"),
         "member_id",
         "group_instance_id",
-        F.coalesce(apis[F.col("attributes")["operation"]], F.lit("unknown")).alias("api"),
-        F.lit(ERROR).alias("error"),
+        F.when(is_join, JOINING)
+        .otherwise(F.coalesce(apis[F.col("attributes")["operation"]], F.lit("unknown")))
+        .alias("api"),
+        F.when(is_join, 0).alias("generation"),
+        errors[F.col("event")].alias("error"),
         F.col("logged_at").alias("answered_at"),
         F.lit("broker_log").alias("evidence"),
     )
     homes = member_sessions.groupBy("cluster", "member_id").agg(
         *(F.min(name).alias(name) for name in ("group_id", "client_id", "client_host"))
     )
-    return lines.join(homes, ["cluster", "member_id"])
+    known = lines.join(homes, ["cluster", "member_id"], "left")
+    return known.withColumn("group_id", F.coalesce("named", "group_id")).where("group_id IS NOT NULL").drop("named")
 
 
 def with_broker_refusals(requests: DataFrame, told: DataFrame | None, gap_ms: int) -> DataFrame:
@@ -68,9 +85,9 @@ def with_broker_refusals(requests: DataFrame, told: DataFrame | None, gap_ms: in
     """
     if told is None:
         return requests
-    known = requests.where(F.col("error") == ERROR).select(*GROUP, "answered_at", "evidence")
+    known = requests.where(F.col("error").isin(*ERRORS.values())).select(*GROUP, "error", "answered_at", "evidence")
     at, is_line = F.unix_millis("answered_at"), F.col("evidence") == "broker_log"
-    in_order = Window.partitionBy(*GROUP).orderBy("answered_at")
+    in_order = Window.partitionBy(*GROUP, "error").orderBy("answered_at")
     otherwise = F.when(~is_line, at)
     before = F.last(otherwise, ignorenulls=True).over(in_order.rangeBetween(Window.unboundedPreceding, 0))
     after = F.first(otherwise, ignorenulls=True).over(in_order.rangeBetween(0, Window.unboundedFollowing))

@@ -26,6 +26,7 @@ _TOLD = T.StructType(
         T.StructField("member_id", T.StringType()),
         T.StructField("client_id", T.StringType()),
         T.StructField("reason", T.StringType()),
+        T.StructField("group_instance_id", T.StringType()),
         T.StructField("is_own", T.BooleanType()),
     ]
 )

@@ -49,7 +49,8 @@ def commit_gaps(
         known_lost: keys of the assignments of which it is known already that a commit was lost.
 
     Returns:
-        `gold.commit_gaps`. A partition that is both has lost a commit.
+        `gold.commit_gaps`. A partition that is both has lost a commit; of several members that had it in one generation
+        the one is told of that was silent longest.
     """
     commits = tables[OFFSET_COMMITS].where(
         "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
@@ -61,7 +62,17 @@ def commit_gaps(
         lost = lost.select(*owned.columns).unionByName(again).dropDuplicates(list(KEY))
     silent = _silent(owned, commits, silent_ms).join(lost.select(*KEY), list(KEY), "left_anti")
     gaps = lost.withColumn("kind", F.lit("lost")).unionByName(silent.withColumn("kind", F.lit("silent")))
-    return gaps.select(*(F.col(field.name).cast(field.dataType) for field in struct_type(COMMIT_GAPS)))
+    return one_each(gaps.select(*(F.col(field.name).cast(field.dataType) for field in struct_type(COMMIT_GAPS))))
+
+
+def one_each(gaps: DataFrame) -> DataFrame:
+    """Return one gap for each partition of a generation, in which several members can have had it.
+
+    A static member that was replaced had it, and so has who replaced it; in a group of epochs a partition can also be
+    taken away and given on within one epoch of its members.
+    """
+    worst_first = Window.partitionBy(*KEY).orderBy("kind", F.desc_nulls_last("owned_ms"), "member_id")
+    return gaps.withColumn("place", F.row_number().over(worst_first)).where("place = 1").drop("place")
 
 
 def _us(name: str) -> Column:

@@ -1,7 +1,8 @@
 """Bursts of fencing errors: a group's coordinator refuses requests, several in a row, by one and the same error.
 
 The requests of one group that were answered with one error of `schemas.words.FENCING_ERRORS` are ordered by
-`answered_at` and split where the gap is longer than allowed; a run that is long enough is a burst. Any API counts.
+`answered_at` and split where the gap is longer than allowed; a run that is long enough is a burst: which gap and how
+many is set, but for errors that have limits of their own (`transforms.findings.bursts.limits`). Any API counts.
 Commits that clients refused themselves, which no coordinator was asked about, make bursts of their own where the group
 has no other at the time.
 
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas.rows import IllegalGenerationBurstRow
@@ -29,6 +30,7 @@ from schemas.tables.gold import (
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from schemas.words import FENCING_ERRORS
 from transforms.findings.bursts.judge import burst_row
+from transforms.findings.bursts.limits import OF_THEIR_OWN, BurstLimits
 from transforms.findings.evidence import Commit, Evidence
 from transforms.gold.broker_refusals import fencings, with_broker_refusals
 from transforms.gold.client_refusals import with_client_refusals
@@ -83,8 +85,8 @@ def illegal_generation_bursts(
 
     Args:
         tables: those of READ that there are.
-        gap_ms: longest gap between two errors of a burst, in milliseconds.
-        min_errors: fewest errors of a burst.
+        gap_ms: longest gap between two errors of a burst, in milliseconds; some errors have a longer one of their own.
+        min_errors: fewest errors of a burst; likewise fewer.
         seen_until: end of the data (epoch ms); null = not known.
         hold: keeps the refusals that belong to a burst.
         of_cluster: where `tables` have some groups only, those that lines are laid beside as a whole, and the brokers'
@@ -97,8 +99,7 @@ def illegal_generation_bursts(
     Raises:
         ValueError: if a threshold is out of its range.
     """
-    if gap_ms < 0 or min_errors < 1:
-        raise ValueError(f"gap_ms {gap_ms} must be 0 or more, min_errors {min_errors} 1 or more")
+    limits = BurstLimits(gap_ms, min_errors)
     beside = tables if of_cluster is None else of_cluster
     requests = with_client_refusals(
         tables[GROUP_REQUESTS],
@@ -111,7 +112,7 @@ def illegal_generation_bursts(
     lines, sessions = (beside.get(spec) for spec in (COORDINATOR_EVENTS, MEMBER_SESSIONS))
     told = fencings(lines, sessions) if lines is not None and sessions is not None else None
     requests = with_broker_refusals(requests, told, gap_ms)
-    refused = hold(_number_bursts(requests, gap_ms * 1000, min_errors))
+    refused = hold(_number_bursts(requests, limits))
     if refused is None:
         return nothing(requests, ILLEGAL_GENERATION_BURSTS)
     spans = refused.groupBy(*FINDING).agg(
@@ -125,20 +126,21 @@ def illegal_generation_bursts(
         packed(refused.select(*FINDING, *REQUEST), "refused"),
         *_beside(tables, refused, spans),
     ]
-    return judged(parts, partial(_judge, gap_ms, seen_until), ILLEGAL_GENERATION_BURSTS, few)
+    return judged(parts, partial(_judge, limits, seen_until), ILLEGAL_GENERATION_BURSTS, few)
 
 
 def _judge(
-    gap_ms: int, seen_until: float | None, evidence: Evidence, frame: dict[str, Any]
+    limits: BurstLimits, seen_until: float | None, evidence: Evidence, frame: dict[str, Any]
 ) -> list[IllegalGenerationBurstRow]:
     evidence.seen_until = seen_until
-    return [burst_row(evidence.in_order(), gap_ms, frame["source"])]
+    return [burst_row(evidence.in_order(), limits, frame["source"])]
 
 
-def _number_bursts(group_requests: DataFrame, gap_us: int, min_errors: int) -> DataFrame:
+def _number_bursts(group_requests: DataFrame, limits: BurstLimits) -> DataFrame:
     """Keep the refused requests that belong to a burst, each with the number of its burst within the group."""
     in_order = Window.partitionBy(*GROUP, "error", "is_own").orderBy("at_us")
-    is_first = F.coalesce(F.col("at_us") - F.lag("at_us").over(in_order) > gap_us, F.lit(True))
+    gap_us = F.col("at_us") - F.lag("at_us").over(in_order)
+    is_first = F.coalesce(gap_us > _of_error(limits, "gap_ms") * 1000, F.lit(True))
     numbered = (
         group_requests.where(F.col("error").isin(*FENCING_ERRORS))
         .withColumn("at_us", F.unix_micros("answered_at"))
@@ -146,10 +148,18 @@ def _number_bursts(group_requests: DataFrame, gap_us: int, min_errors: int) -> D
         .withColumn("is_first", is_first.cast("int"))
         .withColumn("burst", F.sum("is_first").over(in_order))
         .withColumn("length", F.count("*").over(Window.partitionBy(*_BURST)))
-        .where(F.col("length") >= min_errors)
+        .where(F.col("length") >= _of_error(limits, "min_errors"))
     )
     order = Window.partitionBy(*GROUP).orderBy("error", "is_own", "burst")
-    return _told_once(numbered, gap_us).withColumn("finding", F.dense_rank().over(order))
+    return _told_once(numbered, limits.gap_ms * 1000).withColumn("finding", F.dense_rank().over(order))
+
+
+def _of_error(limits: BurstLimits, name: str) -> Column:
+    """Return a threshold of the error that a row has."""
+    found = F.lit(getattr(limits, name))
+    for error in OF_THEIR_OWN:
+        found = F.when(F.col("error") == error, getattr(limits.of(error), name)).otherwise(found)
+    return found
 
 
 def _told_once(numbered: DataFrame, gap_us: int) -> DataFrame:

@@ -32,6 +32,7 @@ NEWEST_BY = {
     "coordinators": ("from_at",),
     "rebalance_storms": ("started_at",),
     "illegal_generation_bursts": ("started_at",),
+    "slow_revokers": ("started_at",),
     "audit_counts": ("hour_at",),
 }
 """By what the rows of a group are ordered, where there are more than a page can show."""

@@ -14,7 +14,7 @@ from transforms.report.words import client, clock, count, duration, number, shar
 MOST_EVIDENCE = 100
 """Rows of evidence that are written below one finding."""
 
-_SEVERITIES = {"critical": 0, "warning": 1, "burst": 2, "info": 3}
+_SEVERITIES = {"critical": 0, "warning": 1, "burst": 2, "slow": 3, "info": 4}
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """One storm or burst.
+    """One storm, burst or slow revoker.
 
     Attributes:
         anchor: where it is on its group's page.
-        kind: 'storm' or 'burst'.
-        severity: 'critical', 'warning', 'info'; of a burst 'burst'.
+        kind: 'storm', 'burst' or 'revoker'.
+        severity: 'critical', 'warning', 'info'; of a burst 'burst', of a slow revoker 'slow'.
         group_id: the group.
         page: file name of the group's page.
         title: what happened, in a few words.
@@ -46,6 +46,7 @@ class Finding:
         advice: what would help.
         price: what that costs; empty where the advice names no price.
         otherwise: another way, with its price; empty where there is none.
+        shown_by: what the evidence is, in a word or some.
         evidence_columns: names of the cells of the evidence.
         evidence: rows that show it, the first ones only where there are very many.
         evidence_count: how many there are.
@@ -69,6 +70,7 @@ class Finding:
     price: str
     otherwise: str
     rank: float
+    shown_by: str = "rebalances"
     evidence_columns: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = field(default=())
     evidence_count: int = 0
@@ -76,14 +78,17 @@ class Finding:
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings in the order in which they are worth a look."""
-    return sorted(findings, key=lambda each: (_SEVERITIES.get(each.severity, 4), -each.rank, each.begin, each.group_id))
+    return sorted(
+        findings,
+        key=lambda each: (_SEVERITIES.get(each.severity, len(_SEVERITIES)), -each.rank, each.begin, each.group_id),
+    )
 
 
 def findings_of(rows: GroupRows) -> list[Finding]:
     """Return a group's findings with their evidence."""
     storms = [storm(row, rows.generations()) for row in rows.of("rebalance_storms")]
     bursts = [burst(row, rows.of("refused_requests")) for row in rows.of("illegal_generation_bursts")]
-    return worst_first([*storms, *bursts])
+    return worst_first([*storms, *bursts, *map(revoker, rows.of("slow_revokers"))])
 
 
 def storm(row: Row, generations: Sequence[Row] = ()) -> Finding:
@@ -161,8 +166,47 @@ def burst(row: Row, requests: Sequence[Row] = ()) -> Finding:
         price=price,
         otherwise=otherwise,
         rank=float((row["lost_commit_count"] or 0) + row["error_count"]),
+        shown_by="refused requests that are kept",
         evidence_columns=("answered", "request", "member", "state", "answer", "line of the log"),
         evidence=tuple(Evidence(request_cells(each)) for each in parts[:MOST_EVIDENCE]),
+        evidence_count=len(parts),
+    )
+
+
+def revoker(row: Row) -> Finding:
+    """Return a slow revoker; who waited for it is among the ways of the members, on the group's page."""
+    advice, price, otherwise = _advice(row["advice"])
+    parts = row["partitions"] or ()
+    end = row["started_at"] + row["held_up_ms"]
+    return Finding(
+        anchor=f"revoker-{row['member_id']}-{row['started_at']:.0f}",
+        kind="revoker",
+        severity="slow",
+        group_id=row["group_id"],
+        page=page_name(row["cluster"], row["group_id"]),
+        title=f"{count(row['partition_count'], 'partition')} not given up for {duration(row['held_up_ms'])}",
+        cause="slow revoker" if row["end_cause"] is None else f"slow revoker, {words(row['end_cause'])}",
+        when=span(row["started_at"], end),
+        begin=row["started_at"],
+        end=end,
+        is_open=row["is_open"],
+        costs=(
+            (_partition_time(row["partition_count"] * row["held_up_ms"]), "partitions stood still"),
+            (number(len(row["waiting_member_ids"] or ())), "members waited for them"),
+        ),
+        facts=(
+            ("culprit", client(row["client_id"], row["client_host"])),
+            ("member", row["member_id"]),
+            ("epoch", number(row["generation"])),
+            ("rebalance timeout", duration(row["rebalance_timeout_ms"])),
+        ),
+        advice=advice,
+        price=price,
+        otherwise=otherwise,
+        rank=float(row["partition_count"] * row["held_up_ms"]),
+        shown_by="partitions",
+        evidence_columns=("partition",),
+        evidence=tuple(Evidence((name,)) for name in parts[:MOST_EVIDENCE]),
         evidence_count=len(parts),
     )
 

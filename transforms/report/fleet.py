@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transforms.report.charts import Chart
-from transforms.report.findings import Finding, burst, storm, worst_first
+from transforms.report.findings import Finding, burst, revoker, storm, worst_first
 from transforms.report.names import page_name
 from transforms.report.rows import Row, step_words
 from transforms.report.words import duration, moment, number, span
@@ -109,6 +109,7 @@ def fleet(
     width_ms: int,
     since: float | None,
     until: float | None,
+    revokers: Sequence[Row] = (),
 ) -> Fleet:
     """Return what the first page shows.
 
@@ -121,8 +122,9 @@ def fleet(
         width_ms: width of a column.
         since: first moment of the data.
         until: last one.
+        revokers: `gold.slow_revokers`.
     """
-    findings = worst_first([*(storm(row) for row in storms), *(burst(row) for row in bursts)])
+    findings = worst_first([*(storm(row) for row in storms), *map(burst, bursts), *map(revoker, revokers)])
     lines = [_line(cluster, row) for row in groups]
     lines.sort(key=lambda each: (-each.generations, each.group_id))
     unstable = sum(row["unstable_ms"] or 0 for row in groups)
@@ -133,6 +135,7 @@ def fleet(
         (duration(unstable), "in rebalances, over all groups"),
         (number(len(storms)), "storms"),
         (number(len(bursts)), "bursts of fencing errors"),
+        *(((number(len(revokers)), "slow revokers"),) if revokers else ()),
     )
     chart = _heat(cluster, lines, bins, width_ms)
     return Fleet(figures, steps, span(since, until) if groups else "no data", tuple(findings), tuple(lines), chart)

@@ -26,7 +26,7 @@ class GroupPage:
         since: since when it is in it.
         facts: what it is, as (name, value).
         figures: the numbers that matter, as (figure, of what).
-        findings: storms and bursts, the worst first.
+        findings: storms, bursts and slow revokers, the worst first.
         chart: its timeline; None where no moment of its life is known.
         tables: the rows behind all of that, those that have any.
     """
@@ -256,10 +256,12 @@ def agreement(agreed: int, differed: int) -> str:
 def headline(page: GroupPage) -> str:
     """Return what a group's page begins with, in one sentence."""
     storms = sum(each.kind == "storm" for each in page.findings)
-    bursts = len(page.findings) - storms
+    slow = sum(each.kind == "revoker" for each in page.findings)
+    bursts = len(page.findings) - storms - slow
     if not page.findings:
         return "No storm and no burst of fencing errors."
     parts = [count(storms, "storm")] * bool(storms) + [
         count(bursts, "burst of fencing errors", "bursts of fencing errors")
     ] * bool(bursts)
+    parts += [count(slow, "slow revoker")] * bool(slow)
     return " and ".join(parts) + "."

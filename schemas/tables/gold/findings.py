@@ -148,6 +148,46 @@ COMMIT_GAPS = TableSpec(
     own={"kind": Entry(STRING, "the owner is silent, or a commit was lost on the way to it", COMMIT_GAP_KINDS)},
 )
 
+SLOW_REVOKERS = TableSpec(
+    Layer.GOLD,
+    "slow_revokers",
+    grain="one stretch of time in which one member held a rebalance up: it was to give partitions up, and did not for "
+    "too long",
+    key=("cluster", "group_id", "member_id", "started_at"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "generation",
+        "group_type",
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "started_at",
+        "ended_at",
+        "held_up_ms",
+        "rebalance_timeout_ms",
+        "partition_count",
+        "partitions",
+        "waiting_member_ids",
+        "end_cause",
+        "is_open",
+        "advice",
+    ),
+    required=("group_type", "held_up_ms", "partition_count", "is_open", "advice"),
+    notes={
+        "generation": "epoch of the group by then: the target for which they were taken away",
+        "started_at": "when the member was to give them up",
+        "ended_at": "when it had, or was gone; null where the data end before",
+        "partitions": "what it was to give up, as topic-partition; of tasks with the subtopology for the topic",
+        "waiting_member_ids": "members that were to have some of them, and waited; none where none asked before "
+        "it was over",
+        "end_cause": "how its membership ended and it never gave them up; null: it did, or the data end before",
+    },
+)
+"""Stretches of `gold.reconciliations` that lasted too long, each with what it meant for others."""
+
 STANDING_COMMITS = TableSpec(
     Layer.GOLD,
     "standing_commits",

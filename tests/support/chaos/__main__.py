@@ -8,6 +8,7 @@ import re
 import tarfile
 from pathlib import Path
 
+from tests.support.chaos import epochs
 from tests.support.chaos.run import run
 from tests.support.kafka_broker import Brokers
 from tests.support.kafka_capture import write_capture
@@ -36,24 +37,35 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--old-leaders", action="store_true", help="let clients lead that know of no static members")
+    parser.add_argument("--epochs", action="store_true", help="let members of the consumer protocol loose, too (4.0)")
     parser.add_argument("folder", type=Path, help="the capture's own; its archive goes beside it")
     chosen = parser.parse_args()
-    folder = capture(chosen.version, chosen.seed, chosen.seconds, chosen.folder, chosen.scala, chosen.old_leaders)
+    folder = capture(
+        chosen.version, chosen.seed, chosen.seconds, chosen.folder, chosen.scala, chosen.old_leaders, chosen.epochs
+    )
     with tarfile.open(folder.with_name(f"{folder.name}.tar.xz"), "w:xz") as archive:
         archive.add(folder, folder.name, filter=_anonymous)
 
 
 def capture(
-    version: str, seed: int, seconds: float, folder: Path, scala: str | None = None, has_old_leaders: bool = False
+    version: str,
+    seed: int,
+    seconds: float,
+    folder: Path,
+    scala: str | None = None,
+    has_old_leaders: bool = False,
+    has_epochs: bool = False,
 ) -> Path:
     """Make a capture in a folder that is not there yet; return it."""
     folder.mkdir(parents=True)
     release = tuple(int(part) for part in version.split(".")[:2])
     is_old = release < FIRST_WITHOUT_ZOOKEEPER
-    broker = ZooKeeperBrokers(version, SETTINGS, scala) if is_old else Brokers(version, settings=SETTINGS)
+    settings = SETTINGS | epochs.SETTINGS if has_epochs else SETTINGS
+    broker = ZooKeeperBrokers(version, settings, scala) if is_old else Brokers(version, settings=settings)
     with broker:
         truth = folder / "truth.jsonl"
-        asyncio.run(run(broker.bootstrap_servers[0], seed, seconds, truth, has_old_leaders=has_old_leaders))
+        server, who = broker.bootstrap_servers[0], {"has_old_leaders": has_old_leaders, "has_epochs": has_epochs}
+        asyncio.run(run(server, seed, seconds, truth, **who))
         broker.stop(1)
         write_capture(broker, folder)
         paths = {str(broker.log_dir(1).parents[1]): "/var/lib/kafka", str(CACHE): LIBRARIES}

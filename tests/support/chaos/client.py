@@ -16,6 +16,16 @@ FIRST_WITH_PROTOCOL = 5
 FIRST_WITH_LIST_OF_LEAVERS = 3
 NO_RETENTION = -1
 NO_EPOCH = -1
+NO_TIMEOUT = -1
+_OF_EPOCHS = (
+    "instanceId",
+    "rackId",
+    "subscribedTopicNames",
+    "subscribedTopicRegex",
+    "serverAssignor",
+    "topicPartitions",
+)
+"""Fields of a ConsumerGroupHeartbeat that are null where nothing has changed."""
 
 Leaver = tuple[str, str | None]
 """Member id and instance id."""
@@ -167,6 +177,27 @@ class Client:
         if version >= FIRST_WITH_LIST_OF_LEAVERS:
             return await self._leave(leaving, version)
         return [error for each in leaving for error in await self._leave([each], version)]
+
+    async def epoch_heartbeat(self, version: int, fields: Body) -> Body:
+        """Send ConsumerGroupHeartbeat; fields that are not given are null, or -1."""
+        body = {**dict.fromkeys(_OF_EPOCHS), "rebalanceTimeoutMs": NO_TIMEOUT, **fields}
+        answer, began, ended = await self._ask("ConsumerGroupHeartbeat", version, body)
+        self._note(
+            "ConsumerGroupHeartbeat",
+            began,
+            ended,
+            answer["errorCode"],
+            member_in=body["memberId"],
+            member=answer["memberId"],
+            epoch_in=body["memberEpoch"],
+            epoch=answer["memberEpoch"],
+            instance=body["instanceId"],
+            owned=body["topicPartitions"],
+            assignment=answer["assignment"],
+            error_message=answer["errorMessage"],
+            version=version,
+        )
+        return answer
 
     async def delete(self, group: str) -> int:
         """Send DeleteGroups; return the error."""

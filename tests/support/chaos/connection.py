@@ -88,6 +88,8 @@ async def shared_versions(server: str) -> Versions:
     by_key = {each["apiKey"]: (each["minVersion"], each["maxVersion"]) for each in served}
     shared = {}
     for name, api in APIS.items():
+        if api.key not in by_key:
+            continue  # an earlier release
         low, high = by_key[api.key]
         shared[name] = (max(low, api.versions[0]), min(high, api.versions[1]))
     return shared

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.support.chaos import others
+from tests.support.chaos import epochs, others
 from tests.support.chaos.client import FIRST_WITH_INSTANCE, Client
 from tests.support.chaos.connection import shared_versions
 from tests.support.chaos.group import Group
@@ -23,11 +23,16 @@ MEMBERS = (3, 6)
 STATIC = (1, 3, 4, 6)
 """Groups that have static members beside others."""
 
+MIXED = (2, 3, 5)
+"""Groups with epochs that have classic members, too, so that they are converted."""
+
 REBORN = "reborn"
 LAST_ANSWERS_S = 8.0
 
 
-async def run(server: str, seed: int, seconds: float, truth: Path, *, has_old_leaders: bool = False) -> None:
+async def run(
+    server: str, seed: int, seconds: float, truth: Path, *, has_old_leaders: bool = False, has_epochs: bool = False
+) -> None:
     """Let chaotic clients loose on a broker.
 
     Args:
@@ -37,6 +42,7 @@ async def run(server: str, seed: int, seconds: float, truth: Path, *, has_old_le
         truth: file that the clients' notes go to.
         has_old_leaders: members that do not know of static members may lead groups that have some. Up to 3.2 a broker
             fails when it has to tell them of those.
+        has_epochs: there are groups with members of the consumer protocol, too; the broker has to know it.
     """
     versions = await shared_versions(server)
     await others.warm_up(server, versions)
@@ -67,8 +73,31 @@ async def run(server: str, seed: int, seconds: float, truth: Path, *, has_old_le
     member = Member(client(reborn, "reborn-0"), reborn, None, Random(f"{seed} reborn-0"))
     parts.append(others.be_reborn(member, Random(f"{seed} rebirths")))
     parts.append(others.describe(server, versions, notes, groups))
+    if has_epochs:
+        with_epochs = _with_epochs(client, seed, stops_at, parts)
+        parts.append(epochs.describe(server, versions, notes, with_epochs))
     await _all(parts, seconds + LAST_ANSWERS_S)
     notes.close()
+
+
+def _with_epochs(
+    client: Callable[[Group, str], Client], seed: int, stops_at: float, parts: list[Coroutine[Any, Any, None]]
+) -> list[Group]:
+    """Let members of the consumer protocol take turns in groups of their own, in some with classic ones among them."""
+    groups = []
+    for number in range(GROUPS):
+        chance = Random(f"{seed} epochs {number}")
+        group = Group(f"epochs-{number}", chance, stops_at)
+        groups.append(group)
+        for index in range(chance.randint(*MEMBERS) + 1):
+            name = f"e{number}-{index}"
+            instance = f"inst-{number}-{index % 2}" if number in STATIC and chance.random() < 0.6 else None
+            chances = Random(f"{seed} {name}")
+            is_classic = number in MIXED and index % 2
+            member = Member if is_classic else epochs.EpochMember
+            parts.append(member(client(group, name), group, instance, chances).live())
+        parts.append(others.meddle(client(group, f"tool-e{number}"), group, Random(f"{seed} epochs tool {number}")))
+    return groups
 
 
 async def _all(parts: list[Coroutine[Any, Any, None]], seconds: float) -> None:

@@ -90,3 +90,40 @@ def test_a_heartbeat_that_waits_for_replicas_as_long_as_it_may_is_refused():
 def test_one_that_does_not_is_not_foreseen_to_be(waited_ms: float, settings: dict[str, str]):
     row = _beat(1_500, NOT_AVAILABLE, waited_ms, **settings)
     assert (row["agrees"], row["why"]) == (None, WHY_NOT_COORDINATOR)
+
+
+NOT_NAMED, SESSION_REFUSED, UNKNOWN = 23, 26, 25
+BOUNDS = {"group.min.session.timeout.ms": "2000", "group.max.session.timeout.ms": "60000"}
+
+
+def _asks(api: str, error: int, at: float = 2_000, **asked: object) -> Row:
+    """The row of the audit of a stranger's request of the classic protocol."""
+    lines = [*broker("4.2.0", **BOUNDS), *_LINES]
+    asked = {"api_version": 5, **asked}
+    rows = [request(at, api, "stranger", error, **asked)]
+    (row,) = replay_group("c", GROUP, [], lines, rows, 50, modern_records=_JOINED)["replay_audit"]
+    return row
+
+
+@pytest.mark.parametrize(("protocol_type", "protocol"), [(None, "range"), ("consumer", None), (None, None)])
+@pytest.mark.parametrize("at", [2_000, 6_000])
+def test_a_sync_that_does_not_name_its_protocol_is_refused_whoever_coordinates(
+    at: float, protocol_type: str | None, protocol: str | None
+):
+    row = _asks("SyncGroup", NOT_NAMED, at, generation=1, protocol_type=protocol_type, protocol=protocol)
+    assert (row["agrees"], row["predicted_error"]) == (True, NOT_NAMED)
+
+
+def test_earlier_versions_of_it_need_not_and_others_name_it():
+    for said in ({"api_version": 4}, {"protocol_type": "consumer", "protocol": "range"}):
+        row = _asks("SyncGroup", UNKNOWN, generation=1, **said)
+        assert (row["agrees"], row["predicted_error"]) == (True, UNKNOWN)
+
+
+@pytest.mark.parametrize(("session_ms", "error"), [(1_999, SESSION_REFUSED), (60_001, SESSION_REFUSED)])
+def test_a_join_with_a_session_out_of_bounds_is_refused(session_ms: int, error: int):
+    said = {"session_timeout_ms": session_ms, "protocol_type": "consumer", "rebalance_timeout_ms": 9_000}
+    row = _asks("JoinGroup", error, **said)
+    assert (row["agrees"], row["predicted_error"]) == (True, SESSION_REFUSED)
+    lie = _asks("JoinGroup", UNKNOWN, **said)
+    assert (lie["agrees"], lie["predicted_error"]) == (False, SESSION_REFUSED)

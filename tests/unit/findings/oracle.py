@@ -22,6 +22,9 @@ FENCING = {
     "UNRELEASED_INSTANCE_ID",
 }
 
+WIDENED = {"UNRELEASED_INSTANCE_ID": (45_000, 1)}
+"""Errors with a gap and a number of their own, where what is given is narrower: clients do not survive the first."""
+
 _KEY = {"cluster", "group_id", "started_at", "ended_at"}
 STORM_COLUMNS = _KEY | {
     "rebalance_count",
@@ -161,11 +164,13 @@ def runs(requests: Iterable[Row], gap_ms: int, min_errors: int) -> Iterable[tupl
     refused = [row for row in requests if row["error"] in FENCING]
     for key, rows in _by(refused, lambda row: (row["cluster"], row["group_id"], row["error"])):
         found: list[list[Row]] = []
+        own_gap_ms, own_errors = WIDENED.get(str(key[2]), (gap_ms, min_errors))
         for row in sorted(rows, key=lambda row: row["answered_at"]):
-            if not found or row["answered_at"] - found[-1][-1]["answered_at"] > gap_ms:
+            if not found or row["answered_at"] - found[-1][-1]["answered_at"] > max(gap_ms, own_gap_ms):
                 found.append([])
             found[-1].append(row)
-        yield from ((str(key[0]), str(key[1]), run) for run in found if len(run) >= min_errors)
+        fewest = min(min_errors, own_errors)
+        yield from ((str(key[0]), str(key[1]), run) for run in found if len(run) >= fewest)
 
 
 def _burst(run: list[Row], generations: list[Row]) -> Row:

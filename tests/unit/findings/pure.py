@@ -10,6 +10,7 @@ import msgspec
 from schemas.kafka_errors import error_name
 from tests.unit.findings.oracle import bumps_of, rebalanced_at, runs, storm_intervals
 from transforms.findings.bursts.judge import burst_row
+from transforms.findings.bursts.limits import BurstLimits
 from transforms.findings.evidence import KINDS, Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import Thresholds
@@ -116,7 +117,7 @@ def bursts(
             Evidence(cluster=cluster, group_id=group_id, seen_until=seen_until),
             **{kind: [typed(row, kind) for row in of_kind] for kind, of_kind in picked.items()},
         )
-        found.append(msgspec.structs.asdict(burst_row(evidence.in_order(), gap_ms)))
+        found.append(msgspec.structs.asdict(burst_row(evidence.in_order(), BurstLimits(gap_ms, min_errors))))
     return found
 
 

@@ -208,6 +208,8 @@ def test_consumers_of_the_new_protocol_tell_each_refused_request_once_with_the_e
         ("c", "ConsumerGroupHeartbeat", "UNKNOWN_MEMBER_ID", 7),
         ("b2", "ConsumerGroupHeartbeat", "UNRELEASED_INSTANCE_ID", 0),
     ]
+    (kept_out,) = (one for one in log("java_4.2.0_epochs_silent.log") if one.error == "UNRELEASED_INSTANCE_ID")
+    assert kept_out.group_instance_id, "nothing else tells under which id somebody asked who never was a member"
     assert {
         one.member_id is None for name in ("refused", "silent") for one in log(f"java_4.2.0_epochs_{name}.log")
     } == {False}

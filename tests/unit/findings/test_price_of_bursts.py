@@ -10,6 +10,7 @@ import pytest
 from schemas.rows import GenerationRow, IllegalGenerationBurstRow, MemberSessionRow
 from transforms.findings.bursts.advice import advice_for
 from transforms.findings.bursts.judge import burst_row
+from transforms.findings.bursts.limits import BurstLimits
 from transforms.findings.bursts.senders import senders_of
 from transforms.findings.evidence import Commit, Evidence, Request, SentOffset
 
@@ -73,7 +74,7 @@ def evidence() -> Evidence:
 
 
 def judged(evidence: Evidence) -> IllegalGenerationBurstRow:
-    return burst_row(evidence, 5_000)
+    return burst_row(evidence, BurstLimits(5_000, 1))
 
 
 def test_the_change_that_shut_a_member_out_is_the_one_that_went_on_without_it(evidence: Evidence) -> None:

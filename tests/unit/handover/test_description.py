@@ -253,12 +253,16 @@ def test_what_members_subscribe_to_and_who_has_not_changed_over_is_told() -> Non
         "m-3": stood(6, subscription=Subscription((), "c.*", "consumer")),
         "m-4": stood(6, subscription=Subscription(topology_epoch=2)),
         "m-5": stood(6),
+        "m-6": stood(6, subscription=Subscription(process_id="p-1", user_endpoint="h:8080", client_tags={"zone": "a"})),
+        "m-7": stood(6, subscription=Subscription(process_id="p-2", client_tags={})),
     }
     told = of_epochs(members, Epochs(6, 6))
-    assert [each["subscribed_regex"] for each in told["members"]] == [None, "b.*", "c.*", None, None]
-    assert [each["member_protocol"] for each in told["members"]] == ["classic", "consumer", "consumer", None, None]
+    assert [each["subscribed_regex"] for each in told["members"]] == [None, "b.*", "c.*", *[None] * 4]
+    assert [each["member_protocol"] for each in told["members"]] == ["classic", "consumer", "consumer", *[None] * 4]
     assert (told["members"][0]["topics"], told["members"][0]["rack_id"]) == (["a", "b"], "r1")
     assert (told["members"][3]["topics"], told["members"][3]["topology_epoch"]) == (None, 2)
+    tagged = [(m["process_id"], m["user_endpoint"], m["client_tags"]) for m in told["members"][4:]]
+    assert tagged == [(None, None, None), ("p-1", "h:8080", {"zone": "a"}), ("p-2", None, {})]
     wants = [line for line in text_of(told).splitlines() if "joined" not in line and "owns" not in line]
     assert wants[wants.index(": m-1, at epoch 6") : wants.index("findings: none open")] == [
         ": m-1, at epoch 6",
@@ -272,6 +276,11 @@ def test_what_members_subscribe_to_and_who_has_not_changed_over_is_told() -> Non
         ": m-4, at epoch 6",
         ":   runs the topology of epoch 2",
         ": m-5, at epoch 6",
+        ": m-6, at epoch 6",
+        ":   is of process p-1, which answers queries at h:8080",
+        ":   has the tags zone=a",
+        ": m-7, at epoch 6",
+        ":   is of process p-2",
     ]
 
 

@@ -33,6 +33,7 @@ def test_what_is_over_is_counted_and_not_named() -> None:
         ("illegal_generation_burst",): 1,
         ("offset_rewind",): 0,
         ("commit_gap",): 1,
+        ("slow_revoker",): 0,
     }
     assert found[m.FINDINGS_NEW][("rebalance_storm",)] == 1
     assert found[m.FINDINGS_NEW][("illegal_generation_burst",)] == 0
@@ -61,7 +62,11 @@ def test_of_two_open_findings_of_one_group_the_last_one_is_named() -> None:
         found = tally.families()
         assert found[m.GROUP_STORM_STARTED] == {("shop",): 2.0}
         assert [key[2] for key in found[m.GROUP_STORM_OPEN]] == ["crash_loop"]
-        assert found[m.FINDINGS_OPEN] == {("rebalance_storm",): 2, ("illegal_generation_burst",): 2}
+        assert found[m.FINDINGS_OPEN] == {
+            ("rebalance_storm",): 2,
+            ("illegal_generation_burst",): 2,
+            ("slow_revoker",): 0,
+        }
 
 
 def test_the_worst_groups_are_named_and_the_others_counted() -> None:

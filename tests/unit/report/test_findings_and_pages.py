@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,25 @@ def test_the_worst_comes_first() -> None:
     storms = [storm(1, 2, severity="info"), storm(3, 4, severity="critical"), storm(5, 6, unstable_ms=9)]
     found = findings_of(group(rebalance_storms=storms, illegal_generation_bursts=[burst(7, 8)]))
     assert [each.severity for each in found] == ["critical", "warning", "burst", "info"]
+
+
+def test_a_slow_revoker_is_a_finding_without_a_storm() -> None:
+    slow = {
+        **{"member_id": "m-s", "client_id": "s", "client_host": "/h", "started_at": 10_000, "ended_at": None},
+        **{"held_up_ms": 40_000, "partition_count": 2, "partitions": ["t-1", "t-2"], "waiting_member_ids": ["m-a"]},
+        **{"generation": 3, "rebalance_timeout_ms": 60_000, "end_cause": None, "is_open": True},
+        **{"advice": "Bound it; the price: work.", "cluster": "c", "group_id": "g"},
+    }
+    page = group_page(group(slow_revokers=[slow], rebalance_storms=[storm(1, 2, severity="info")]))
+    assert headline(page) == "1 storm and 1 slow revoker."
+    found = page.findings[0]
+    assert (found.kind, found.is_open, found.price, found.end) == ("revoker", True, "Work.", 50_000)
+    assert found.title == "2 partitions not given up for 40 s"
+    assert [row.cells for row in found.evidence] == [("t-1",), ("t-2",)]
+    assert ("1", "members waited for them") in found.costs
+    whole = fleet("c", [], [], [], {}, 1000, None, None, [slow])
+    assert whole.findings == (replace(found, page=whole.findings[0].page),)
+    assert ("1", "slow revokers") in whole.figures
 
 
 def test_a_storm_has_its_own_rebalances_as_evidence_and_leads_to_their_rows() -> None:

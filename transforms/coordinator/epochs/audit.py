@@ -65,6 +65,7 @@ class Asked(Struct, frozen=True, gc=False):
         ownership: which broker coordinated the group when.
         recall: answers of the group as it is by the records that were taken.
         topic_names: names of topics by their ids, as far as they are known.
+        session_bounds: as `unasked` has them.
     """
 
     exchange: Observed
@@ -81,13 +82,16 @@ class Asked(Struct, frozen=True, gc=False):
     ownership: Ownership = field(default_factory=Ownership)
     recall: Recall = field(default_factory=Recall)
     topic_names: Mapping[str, str] = {}
+    session_bounds: tuple[int, int] | None = None
 
 
 def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
     """Return what a request is answered, and what is to be said of that; None where nothing can be predicted."""
     exchange = asked.exchange
     observed = exchange.observed_error
-    by_broker = unasked(exchange, asked.near, asked.ownership, asked.world.settings.commit_timeout_ms)
+    by_broker = unasked(
+        exchange, asked.near, asked.ownership, asked.world.settings.commit_timeout_ms, asked.session_bounds
+    )
     if by_broker is not None:
         return by_broker
     rules = asked.world.settings.rules

@@ -158,6 +158,9 @@ def tell_members(state: EpochState, teller: Teller, opened: OpenEpoch, members: 
             subscribed_regex=member.regex,
             rack_id=member.rack_id,
             topology_epoch=member.topology_epoch,
+            process_id=member.process_id,
+            user_endpoint=member.user_endpoint,
+            client_tags=None if member.client_tags is None else dict(member.client_tags),
             changed_at=whole(opened.changed.get(member.member_id)),
         )
         teller.sink.rows.generation_members.append(teller.sink.stamped(row))

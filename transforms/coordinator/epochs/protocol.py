@@ -33,6 +33,9 @@ class Glimpse(Struct, frozen=True, gc=False):
         protocol: what it speaks, as `schemas.words.MEMBER_PROTOCOLS` has it; None = its group has but one protocol.
         regex: the regular expression that it subscribes to; None = none.
         topology_epoch: that of the topology that it runs; None = it runs none.
+        process_id: process whose thread it is; None = its protocol knows none.
+        user_endpoint: where it answers queries, as host:port; None = nowhere.
+        client_tags: its tags, by name; None = its protocol knows none.
     """
 
     member_id: str
@@ -50,11 +53,15 @@ class Glimpse(Struct, frozen=True, gc=False):
     regex: str | None = None
     rack_id: str | None = None
     topology_epoch: int | None = None
+    process_id: str | None = None
+    user_endpoint: str | None = None
+    client_tags: tuple[tuple[str, str], ...] | None = None
 
     @property
     def wish(self) -> tuple[object, ...]:
         """What it subscribes to, and what it is."""
-        return self.topics, self.regex, self.protocol, self.rack_id, self.topology_epoch
+        process = (self.process_id, self.user_endpoint, self.client_tags)
+        return self.topics, self.regex, self.protocol, self.rack_id, self.topology_epoch, *process
 
     @property
     def owner(self) -> tuple[str | None, ...]:

@@ -9,6 +9,7 @@ from transforms.coordinator.evidence.ownership import Ownership, may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
+from transforms.coordinator.kafka.requests import lacks_protocol
 from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_EITHER, WHY_NOT_COORDINATOR, WHY_UNREPLICATED
 
@@ -18,6 +19,7 @@ _BY_BROKER: frozenset[int] = frozenset(
         Error.UNKNOWN_TOPIC_OR_PARTITION,
         Error.TOPIC_AUTHORIZATION_FAILED,
         Error.GROUP_AUTHORIZATION_FAILED,
+        Error.INVALID_SESSION_TIMEOUT,
         _UNKNOWN_TOPIC_ID,
     }
 )
@@ -30,7 +32,11 @@ Source: GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid an
 
 
 def unasked(
-    exchange: Observed, near: Surroundings, ownership: Ownership, commit_timeout_ms: int
+    exchange: Observed,
+    near: Surroundings,
+    ownership: Ownership,
+    commit_timeout_ms: int,
+    session_bounds: tuple[int, int] | None = None,
 ) -> tuple[Predicted | None, str | None] | None:
     """Return what a request is answered that the group never saw, and what is to be said of that; None if it may have.
 
@@ -39,7 +45,12 @@ def unasked(
         near: the group around its moment.
         ownership: which broker coordinated the group when.
         commit_timeout_ms: how long its log may take to be replicated.
+        session_bounds: the shortest and the longest session that the broker lets members of the classic protocol have;
+            None = it has printed none.
     """
+    refused = _refused_alone(exchange, session_bounds)
+    if refused is not None:
+        return predicted_of(Answer(refused), None), None
     if exchange.observed_error in _BY_BROKER or _is_switched_off(exchange, near):
         return None, WHY_BROKER
     row, observed = exchange.row, exchange.observed_error
@@ -60,6 +71,20 @@ def unasked(
     is_either = observed in expected and len(answers) > 1
     answer = Error(observed) if observed in expected else expected[0]
     return predicted_of(Answer(answer), None), WHY_EITHER if is_either else None
+
+
+def _refused_alone(exchange: Observed, session_bounds: tuple[int, int] | None) -> Error | None:
+    """Return what a request of the classic protocol is refused by, whoever coordinates the group, and whatever it is.
+
+    Source: KafkaApis.handleSyncGroupRequest, GroupCoordinatorService.joinGroup.
+    """
+    row = exchange.row
+    if lacks_protocol(row.api, row.api_version or 0, row.protocol_type, row.protocol):
+        return Error.INCONSISTENT_GROUP_PROTOCOL
+    if row.api != "JoinGroup" or session_bounds is None or row.session_timeout_ms is None:
+        return None
+    shortest, longest = session_bounds
+    return None if shortest <= row.session_timeout_ms <= longest else Error.INVALID_SESSION_TIMEOUT
 
 
 def _is_about_to_resign(exchange: Observed, ownership: Ownership) -> bool:

@@ -58,14 +58,18 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def lacks_protocol(self) -> bool:
-        """Whether it is a SyncGroup that has to name its protocol, from v5 on, and does not."""
-        is_due = self.api == "SyncGroup" and self.api_version >= _PROTOCOL_MANDATORY
-        return is_due and None in (self.protocol_type, self.protocol)
+        """Whether it is a SyncGroup that has to name its protocol and does not."""
+        return lacks_protocol(self.api, self.api_version, self.protocol_type, self.protocol)
 
     @property
     def requires_known_member_id(self) -> bool:
         """A dynamic joiner without an id is sent back for one (JoinGroup v4, KIP-394)."""
         return self.api_version >= 4
+
+
+def lacks_protocol(api: str, api_version: int, protocol_type: str | None, protocol: str | None) -> bool:
+    """Whether a request is a SyncGroup that has to name its protocol, from v5 on, and does not."""
+    return api == "SyncGroup" and api_version >= _PROTOCOL_MANDATORY and None in (protocol_type, protocol)
 
 
 _PROTOCOL_MANDATORY = 5

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.rows import IllegalGenerationBurstRow
+from transforms.findings.bursts.holders import Holder, holders_of, told_of
 from transforms.findings.bursts.senders import Sender
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import SESSION_SETTINGS, counted, duration, listed, roomy_ms, setting, times, who
@@ -34,6 +35,17 @@ class _Facts:
         members = self.evidence.members
         mine = [m for m in members if (m.client_id, m.client_host) in keys] or members
         return max((value for m in mine if (value := getattr(m, name)) is not None), default=None)
+
+    @property
+    def holders(self) -> list[Holder]:
+        """Who held the instance ids that were asked for."""
+        return holders_of(self.evidence, self.senders)
+
+    @property
+    def kept_out(self) -> str:
+        """How many were kept out, within which time."""
+        ms = self.row.ended_at - self.row.started_at
+        return counted(self.row.error_count, "refusal", "refusals") + (f" within {duration(ms)}" if ms else "")
 
     @property
     def price(self) -> str:
@@ -153,13 +165,24 @@ def _instances(facts: _Facts) -> str:
 
 
 def _unreleased(facts: _Facts) -> str:
-    row = facts.row
     return (
-        f"{facts.names} was started under a group.instance.id{_instances(facts)} that the process before it, which "
-        f"died, had not given back: refused {times(row.error_count)} within {duration(row.ended_at - row.started_at)}, "
-        "until the session of the dead one was over. The Java client takes this error for the end and has to be "
-        "started once more. A process that closes its consumer gives the id back at once; a shorter "
-        f"{SESSION_SETTINGS['consumer']} ends the wait sooner, at the price that shorter pauses are taken for deaths."
+        f"{facts.names} came under a group.instance.id{_instances(facts)} that a process which died, or hung, had not "
+        f"given back: {facts.kept_out}. {told_of(facts.holders)} {_FATAL} A consumer that is closed gives its id back "
+        "at once: whoever stops it must leave it the time to close. After a death, start it again when the "
+        f"session is over; a shorter {SESSION_SETTINGS['consumer']} of the group ends it sooner; the price: shorter "
+        "pauses are taken for deaths."
+    )
+
+
+_FATAL = "Java's client and librdkafka end at the first such refusal, so that each is a start in vain."
+
+
+def _held(facts: _Facts) -> str:
+    """What to say of instances of which nothing tells whether who held them was alive."""
+    return (
+        f"{facts.names} came under a group.instance.id{_instances(facts)} that another member had not given back: "
+        f"{facts.kept_out}. {told_of(facts.holders)} {_FATAL} If that member is dead, start "
+        "again when its session is over; if it lives, two processes share an id, and each needs its own."
     )
 
 
@@ -168,7 +191,8 @@ def _war(facts: _Facts) -> str:
     if facts.row.error == "UNRELEASED_INSTANCE_ID":
         return (
             f"One group.instance.id{shared} is used by {facts.names} while another process lives under it: whoever "
-            f"comes second is kept out. An id for each process saves all {facts.row.error_count} refusals, at no price."
+            f"comes second is kept out. {told_of(facts.holders)} An id for each process saves {_saved(facts)}, at no "
+            "price."
         )
     return (
         f"One group.instance.id{shared} is used in turn by {facts.names}: whoever starts fences the other. "
@@ -193,8 +217,17 @@ def _not_a_member(facts: _Facts) -> str:
     )
 
 
+def _saved(facts: _Facts) -> str:
+    """Return how many refusals an id for each process saves: not those of ids that the dead held."""
+    count = facts.row.error_count - sum(len(each.kept_out) for each in facts.holders if each.is_dead)
+    share = f"all {count}" if count == facts.row.error_count else f"{count} of {facts.row.error_count}"
+    return "the refusal" if facts.row.error_count == 1 else f"{share} refusals"
+
+
 def _unknown(facts: _Facts) -> str:
     row = facts.row
+    if row.error == "UNRELEASED_INSTANCE_ID":
+        return _held(facts)
     if not row.member_ids and row.stale_generation_max is None:
         return (
             f"Whether {facts.names} was a member is not in the data: the broker's request log names member and "

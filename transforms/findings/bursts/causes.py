@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from schemas.client_defaults import HEARTBEAT_INTERVAL_MS, SESSION_TIMEOUT_MS
+from schemas.client_defaults import HEARTBEAT_INTERVAL_MS
 from transforms.findings.bursts.course import Course, in_force_at, over_at
+from transforms.findings.bursts.holders import cause_by, holders_of
 from transforms.findings.bursts.senders import COMMITS, Sender
 from transforms.findings.evidence import Evidence
 from transforms.findings.moves import moves_of
@@ -25,7 +26,6 @@ _RETRIES = 3
 
 _SLOW = ("poll_timeout", "rebalance_timeout", "sync_timeout")
 _REPLACED = ("replaced", "fenced")
-_SILENT = ("session_expired", "removed")
 
 _OF_MEMBERS = ("ILLEGAL_GENERATION", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH")
 """Errors that only members of a group are told: its coordinator looks for the member before it compares generations
@@ -41,7 +41,8 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
 
     Of equally many the one with more requests decides, then the one that was refused first.
     """
-    if _is_coordinators(evidence, course):
+    is_kept_out = any(sender.is_kept_out for sender in senders)
+    if not is_kept_out and _is_coordinators(evidence, course):
         return "coordinator_move"
     votes: Counter[str] = Counter()
     requests: Counter[str] = Counter()
@@ -53,6 +54,8 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
 
 
 def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
+    if sender.is_kept_out:
+        return cause_by(holders_of(evidence, [sender]))
     if sender.stay is None and all(is_free(request) for request in sender.refused):
         return "not_a_member"
     if not sender.has_member:
@@ -60,8 +63,6 @@ def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
     if _retries(evidence, sender, course):
         return "commit_retry"
     error = evidence.refused[0].error
-    if error == "UNRELEASED_INSTANCE_ID":
-        return _of_holder(evidence, sender)
     if error == "FENCED_INSTANCE_ID" or (sender.was_gone and sender.stay and sender.stay.end_cause in _REPLACED):
         return "fencing_war" if _replaced(evidence, sender) > 1 else "zombie"
     cause = None if error == "ILLEGAL_GENERATION" else _of_gone(sender)
@@ -107,27 +108,6 @@ def _of_stranger(sender: Sender, course: Course) -> str:
     return "zombie" if is_behind or sender.went_on >= _GOES_ON else "unknown"
 
 
-def _of_holder(evidence: Evidence, sender: Sender) -> str:
-    """What is behind a client that comes under an instance id which another member has not given back.
-
-    Where that member's session runs out soon, nobody lived who could have given it back.
-    """
-    instance, first = sender.client.group_instance_id, sender.told_at
-    holders = [
-        row
-        for row in evidence.sessions
-        if instance is not None
-        and row.group_instance_id == instance
-        and (row.joined_at is None or row.joined_at <= first)
-        and (row.ended_at is None or row.ended_at >= first)
-    ]
-    if not holders:
-        return "unknown"
-    soon = first + SESSION_TIMEOUT_MS
-    is_dead = any(r.end_cause in _SILENT and r.ended_at is not None and r.ended_at <= soon for r in holders)
-    return "unreleased_instance" if is_dead else "fencing_war"
-
-
 def behind_counts(senders: list[Sender], course: Course) -> Iterator[int]:
     """For each request that names a generation, how many the group was ahead of it."""
     for sender in senders:
@@ -171,7 +151,7 @@ def _is_coordinators(evidence: Evidence, course: Course) -> bool:
 
 def _replaced(evidence: Evidence, sender: Sender) -> int:
     """How often the sender's instance was replaced around the burst, other than by who it had been given back for."""
-    instance = sender.client.group_instance_id or (sender.stay and sender.stay.client.group_instance_id)
+    instance = sender.instance
     if instance is None:
         return 0
     taken = (row for row in evidence.sessions if row.end_cause in _REPLACED and row.group_type == "classic")

@@ -9,11 +9,12 @@ from transforms.findings.bursts import price
 from transforms.findings.bursts.advice import advice_for
 from transforms.findings.bursts.causes import behind_counts, cause_of
 from transforms.findings.bursts.course import Course
+from transforms.findings.bursts.limits import BurstLimits
 from transforms.findings.bursts.senders import senders_of
 from transforms.findings.evidence import Evidence
 
 
-def burst_row(evidence: Evidence, gap_ms: int, source: str = "request_log") -> IllegalGenerationBurstRow:
+def burst_row(evidence: Evidence, limits: BurstLimits, source: str = "request_log") -> IllegalGenerationBurstRow:
     """Judge one burst.
 
     `current_generation` is the group's at the burst's first answer: the latest that had completed its join phase (or
@@ -22,19 +23,20 @@ def burst_row(evidence: Evidence, gap_ms: int, source: str = "request_log") -> I
 
     Args:
         evidence: of the burst; `refused` are its requests.
-        gap_ms: longest gap between two errors of a burst.
+        limits: the thresholds that are set.
         source: what the refusals were seen in, one of `schemas.words.EVIDENCE`.
     """
     refused = evidence.refused
     course = Course(evidence.generations)
     senders = senders_of(evidence)
+    error = refused[0].error
     first, last = refused[0].answered_at, refused[-1].answered_at
     sent = [held for r in refused if (held := r.held_generation) is not None]
     now, change = course.at(first), price.fenced_by(senders, course)
     row = IllegalGenerationBurstRow(
         cluster=evidence.cluster,
         group_id=evidence.group_id,
-        error=refused[0].error,
+        error=error,
         started_at=first,
         ended_at=last,
         error_count=len(refused),
@@ -50,7 +52,7 @@ def burst_row(evidence: Evidence, gap_ms: int, source: str = "request_log") -> I
         zombie_ms=price.zombie_ms(senders, course),
         lost_commit_count=price.lost_commit_count(refused),
         reread_count=price.reread_count(evidence, senders, course),
-        is_open=evidence.seen_until is not None and evidence.seen_until <= last + gap_ms,
+        is_open=evidence.seen_until is not None and evidence.seen_until <= last + limits.of(error).gap_ms,
         suspected_cause=cause_of(evidence, senders, course),
         advice="",
         evidence=source,

@@ -79,6 +79,11 @@ class Sender:
         return self.stay is not None or self.sent is not None or any(r.member_id for r in self.refused)
 
     @property
+    def instance(self) -> str | None:
+        """The group.instance.id under which it spoke, else that of its stay."""
+        return self.client.group_instance_id or (self.stay.client.group_instance_id if self.stay else None)
+
+    @property
     def is_kept_out(self) -> bool:
         """Whether it only tried to come in, so that nothing had shut it out."""
         return self.refused[0].error == "UNRELEASED_INSTANCE_ID"

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 
 from transforms.findings.description.standing import Member, Orphan, Part, SharePartitions, Standing, Subscription, Wait
 from transforms.findings.handover.json_lines import columns, moment
-from transforms.findings.handover.kinds import BURST, STORM
+from transforms.findings.handover.kinds import BURST, REVOKER, STORM
 from transforms.findings.offsets.keeping import OffsetUse, keeping_of, keeping_told
 
 Row = Mapping[str, Any]
@@ -32,7 +32,16 @@ _REBALANCE = (
     "is_inferred",
 )
 _MEMBER = ("member_id", "group_instance_id", "client_id", "client_host")
-_WANTS = ("topics", "subscribed_regex", "member_protocol", "rack_id", "topology_epoch")
+_WANTS = (
+    "topics",
+    "subscribed_regex",
+    "member_protocol",
+    "rack_id",
+    "topology_epoch",
+    "process_id",
+    "user_endpoint",
+    "client_tags",
+)
 _OF_EPOCHS = ("member_epoch", *_WANTS, "assignment", "revoking", "target_count", "target", "reconciliation")
 _STATE = ("life", "state", "generation", "protocol_type", "protocol")
 
@@ -51,6 +60,7 @@ def document(
     bursts: Sequence[Row],
     standing: Standing | None = None,
     offsets: OffsetUse | None = None,
+    revokers: Sequence[Row] = (),
 ) -> dict[str, Any]:
     """Return what is known of a group at a moment.
 
@@ -66,6 +76,7 @@ def document(
         bursts: likewise.
         standing: where its epochs and members stood; None = it is a classic group, or no epoch of it is known.
         offsets: what is known of its commits; None = it commits none, whatever it does.
+        revokers: slow revokers, those that cover the moment.
 
     Returns:
         A document that JSON can hold; moments are ISO 8601 in UTC.
@@ -92,7 +103,7 @@ def document(
         "offsets": None if offsets is None else {"kept_by": keeping_of(offsets), "told": keeping_told(offsets)},
         "findings": [
             {"finding_kind": kind.name, **columns(kind, row)}
-            for kind, rows in ((STORM, storms), (BURST, bursts))
+            for kind, rows in ((STORM, storms), (BURST, bursts), (REVOKER, revokers))
             for row in rows
         ],
     }
@@ -156,7 +167,9 @@ def _wants(said: Subscription | None) -> dict[str, Any]:
     if said is None:
         return dict.fromkeys(_WANTS)
     topics = None if said.topics is None else list(said.topics)
-    return dict(zip(_WANTS, (topics, said.regex, said.protocol, said.rack_id, said.topology_epoch), strict=True))
+    what = (said.regex, said.protocol, said.rack_id, said.topology_epoch)
+    tags = None if said.client_tags is None else dict(said.client_tags)
+    return dict(zip(_WANTS, (topics, *what, said.process_id, said.user_endpoint, tags), strict=True))
 
 
 def _reconciliation(wait: Wait) -> dict[str, Any]:

@@ -95,7 +95,16 @@ def _subscription(told: _Told, epochs: Epochs, name: str, at: float) -> Subscrip
             if row.changed_at is not None and row.changed_at > at:
                 return None
             topics = None if row.topics is None else tuple(row.topics)
-            return Subscription(topics, row.subscribed_regex, row.member_protocol, row.rack_id, row.topology_epoch)
+            return Subscription(
+                topics,
+                row.subscribed_regex,
+                row.member_protocol,
+                row.rack_id,
+                row.topology_epoch,
+                row.process_id,
+                row.user_endpoint,
+                row.client_tags,
+            )
     return None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from transforms.findings.description.standing import AWAY
-from transforms.findings.handover.kinds import STORM
+from transforms.findings.handover.kinds import BURST, REVOKER, STORM
 from transforms.findings.sentences import counted, duration, times
 from transforms.foreign_text import printable
 
@@ -45,7 +45,7 @@ def lines(told: Told) -> Iterator[Line]:
     yield from [("offsets", offsets)] if offsets else []
     yield "findings", str(len(told["findings"]) or "none open")
     for finding in told["findings"]:
-        yield from _storm(finding) if finding["finding_kind"] == STORM.name else _burst(finding)
+        yield from _FINDINGS[finding["finding_kind"]](finding)
 
 
 def _generation(told: Told) -> Iterator[Line]:
@@ -144,6 +144,12 @@ def _wants(member: Told) -> Iterator[Line]:
         yield "", f"  is in rack {_shown(member['rack_id'])}"
     if member["topology_epoch"]:
         yield "", f"  runs the topology of epoch {member['topology_epoch']}"
+    if member["process_id"] is not None:
+        at = "" if member["user_endpoint"] is None else f", which answers queries at {_shown(member['user_endpoint'])}"
+        yield "", f"  is of process {_shown(member['process_id'])}{at}"
+    if member["client_tags"]:
+        tags = (f"{_shown(name)}={_shown(value, '')}" for name, value in sorted(member["client_tags"].items()))
+        yield "", f"  has the tags {', '.join(tags)}"
 
 
 def _orphaned(told: Told) -> Iterator[Line]:
@@ -199,6 +205,17 @@ def _burst(row: Told) -> Iterator[Line]:
     if row["client_ids"]:
         yield "", f"  culprit {', '.join(map(_shown, row['client_ids']))}"
     yield "", f"  {_shown(row['advice'], 'no advice')}"
+
+
+def _revoker(row: Told) -> Iterator[Line]:
+    parts = counted(row["partition_count"], "partition", "partitions")
+    yield "", f"slow revoker, {parts} not given up, {_span(row)}, {duration(row['held_up_ms'])}"
+    yield "", f"  culprit {_shown(row['client_id'])} at {_shown(row['client_host'])}"
+    yield "", f"  {_shown(row['advice'], 'no advice')}"
+
+
+_FINDINGS = {STORM.name: _storm, BURST.name: _burst, REVOKER.name: _revoker}
+"""By kind of a finding, how it is told."""
 
 
 def _span(row: Told) -> str:

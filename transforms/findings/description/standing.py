@@ -76,6 +76,9 @@ class Subscription(Struct, frozen=True):
         protocol: what it speaks, in a consumer group.
         rack_id: where it is.
         topology_epoch: that of the topology that it runs, in a streams group.
+        process_id: process whose thread it is, likewise.
+        user_endpoint: where it answers queries, as host:port, likewise; None = nowhere.
+        client_tags: its tags, likewise.
     """
 
     topics: tuple[str, ...] | None = None
@@ -83,6 +86,9 @@ class Subscription(Struct, frozen=True):
     protocol: str | None = None
     rack_id: str | None = None
     topology_epoch: int | None = None
+    process_id: str | None = None
+    user_endpoint: str | None = None
+    client_tags: Mapping[str, str] | None = None
 
 
 class Member(Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.table import TableSpec
-from schemas.tables.gold import COMMIT_GAPS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS
+from schemas.tables.gold import COMMIT_GAPS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, REBALANCE_STORMS, SLOW_REVOKERS
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,7 @@ GAP = Kind(
     about=("topic", "partition"),
 )
 
-KINDS = (STORM, BURST, REWIND, GAP)
+REVOKER = Kind("slow_revoker", SLOW_REVOKERS, about=("member_id",), is_span=True)
+
+KINDS = (STORM, BURST, REWIND, GAP, REVOKER)
 """All kinds, in the order in which they are handed over."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas.words import FINDING_KINDS, GROUP_TYPES, SEVERITIES
 from transforms.findings.handover import metrics as m
-from transforms.findings.handover.kinds import BURST, STORM, Kind
+from transforms.findings.handover.kinds import BURST, REVOKER, STORM, Kind
 from transforms.findings.handover.metrics import Metric
 
 Row = Mapping[str, Any]
@@ -20,7 +20,7 @@ WINDOWS = {"1h": "hour", "1d": "day", "7d": "week"}
 _WITH_TARGETS = tuple(name for name in GROUP_TYPES if name != "classic")
 """Types of groups that have targets, which members take step by step."""
 
-_LASTING = (STORM, BURST)
+_LASTING = (STORM, BURST, REVOKER)
 """Kinds of which a finding can be open."""
 
 

@@ -62,6 +62,7 @@ modern_member_fenced · 3.6-
     [GroupId g1] Member c1-7d1e fenced from the group because it failed to transition from epoch 5 within 300000ms.
 [GroupId {group_id}] Static member {member_id} with instance id {group_instance_id} is fenced by existing member {current_member_id}.
     [GroupId g1] Static member c1-7d1e with instance id i1 is fenced by existing member c2-91af.
+modern_instance_held · 3.6-
 [GroupId {group_id}] Static member {member_id} with instance id {group_instance_id} cannot join the group because the instance id is owned by member {current_member_id}.
     [GroupId g1] Static member c1-7d1e with instance id i1 cannot join the group because the instance id is owned by member c2-91af.
 [GroupId {group_id}] Static member {member_id} with instance id {group_instance_id} cannot join the group because the instance id is is owned by member {current_member_id}.

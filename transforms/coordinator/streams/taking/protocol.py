@@ -49,6 +49,7 @@ class StreamsEpochs(EpochProtocol):
         if member is None:
             return None
         metadata, standing = member.metadata, member.standing
+        endpoint = metadata.user_endpoint
         return Glimpse(
             member_id,
             standing.epoch,
@@ -61,6 +62,9 @@ class StreamsEpochs(EpochProtocol):
             revoking=_parts(standing.revoking.tasks),
             rack_id=metadata.rack_id,
             topology_epoch=None if metadata.topology_epoch < 0 else metadata.topology_epoch,
+            process_id=metadata.process_id or None,
+            user_endpoint=None if endpoint is None else f"{endpoint.host}:{endpoint.port}",
+            client_tags=tuple(sorted((tag.key, tag.value) for tag in metadata.client_tags)),
         )
 
     def target(self, group: Group, member_id: str) -> tuple[Part, ...]:

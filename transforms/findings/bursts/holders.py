@@ -1,0 +1,122 @@
+"""Who held the instance ids under which others were kept out: since when, and whether it lived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas.client_defaults import SESSION_TIMEOUT_MS
+from schemas.rows import MemberSessionRow
+from transforms.findings.bursts.senders import Sender
+from transforms.findings.evidence import Evidence, Request
+from transforms.findings.sentences import SESSION_SETTINGS, duration, stamp, who
+
+_MOST = 3
+"""So many holders are told of one by one."""
+
+_SILENT = ("session_expired", "removed")
+_OWN_DOING = ("left", "poll_timeout", "rebalance_timeout", "replaced")
+"""Ends of a stay that tell of a process which lived until then."""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A member that held an instance id while others asked to join under it.
+
+    Attributes:
+        instance: the group.instance.id.
+        stay: its stay in the group.
+        kept_out: the requests that were refused meanwhile, in order; never empty.
+        seen_until: end of the data (epoch ms); None = not known.
+    """
+
+    instance: str
+    stay: MemberSessionRow
+    kept_out: list[Request]
+    seen_until: float | None
+
+    @property
+    def due_at(self) -> float:
+        """When its session is over at the latest, if it was dead when it kept somebody out the first time."""
+        return self.kept_out[0].answered_at + SESSION_TIMEOUT_MS
+
+    @property
+    def is_dead(self) -> bool | None:
+        """Whether it was dead, so that nobody lived who could have given the id back; None = nothing tells yet."""
+        end, cause = self.stay.ended_at, self.stay.end_cause
+        if end is not None and end <= self.due_at:
+            return True if cause in _SILENT else False if cause in _OWN_DOING else None
+        if end is not None:
+            return False
+        return None if self.seen_until is None or self.seen_until <= self.due_at else False
+
+    @property
+    def told(self) -> str:
+        """Who it is, since when, and how its session ended or will end."""
+        stay, first = self.stay, self.kept_out[0]
+        is_itself = all(request.member_id == stay.member_id for request in self.kept_out)
+        name = "the same member" if is_itself else f"member {stay.member_id}"
+        since = "since before the data begin" if stay.joined_at is None else f"since {stamp(stay.joined_at)}"
+        said = f"{self.instance} was held by {name} of {who(stay.client_id, stay.client_host)} {since}"
+        if stay.ended_at is not None and stay.end_cause in _SILENT:
+            return f"{said}, until its session ended at {stamp(stay.ended_at)}, {_after(first, stay.ended_at)}"
+        if stay.ended_at is not None:
+            return f"{said}, until {stamp(stay.ended_at)}, {_after(first, stay.ended_at)}"
+        if self.is_dead is False:
+            return f"{said}, and still is where the data end"
+        name, limit = SESSION_SETTINGS["consumer"], duration(SESSION_TIMEOUT_MS)
+        return f"{said}; if it is dead, its session ends by {stamp(self.due_at)}, unless {name} is more than {limit}"
+
+
+def _after(first: Request, moment: float) -> str:
+    return f"{duration(max(0.0, moment - first.answered_at))} after the first refusal"
+
+
+def holders_of(evidence: Evidence, senders: list[Sender]) -> list[Holder]:
+    """Return who held the ids under which some clients asked to join, in the order of the first who was kept out.
+
+    Args:
+        evidence: of the burst.
+        senders: the clients.
+    """
+    kept_out: dict[tuple[str, int], list[Request]] = {}
+    asked = [(request, instance) for sender in senders for request in sender.refused if (instance := sender.instance)]
+    for request, instance in sorted(asked, key=lambda each: each[0].answered_at):
+        place = _place_of_holder(evidence.sessions, instance, request.answered_at)
+        if place is not None:
+            kept_out.setdefault((instance, place), []).append(request)
+    return [
+        Holder(instance, evidence.sessions[place], requests, evidence.seen_until)
+        for (instance, place), requests in kept_out.items()
+    ]
+
+
+def _place_of_holder(sessions: list[MemberSessionRow], instance: str, moment: float) -> int | None:
+    """Return which of some stays had an instance id at a moment: of several the one that came last."""
+    held = [
+        (row.joined_at or 0.0, place)
+        for place, row in enumerate(sessions)
+        if row.group_instance_id == instance
+        and (row.joined_at is None or row.joined_at <= moment)
+        and (row.ended_at is None or row.ended_at >= moment)
+    ]
+    return max(held)[1] if held else None
+
+
+def cause_by(holders: list[Holder]) -> str:
+    """Return what lies behind refusals, one of `schemas.words.SUSPECTED_CAUSES`, by who held the instance ids."""
+    dead = sum(len(holder.kept_out) for holder in holders if holder.is_dead)
+    alive = sum(len(holder.kept_out) for holder in holders if holder.is_dead is False)
+    if not dead and not alive:
+        return "unknown"
+    return "unreleased_instance" if dead >= alive else "fencing_war"
+
+
+def _more(count: int) -> str:
+    return f" and {count} more" if count > 0 else ""
+
+
+def told_of(holders: list[Holder]) -> str:
+    """Return a sentence about holders; where there are none, what would tell of them."""
+    if holders:
+        return f"{'; '.join(holder.told for holder in holders[:_MOST])}{_more(len(holders) - _MOST)}."
+    return "Who held it is not in the data: the group's records or the request log name it."
