@@ -70,7 +70,7 @@ def _detect(job: Job) -> None:
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
     if scope is None or scope.listed != []:
         offsets = Offsets(job, scope, before, now, _hold, _few(job))
-        _replace(job, scope, _found([*_storms_and_bursts(job, scope, seen_until), offsets.found]))
+        _replace(job, scope, _found([*_searches(job, scope, seen_until), offsets.found]))
     look_at_health(job, None if scope is None else scope.listed, seen_until)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
 
@@ -94,7 +94,7 @@ def _found(searches: Sequence[Callable[[], Found]]) -> Found:
         return [each for found in threads.map(lambda search: search(), searches) for each in found]
 
 
-def _storms_and_bursts(job: Job, scope: Scope | None, seen_until: float | None) -> list[Callable[[], Found]]:
+def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[Callable[[], Found]]:
     """Return what searches for storms, bursts and slow revokers in a run's groups; those that stay are among them."""
     storms, bursts = job.settings.storms, job.settings.bursts
     every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}

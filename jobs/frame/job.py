@@ -23,7 +23,7 @@ from jobs.lake.lake import Lake
 from jobs.quality.run_record import RunRecord
 from jobs.session.brief_queries import FEW_BYTES, queries
 from jobs.session.packages import KAFKA
-from jobs.session.spark_session import spark_session
+from jobs.session.spark_session import is_submitted, spark_session
 from jobs.settings.command_line import Parser, parse
 from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
@@ -180,8 +180,7 @@ def _run(
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
         needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"
-        size = bytes_to_read(settings, sections)
-        is_little = size is not None and size <= FEW_BYTES
+        is_little = is_ours and not is_submitted() and _is_little(settings, sections)  # else the JVM is there already
         spark = spark_session(settings.spark, packages=[KAFKA] if needs_kafka else [], is_little=is_little)
     try:
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
@@ -204,3 +203,8 @@ def _run(
     finally:
         if is_ours:
             spark.stop()
+
+
+def _is_little(settings: Settings, sections: tuple[str, ...]) -> bool:
+    size = bytes_to_read(settings, sections)
+    return size is not None and size <= FEW_BYTES

@@ -28,7 +28,7 @@ from tests.support.spark_session import start
 
 PARTS = 5
 WHOM = ("all", "jvm", "workers")
-_LONGEST_S = 40.0
+_LONGEST_S = 120.0
 
 
 def begun(root: Path, evidence: Path, said: Path) -> subprocess.Popen[bytes]:
@@ -50,7 +50,7 @@ def kill(process: subprocess.Popen[bytes], whom: str) -> None:
         for found in listed.stdout.split():
             os.kill(int(found), signal.SIGKILL)
     try:
-        process.wait(_LONGEST_S * 3)
+        process.wait(_LONGEST_S)
     finally:
         _end(process)
 

@@ -116,15 +116,13 @@ def write(root: Path, stories: list[dict[int, Written]], groups: range, spans: I
 
 def _write_span(root: Path, logs: Path, stories: list[dict[int, Written]], groups: range, span: int) -> int:
     pieces, partitions = 0, defaultdict[int, list[tuple[int, bytes, bytes]]](list)
-    texts: list[dict[str, str]] = []
-    for each in stories:
-        texts.append({log: "\n".join(lines) + "\n" for log, lines in each[span].lines.items()})
+    texts = [{log: ("\n".join(lines) + "\n").encode() for log, lines in each[span].lines.items()} for each in stories]
     files = {log: (logs / f"{log}.{span:06d}").open("wb") for log in ("server.log", "kafka-request.log")}
     for number in groups:
         of, namesake = number % len(stories), number // len(stories)
         partition = offsets_partition(name(of, namesake), PARTITION_COUNT)
         for log, text in texts[of].items():
-            files[log].write(_renamed(text.encode(), of, namesake).replace(_PARTITION, b"partition=%d" % partition))
+            files[log].write(_renamed(text, of, namesake).replace(_PARTITION, b"partition=%d" % partition))
         partitions[partition] += [
             (at, _renamed(key, of, namesake), _renamed(value, of, namesake))
             for at, key, value in stories[of][span].records
