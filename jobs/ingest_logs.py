@@ -7,10 +7,13 @@ Files that have not changed since an earlier run are not read again. What cannot
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
+import msgspec
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -19,6 +22,7 @@ from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.lake.increments import increment
+from jobs.lake.rows import fetched
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.settings.settings import LogsSettings
 from jobs.sources.logs import reader as source
@@ -31,7 +35,8 @@ from transforms.silver import logs
 
 PARSE_STEP = "parse_logs"
 
-_COUNTED = ("line_number", "left_out_count")
+_OF_LOGS = (logs.LEFT_OUT, logs.READ_TO)
+_OF_LOG = (logs.TABLE, "source_file", "line_number", "left_out_count", "logged_at")
 
 _SILVER = (REJECTED, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 
@@ -77,11 +82,12 @@ def _load(job: Job, at: datetime) -> None:
         return
     job.lake.progress.note(PARSE_STEP, _SILVER, job.lake.contents.newest_load([LOG_LINES]))
     job.report.leave_out(sum(each.left_out for each in counted.values()))
-    if settings.keep == source.RELEVANT:
-        counted = {
-            name: Count(each.line_number, before.count_of(name).left_out + each.left_out)
-            for name, each in counted.items()
-        }
+    sizes = {file.lasting_name: file.size for file in changed}
+    left_out = {name: before.count_of(name).left_out if settings.keep == source.RELEVANT else 0 for name in counted}
+    counted = {
+        name: msgspec.structs.replace(each, left_out=left_out[name] + each.left_out, size=sizes.get(name, 0))
+        for name, each in counted.items()
+    }
     read_whole = sorted(mark for file, mark in marks.items() if file.is_whole)
     note_logs_read(job.lake, before.read(read_whole, counted, {file.lasting_name for file in files}))
 
@@ -90,9 +96,8 @@ def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> M
     """Read files into bronze and silver; return what was counted of each, None if they were rotated meanwhile."""
     settings = job.settings.logs
     how = (settings.time_zone, settings.layout)
-    if settings.keep == source.RELEVANT:
-        changed = [replace(file, counted_to=before.count_of(file.lasting_name).line_number) for file in changed]
-    is_little = sum(file.size for file in changed) <= FEW_BYTES
+    changed = [_read_on(file, before.count_of(file.lasting_name), settings) for file in changed]
+    is_little = sum(file.unread for file in changed) <= FEW_BYTES
     with job.brief(is_little):
         here = source.read_here(job.spark, changed, *how, settings.keep, FEW_ROWS) if is_little else None
         entries = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
@@ -104,6 +109,17 @@ def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> M
     if any((file.path, file.lasting_name) not in in_place for file in changed):
         return None
     return counted
+
+
+def _read_on(file: LogFile, read: Count, settings: LogsSettings) -> LogFile:
+    """Leave out of a file what an earlier run has read."""
+    file = replace(file, counted_to=read.line_number if settings.keep == source.RELEVANT else 0)
+    goes_on = read.read_at is not None and read.how == _how(settings)
+    return replace(file, read_from=read.read_to, read_at=read.read_at, read_bytes=read.size) if goes_on else file
+
+
+def _how(settings: LogsSettings) -> str:
+    return repr((settings.time_zone, settings.layout, settings.keep))
 
 
 def _files(settings: LogsSettings) -> list[LogFile]:
@@ -122,24 +138,35 @@ def _append_facts(job: Job, facts: DataFrame, at: datetime) -> Mapping[str, Coun
     """Append what lines tell; return what was counted of each log, by its lasting name."""
     with keeping() as keep:
         facts = facts if rows_held(facts) is not None else keep(facts)
-        tables, counted = _told(facts)
+        tables, counted = _told(facts, _how(job.settings.logs))
         parsed = logs.split(facts)
         job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in tables], at)
     return counted
 
 
-def _told(facts: DataFrame) -> tuple[set[str], dict[str, Count]]:
+def _told(facts: DataFrame, how: str) -> tuple[set[str], dict[str, Count]]:
     """Return the tables that lines tell something for, and what was counted of each log, by its lasting name."""
     known = rows_held(facts)
     if known is not None:
-        left_out = known.filter(pc.equal(known[logs.TABLE], logs.LEFT_OUT))
-        counts = zip(*(left_out[name].to_pylist() for name in ("source_file", *_COUNTED)), strict=True)
-        return set(known[logs.TABLE].unique().to_pylist()), {log: Count(*count) for log, *count in counts}
-    of_log = F.when(F.col(logs.TABLE) == logs.LEFT_OUT, F.col("source_file"))
-    grouped = facts.groupBy(logs.TABLE, of_log.alias("log"))
-    told = grouped.agg(*(F.max(name).alias(name) for name in _COUNTED)).collect()
-    counted = {row["log"]: Count(*(row[name] for name in _COUNTED)) for row in told if row["log"] is not None}
-    return {row[logs.TABLE] for row in told}, counted
+        of_logs = known.filter(pc.is_in(known[logs.TABLE], pa.array(_OF_LOGS))).select([*_OF_LOG]).to_pylist()
+        return set(known[logs.TABLE].unique().to_pylist()), _counts(of_logs, how)
+    log = F.when(F.col(logs.TABLE).isin(*_OF_LOGS), F.col("source_file")).alias("source_file")
+    last = (F.max(name).alias(name) for name in ("line_number", "left_out_count", "logged_at"))
+    told = fetched(facts.groupBy(logs.TABLE, log).agg(*last)).to_pylist()
+    return {row[logs.TABLE] for row in told}, _counts([row for row in told if row[logs.TABLE] in _OF_LOGS], how)
+
+
+def _counts(of_logs: Iterable[Mapping[str, Any]], how: str) -> dict[str, Count]:
+    counts: dict[str, Count] = {}
+    for row in of_logs:
+        count = counts.get(row["source_file"], Count(how=how))
+        if row[logs.TABLE] == logs.LEFT_OUT:
+            count = msgspec.structs.replace(count, line_number=row["line_number"], left_out=row["left_out_count"])
+        else:
+            read_at = round(row["logged_at"].timestamp() * 1000)
+            count = msgspec.structs.replace(count, read_to=row["line_number"], read_at=read_at)
+        counts[row["source_file"]] = count
+    return counts
 
 
 def main(argv: Sequence[str] | None = None) -> int:

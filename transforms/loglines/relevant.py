@@ -33,11 +33,12 @@ class Selection:
         self._is_in_kept = False
         self._newest_at: float = -inf
         self._newest: Entry | None = None
+        self._last: Entry | None = None
 
     def takes(self, entry: Entry) -> bool:
         """Tell whether an entry is kept for what it may tell."""
         number, logged_at, text = entry
-        self.line_number = number
+        self.line_number, self._last = number, entry
         if self._keeps_all:
             return True
         if may_tell(text, logged_at) or (self._is_in_kept and head_length(text) < 0):
@@ -57,6 +58,12 @@ class Selection:
         self.line_number = run.line_number
         self._is_in_kept = False
         self.left_out += run.count_after(self._counted_to)
+
+    @property
+    def landmark(self) -> Entry | None:
+        """The last entry that was offered, if its log can be read on from there: it begins with its time."""
+        last = self._last
+        return None if last is None or last.logged_at is None or head_length(last.text) < 0 else last
 
     def end(self) -> Entry | None:
         """Return the newest entry if it was not taken: now it is, and counts as kept."""

@@ -39,6 +39,9 @@ LEFT_OUT = "left_out"
 `line_number` is the first line of the last entry that was read of the file, `left_out_count` that number.
 """
 
+READ_TO = "read_to"
+"""Name of the table of a wide row that no table gets: a log can be read on from this line, the begin of an entry."""
+
 _LEFT_OUT_COUNT = T.StructField("left_out_count", T.LongType())
 
 _ENTRIES_PER_BATCH = 4096

@@ -55,6 +55,9 @@ class LogFile:
         modified_ns: when it changed, in nanoseconds of the epoch.
         is_whole: nobody writes it any more, as far as one can tell, so nothing of it is held back.
         counted_to: line up to which an earlier run has counted the entries that are left out.
+        read_from: line from which it is read; what stands before it was read by an earlier run.
+        read_at: time of the entry that begins there (epoch ms); None = it is read from its beginning.
+        read_bytes: its bytes when that was, about.
     """
 
     path: str
@@ -65,6 +68,14 @@ class LogFile:
     modified_ns: int
     is_whole: bool
     counted_to: int = 0
+    read_from: int = 1
+    read_at: int | None = None
+    read_bytes: int = 0
+
+    @property
+    def unread(self) -> int:
+        """Bytes that are new, about."""
+        return max(self.size - self.read_bytes, 0)
 
     def mark(self, *how: str) -> str:
         """Return what changes with the file and with how it is read."""
@@ -179,8 +190,8 @@ def read_log_file(
             if not begins and b"\0" in head.strip(b"\0"):
                 yield Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
                 return
-            lines = Lines(_chunks(opened, file.name), skimming)
-            for entry in skimmed(lines, time_zone, layout):
+            lines = Lines(_chunks(opened, file.name), skimming, file.read_from)
+            for entry in skimmed(lines, time_zone, layout, since=file.read_at):
                 if last is not None:
                     yield last
                 last = entry
@@ -193,7 +204,7 @@ def read_log_file(
         if last is not None:
             yield last
         # One line further than any entry that was read, so that the place is its own.
-        number = 1 if last is None else last.line_number + 1
+        number = file.read_from if last is None else last.line_number + 1
         yield Problem(number, "unreadable_file", f"{type(problem).__name__}: {problem}")
 
 

@@ -19,10 +19,18 @@ class Count(msgspec.Struct, frozen=True):
     Attributes:
         line_number: first line of the last entry that was read.
         left_out: entries up to there that no table has.
+        read_to: line from which it is to be read on, the begin of an entry.
+        read_at: time of that entry (epoch ms); None = it is to be read from its beginning.
+        how: how it was read; in another way, it is to be read from its beginning as well.
+        size: bytes that it had.
     """
 
     line_number: int = 0
     left_out: int = 0
+    read_to: int = 1
+    read_at: int | None = None
+    how: str = ""
+    size: int = 0
 
 
 class LogsRead(msgspec.Struct, frozen=True):

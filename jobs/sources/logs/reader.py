@@ -27,7 +27,7 @@ from transforms.loglines.entries.lines import Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 from transforms.loglines.relevant import Selection
 from transforms.loglines.requests.request_log import OTHER_REQUEST
-from transforms.silver.logs import LEFT_OUT, WIDE_TYPE, Wanted, wide_batch, wide_batches
+from transforms.silver.logs import LEFT_OUT, READ_TO, WIDE_TYPE, Wanted, wide_batch, wide_batches
 
 FORMAT = "broker_logs"
 ALL, RELEVANT = "all", "relevant"
@@ -66,8 +66,8 @@ def read(
 
     Returns:
         `transforms.silver.logs.WIDE_TYPE`. Grain: one entry, or one fact that an entry tells, or one file of which
-        (the rest of) could not be read; with the facts, one log of which so many entries were left out. An entry that
-        lies in several files is read once.
+        (the rest of) could not be read; with the facts, one log of which so many entries were left out, or that was
+        read up to there. An entry that lies in several files is read once.
     """
     spark.dataSource.register(LogSource)
     how = {
@@ -104,7 +104,7 @@ def read_here(
 
 def _share_bytes(files: Sequence[LogFile], cores: int) -> int:
     """Give each core something to do."""
-    of_a_core = sum(file.size for file in files) // cores
+    of_a_core = sum(file.unread for file in files) // cores
     return min(max(of_a_core, LEAST_SHARE_BYTES), MOST_SHARE_BYTES)
 
 
@@ -115,11 +115,11 @@ def plan(files: Sequence[LogFile], share_bytes: int) -> list[Share]:
     size = 0
     for file in sorted(files, key=lambda file: (file.lasting_name, file.name)):
         is_other = not held or held[-1].lasting_name != file.lasting_name
-        if held and is_other and size + file.size > share_bytes:
+        if held and is_other and size + file.unread > share_bytes:
             shares.append(Share(tuple(held)))
             held, size = [], 0
         held.append(file)
-        size += file.size
+        size += file.unread
     return [*shares, Share(tuple(held))] if held else shares
 
 
@@ -199,8 +199,17 @@ def _of_log(
         held.append(newest)
     if held:
         yield from wide_batches(log.broker, log.lasting_name, held, wanted)
-    if selection.line_number and Wanted.FACTS in wanted:
+    if Wanted.FACTS in wanted:
+        yield from _reached(log, selection)
+
+
+def _reached(log: LogFile, selection: Selection) -> Iterator[pa.RecordBatch]:
+    """Say how far a log was read, and how much of it was left out."""
+    if selection.line_number:
         yield _one_row(LEFT_OUT, log, selection.line_number, left_out_count=selection.left_out)
+    landmark = selection.landmark
+    if landmark is not None and landmark.logged_at is not None:
+        yield _one_row(READ_TO, log, landmark.line_number, logged_at=landmark.logged_at * 1000)
 
 
 def _items(

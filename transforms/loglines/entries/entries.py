@@ -174,6 +174,7 @@ def skimmed(
     time_zone: str,
     layout: str = AUTO,
     *,
+    since: int | None = None,
     max_lines: int = MAX_LINES,
     max_characters: int = MAX_CHARACTERS,
 ) -> Iterator[Entry | Run]:
@@ -183,6 +184,7 @@ def skimmed(
         lines: the file's lines.
         time_zone: see `entries`.
         layout: see `entries`.
+        since: where the lines begin with an entry that was read before, its time (epoch ms).
         max_lines: see `entries`.
         max_characters: see `entries`.
 
@@ -191,6 +193,7 @@ def skimmed(
         LayoutError: lines cannot be read by such a pattern.
     """
     clock = _Clock(timezone.utc if time_zone == "UTC" else ZoneInfo(time_zone))
+    clock.last = since or 0
     heads = _Heads(clock, layout)
     found = _entries(lines, clock, heads, max_lines, max_characters)
     pattern = heads.pattern

@@ -50,15 +50,17 @@ class Lines:
         skimmed: matches the head of a line that tells nothing, up to its milliseconds (a lookahead sees the rest). Of
             several such in a row with the same head, the last one becomes a line all the same: what follows may belong
             to it, and it shows up to when somebody logged.
+        first: number of the line to begin with; those before it are passed over.
     """
 
-    def __init__(self, chunks: Iterable[bytes], skimmed: re.Pattern[bytes] | None = None) -> None:
+    def __init__(self, chunks: Iterable[bytes], skimmed: re.Pattern[bytes] | None = None, first: int = 1) -> None:
         self.is_closed = True
-        self._chunks = chunks
+        self._before = first - 1
+        self._chunks = _behind(chunks, self._before)
         self._skimmed = skimmed.match if skimmed else None
 
     def __iter__(self) -> Iterator[tuple[int, str | Run]]:
-        number = 0
+        number = self._before
         held: list[bytes] = []
         for chunk in self._chunks:
             held.append(chunk)
@@ -93,6 +95,20 @@ class Lines:
             count, last, begin = count + 1, begin, end + 1
             found = self._skimmed(block, begin)
         return max(count, 0), last
+
+
+def _behind(chunks: Iterable[bytes], lines: int) -> Iterator[bytes]:
+    """Yield what stands behind so many lines."""
+    for chunk in chunks:
+        here = chunk.count(b"\n") if lines else 0
+        if here < lines:
+            lines -= here
+            continue
+        begin = 0
+        while lines:
+            begin, lines = chunk.index(b"\n", begin) + 1, lines - 1
+        if begin < len(chunk):
+            yield chunk[begin:]
 
 
 def _text(line: bytes) -> str:
