@@ -48,6 +48,7 @@ class Elsewhere(Struct, frozen=True, gc=False):
 class Machine(ModernMachine[Group, Turn], array_like=True):
     """One group id as a streams group."""
 
+    TYPE: ClassVar = GroupType.STREAMS
     GROUP: ClassVar = Group
     TURN: ClassVar = Turn
 
