@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from schemas.tables.gold import FINDINGS, SLOW_REVOKERS
 from schemas.types import TIMESTAMP
 from tests.spark.test_batches import told
 from tests.support.pure_pipeline import Row, read_silver
-from tests.support.silver_batches import BatchedLake, Piece, pieces
+from tests.support.silver_batches import BatchedLake, Piece, in_one_batch, pieces, written_at
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
@@ -52,6 +53,34 @@ def test_findings_of_batches_are_those_of_everything(
         assert bool(found[spec.name]) == (spec not in WITHOUT[name]), (
             f"{spec.name}: there is none, so nothing was tested"
         )
+
+
+def test_who_gives_nothing_up_is_late_as_time_goes_by(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """While a member gives nothing up and says nothing, its group has no news: all that goes on are other groups."""
+    silver = read_silver(capture_dir("modern-4.2.0"))
+    waits = in_one_batch(silver, inf)["reconciliations"]
+    long = (row for row in waits if row["state"].startswith("UNREVOKED") and row["to_at"] is not None)
+    wait = max(long, key=lambda row: row["to_at"] - row["from_at"])
+    slow_ms = THRESHOLDS["revocations"]["slow_ms"]
+    assert wait["to_at"] - wait["from_at"] > slow_ms
+    seen = [piece for piece in pieces(silver) if (written_at(piece) or 0.0) < wait["to_at"] + 10_000]
+    soon = [piece for piece in seen if (written_at(piece) or 0.0) < wait["from_at"] + slow_ms / 2]
+    of_others = [piece for piece in seen[len(soon) :] if piece[1].get("group_id") not in (None, wait["group_id"])]
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=100, **THRESHOLDS)
+    found = []
+    for batch in (soon, of_others):
+        lake.load(batch)
+        lake.replay()
+        lake.detect()
+        found.append([row for row in lake.rows("slow_revokers") if row["group_id"] == wait["group_id"]])
+    now = [row for row in found[1] if row["is_open"]]
+    assert not [row for row in found[0] if row["started_at"] == wait["from_at"]], "it was late at once"
+    assert [(row["member_id"], row["started_at"]) for row in now] == [(wait["member_id"], wait["from_at"])]
+    lake.detect(everything=True)
+    every = [row for row in lake.rows("slow_revokers") if row["group_id"] == wait["group_id"]]
+    assert sorted(map(told, found[1])) == sorted(map(told, every))
 
 
 def on_day(rows: list[Piece], day: int) -> list[Piece]:

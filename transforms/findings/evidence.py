@@ -66,6 +66,13 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
         return None if self.generation is None or self.generation < least else self.generation
 
 
+class Heard(msgspec.Struct, kw_only=True, gc=False):
+    """A request that was granted, as a sign that a member lived."""
+
+    member_id: str
+    answered_at: float
+
+
 class Commit(msgspec.Struct, kw_only=True, gc=False):
     """A partition's offset as the coordinator stored it."""
 
@@ -90,6 +97,7 @@ class Evidence(msgspec.Struct, kw_only=True):
         requests: joins and leaves, refusals, in order of their answers; of what only clients logged, refusals alone.
         refused: of a burst, its requests.
         commits: of a burst, what was committed to the partitions of its commits.
+        heard: of a burst of members that were not let in, what who held their instance ids was granted since.
         coordinators: who coordinated the group.
         next_at: begin of the first rebalance that is not part of it; null = none followed.
         seen_until: end of the data; null = not known.
@@ -105,6 +113,7 @@ class Evidence(msgspec.Struct, kw_only=True):
     requests: list[Request] = []
     refused: list[Request] = []
     commits: list[Commit] = []
+    heard: list[Heard] = []
     coordinators: list[CoordinatorRow] = []
     next_at: float | None = None
     seen_until: float | None = None
@@ -155,6 +164,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "requests": Request,
     "refused": Request,
     "commits": Commit,
+    "heard": Heard,
     "coordinators": CoordinatorRow,
 }
 """The lists of `Evidence`, and what their rows are."""
