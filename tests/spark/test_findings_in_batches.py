@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from schemas.catalog import BY_NAME
 from schemas.tables.gold import FINDINGS, SLOW_REVOKERS
 from schemas.types import TIMESTAMP
 from tests.spark.test_batches import told
-from tests.support.pure_pipeline import Row, read_silver
-from tests.support.silver_batches import BatchedLake, Piece, in_one_batch, pieces, written_at
+from tests.support.pure_pipeline import Row, read_silver, replay
+from tests.support.silver_batches import BatchedLake, Piece, pieces, written_at
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
@@ -60,7 +59,7 @@ def test_who_gives_nothing_up_is_late_as_time_goes_by(
 ) -> None:
     """While a member gives nothing up and says nothing, its group has no news: all that goes on are other groups."""
     silver = read_silver(capture_dir("modern-4.2.0"))
-    waits = in_one_batch(silver, inf)["reconciliations"]
+    waits = replay(silver)["reconciliations"]
     long = (row for row in waits if row["state"].startswith("UNREVOKED") and row["to_at"] is not None)
     wait = max(long, key=lambda row: row["to_at"] - row["from_at"])
     slow_ms = THRESHOLDS["revocations"]["slow_ms"]
