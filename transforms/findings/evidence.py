@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 import msgspec
@@ -19,6 +20,11 @@ T = TypeVar("T")
 
 EPOCH_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
 """Requests that carry an epoch: by 0 a member joins, by what is below it leaves."""
+
+
+def are_of_epochs(error: str, apis: Iterable[str]) -> bool:
+    """Whether refused requests carried epochs, and not generations, as their error or one of their APIs tells."""
+    return error.endswith("_MEMBER_EPOCH") or any(api in EPOCH_HEARTBEATS for api in apis)
 
 
 class SentOffset(msgspec.Struct, kw_only=True, gc=False):
