@@ -208,14 +208,17 @@ def _of_states(protocol: EpochProtocol, asked: Asked, may_be_late: bool) -> tupl
 def _of_group_to_come(protocol: EpochProtocol, asked: Asked, count: int) -> tuple[Predicted | None, str | None]:
     """Return the answer of a request of which the likeliest state tells nothing, after so many operations.
 
-    A heartbeat may have met the group that was made, or converted, until it was answered.
+    A heartbeat may have met the group that was made, or converted, until it was answered; a join that was refused may
+    have met one that was empty no more, but not where the group gave way to a classic one.
     """
-    if asked.exchange.row.api in MODERN_HEARTBEATS:
+    exchange, to_come = asked.exchange, asked.near.operations[count:]
+    is_refused_join = exchange.row.api == "JoinGroup" and exchange.observed_error and to_come and not to_come[0].is_end
+    if exchange.row.api in MODERN_HEARTBEATS or is_refused_join:
         for end in range(count + 1, len(asked.near.operations) + 1):
             met = _of_state(protocol, asked, end) if _is_reached(asked, end) else None
-            if met is not None and explains(met, asked.exchange):
+            if met is not None and explains(met, exchange):
                 return met, WHY_RACE
-    is_commit = asked.exchange.row.api in COMMIT_APIS
+    is_commit = exchange.row.api in COMMIT_APIS
     rests_on_partitions = is_commit and asked.near.group_at(protocol, count) is not None
     return None, WHY_UNTOLD if rests_on_partitions else WHY_UNKNOWN
 
