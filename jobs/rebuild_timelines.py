@@ -14,11 +14,12 @@ import msgspec
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import at_hand, fetched
+from jobs.frame.keeping import Keep, at_hand, fetched, keeping
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
 from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
+from jobs.timelines.told import Told
 from jobs.timelines.writing import MOST_LISTED, write
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
@@ -32,9 +33,8 @@ from schemas.tables.gold import (
     REPLAY_SNAPSHOTS,
 )
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, TOPIC_NAMES
-from transforms.given_rows import held
 from transforms.gold.timelines import news, spoken
-from transforms.gold.timelines.columns import REPLAY, TABLES
+from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
 from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import Replay, replayed, replayed_here
@@ -89,18 +89,19 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         job.settings.audit.keep == "all",
         names,
     )
-    given = _replayed(job, plan.evidence(run), how)
-    job.record.groups = run.listed
-    write(job, given, run, _going_back(job, before, run), reached.newest)
+    with keeping() as keep:
+        told = _replayed(job, plan.evidence(run), how, keep)
+        job.record.groups = run.listed
+        write(job, told, run, _going_back(job, before, run), reached.newest)
     return run
 
 
-def _replayed(job: Job, evidence: DataFrame, how: Replay) -> DataFrame:
+def _replayed(job: Job, evidence: DataFrame, how: Replay, keep: Keep) -> Told:
     """Return what the replay gives, computed; of little evidence in this process."""
     few = fetched(evidence, FEW_ROWS) if job.lake.is_brief else None
     if few is None:
-        return job.staged(replayed(evidence, how, job.spark.sparkContext.defaultParallelism))
-    return held(job.spark, replayed_here(few, how), REPLAY.result_type.toNullable())
+        return Told.kept(replayed(evidence, how, job.spark.sparkContext.defaultParallelism), keep)
+    return Told.here(job.spark, replayed_here(few, how))
 
 
 def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | None]:

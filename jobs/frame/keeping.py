@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.jvm.gateway import as_if_a_table
 from jobs.lake.rows import fetched as all_fetched
 from transforms.given_rows import held, rows_held
 
@@ -40,6 +41,15 @@ def staged(rows: DataFrame) -> DataFrame:
     which takes the driver longer than the query itself. Executors hold them; one that is lost ends the run.
     """
     return rows.localCheckpoint()
+
+
+def in_columns(rows: DataFrame, keep: Keep) -> DataFrame:
+    """Return rows as they are now, kept column by column: a query reads those that it asks for, and no others.
+
+    That suits rows of many columns that are read time and again, each time a few of them. Of a plain column in which
+    like rows lie together, a query for one value leaves out what does not have it.
+    """
+    return keep(as_if_a_table(rows))
 
 
 def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]] | None]:

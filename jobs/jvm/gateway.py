@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 
 def packages(spark: SparkSession) -> Any:
@@ -36,6 +36,16 @@ def scala_none(spark: SparkSession) -> Any:
 def scala_seq(spark: SparkSession, items: Sequence[Any]) -> Any:
     """Return a sequence of Scala's."""
     return packages(spark).org.apache.spark.api.python.PythonUtils.toSeq(list(items))
+
+
+def as_if_a_table(rows: DataFrame) -> DataFrame:
+    """Return rows as a frame of a single node, which is computed anew by each query; nobody plans what lies below.
+
+    What Delta does to a table whose rows they are made of does not touch it, be it that they are kept.
+    """
+    spark = rows.sparkSession
+    session, planned = java_session(spark), rows._jdf.queryExecution()
+    return DataFrame(session.internalCreateDataFrame(planned.toRdd(), rows._jdf.schema(), False), spark)
 
 
 def has_resource(spark: SparkSession, name: str) -> bool:

@@ -66,6 +66,7 @@ class Batch:
         beside: further tables that laws may look at; their own rows are not in question.
         spoken: by source of evidence, the newest moment (epoch ms) that it has spoken of.
         left_out: entries of logs that were read along with the evidence, and that no table has.
+        counts: numbers of those of the rows by table that are computed already, and as they will be read.
     """
 
     rows: Rows
@@ -73,6 +74,7 @@ class Batch:
     beside: Rows = field(default_factory=dict)
     spoken: Mapping[str, float] = field(default_factory=dict)
     left_out: int = 0
+    counts: Mapping[TableSpec, int] = field(default_factory=dict)
 
     @property
     def subjects(self) -> list[TableSpec]:
@@ -96,8 +98,10 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
         QualityError: rows break a critical check or law; they are set aside, and nothing is to be written.
     """
     job.report.activity("auditing")
+    to_compute = [spec for spec in batch.rows if spec not in batch.counts]
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-        rows = dict(zip(batch.rows, threads.map(job.staged, batch.rows.values()), strict=True))
+        computed = threads.map(job.staged, [batch.rows[spec] for spec in to_compute])
+        rows = {**batch.rows, **dict(zip(to_compute, computed, strict=True))}
     hold(job, replace(batch, rows=rows), "nothing of this batch was published")
     yield rows
     note_passed(job, batch.subjects)
@@ -158,12 +162,13 @@ def reads_beside(specs: Sequence[TableSpec]) -> list[TableSpec]:
 
 def _question(job: Job, batch: Batch) -> Question:
     looked_at = {**batch.beside, **batch.evidence, **batch.rows}
-    counted = job.lake.contents.row_counts([spec for spec in looked_at if spec not in batch.rows])
-    empty = [spec for spec in looked_at if not counted.get(spec.full_name, 1)]
-    looked_at |= {spec: job.lake.none_of(spec) for spec in empty}
-    at_hand = _at_hand(looked_at)
+    of_tables = job.lake.contents.row_counts([spec for spec in looked_at if spec not in batch.rows])
+    most = {spec: of_tables[spec.full_name] for spec in looked_at if spec not in batch.rows}
+    most |= batch.counts
+    looked_at |= {spec: job.lake.none_of(spec) for spec, count in most.items() if not count}
+    at_hand = _at_hand(looked_at) if sum(batch.counts.values()) <= MOST_AT_HAND else None
     if at_hand is None:
-        small = [spec for spec in looked_at if 0 < counted.get(spec.full_name, 0) <= _SMALL_TABLE]
+        small = [spec for spec, count in most.items() if 0 < count <= _SMALL_TABLE]
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
             looked_at |= zip(small, threads.map(staged, [looked_at[spec] for spec in small]), strict=True)
     rows = {spec.name: frame for spec, frame in looked_at.items()} | {SOURCES: _sources(job, batch.spoken)}

@@ -13,10 +13,11 @@ from pyspark.sql import DataFrame
 from jobs.frame.job import Job
 from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, audited
+from jobs.timelines.told import Told
 from schemas.table import TableSpec
 from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
 from transforms.gold.timelines import replacing, snapshots
-from transforms.gold.timelines.columns import SUPERSEDED, TABLES, part_of, table_of
+from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
 
 Spoken = Mapping[str, float]
@@ -25,12 +26,12 @@ MOST_LISTED = 1000
 """Groups that a condition lists; of more, whole tables are looked through."""
 
 
-def write(job: Job, replayed: DataFrame, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> None:
+def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> None:
     """Audit the rows of the groups of a run, and replace those that there are.
 
     Args:
         job: the job.
-        replayed: what the kernel gave.
+        told: what the replay gave.
         run: the groups of the run, and from where they went on.
         going_back: ids of the groups that may have settled rows to be replaced; None = too many to list.
         spoken: by source of evidence, the newest moment that it has spoken of.
@@ -39,44 +40,53 @@ def write(job: Job, replayed: DataFrame, run: Run, going_back: Sequence[str] | N
         QualityError: the rows are not to be published.
     """
     starting = run.starting
-    superseded = part_of(replayed, SUPERSEDED)
-    keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
-    conditions = {MEMBER_SESSIONS: _listed(going_back, [row.group_id for row in keys])} if keys else {}
-    frames, where = [], {}
+    superseded = told.part(SUPERSEDED)
+    conditions, frames, where = {}, [], {}
+    if SUPERSEDED in told.counts:
+        keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
+        conditions[MEMBER_SESSIONS] = _listed(going_back, [row.group_id for row in keys])
     for spec in TABLES:
         if spec is REPLAY_SNAPSHOTS:
             continue
         where[spec] = replacing.condition(conditions.get(spec, going_back))
-        rows = _rows(job, spec, replayed, starting, where[spec])
+        rows = _rows(job, spec, told, starting, where[spec])
         frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
-    published = _as_published(job, replayed, run, superseded)
-    with audited(job, Batch(published, new_evidence(job), spoken=spoken, left_out=new_left_out(job))):
+    published, counts = _as_published(job, told, run, superseded)
+    evidence, left_out = new_evidence(job), new_left_out(job)
+    with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
         job.replace(frames, where)
     note_audited(job)
-    changes = snapshots.changes(part_of(replayed, REPLAY_SNAPSHOTS.name), job.lake.read(REPLAY_SNAPSHOTS), starting)
+    changes = snapshots.changes(told.part(REPLAY_SNAPSHOTS.name), job.lake.read(REPLAY_SNAPSHOTS), starting)
     job.lake.put(REPLAY_SNAPSHOTS, changes, snapshots.IS_GONE)
 
 
-def _as_published(job: Job, replayed: DataFrame, run: Run, superseded: DataFrame) -> dict[TableSpec, DataFrame]:
-    """Return what the tables will have of the groups of a run; of the audit, whose rows stand alone, what is new."""
-    counts = job.lake.contents.row_counts(TABLES)
-    rows = {}
+def _as_published(
+    job: Job, told: Told, run: Run, superseded: DataFrame
+) -> tuple[dict[TableSpec, DataFrame], dict[TableSpec, int]]:
+    """Return what the tables will have of the groups of a run; of the audit, whose rows stand alone, what is new.
+
+    With it, how many rows that is, where nothing but what was told is looked at.
+    """
+    there = job.lake.contents.row_counts(TABLES)
+    rows, counts = {}, {}
     for spec in TABLES:
         if spec is REPLAY_SNAPSHOTS:
             continue
-        rows[spec] = table_of(replayed, spec)
-        if spec is not REPLAY_AUDIT and counts[spec.full_name]:
-            staying = replacing.staying(run.of_run(job.lake.read(spec)), run.starting)
-            if spec is MEMBER_SESSIONS:
-                staying = replacing.without_superseded(staying, superseded)
-            rows[spec] = rows[spec].unionByName(staying)
-    return rows
+        rows[spec] = told.part(spec.name)
+        if spec is REPLAY_AUDIT or not there[spec.full_name]:
+            counts[spec] = told.counts.get(spec.name, 0)
+            continue
+        staying = replacing.staying(run.of_run(job.lake.read(spec)), run.starting)
+        if spec is MEMBER_SESSIONS:
+            staying = replacing.without_superseded(staying, superseded)
+        rows[spec] = rows[spec].unionByName(staying)
+    return rows, counts
 
 
-def _rows(job: Job, spec: TableSpec, replayed: DataFrame, starting: DataFrame, where: str) -> DataFrame:
-    told, old = table_of(replayed, spec), job.lake.read(spec)
+def _rows(job: Job, spec: TableSpec, told: Told, starting: DataFrame, where: str) -> DataFrame:
+    new, old = told.part(spec.name), job.lake.read(spec)
     matched = old.where(where) if where else old
-    return told.unionByName(replacing.staying(matched, starting))
+    return new.unionByName(replacing.staying(matched, starting))
 
 
 def _listed(first: Sequence[str] | None, second: Sequence[str]) -> Sequence[str] | None:

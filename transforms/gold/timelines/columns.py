@@ -1,4 +1,4 @@
-"""What a kernel gives as Arrow columns: one struct column for each part, of which a batch fills one."""
+"""What a kernel gives as Arrow columns: a part's name, and one struct column for each, of which a batch fills one."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ SUPERSEDED = "superseded"
 
 SUPERSEDED_COLUMNS = ("cluster", "group_id", "life", "member_id", "settled_at")
 
+PART = "part"
+"""Column that names the part which a row is of: what keeps rows by columns finds a part's without looking at others."""
+
 _ROWS_PER_BATCH = 20_000
 
 Rows = Mapping[str, Sequence[Any]]
@@ -40,7 +43,8 @@ class Parts:
 
     def __init__(self, structs: Mapping[str, T.StructType]) -> None:
         self._types: dict[str, pa.DataType] = {name: to_arrow_type(kind) for name, kind in structs.items()}
-        self.result_type = T.StructType([T.StructField(name, kind) for name, kind in structs.items()])
+        parts = [T.StructField(name, kind) for name, kind in structs.items()]
+        self.result_type = T.StructType([T.StructField(PART, T.StringType()), *parts])
 
     def batches(self, rows: Rows) -> Iterator[pa.RecordBatch]:
         """Yield the rows of all parts."""
@@ -54,12 +58,18 @@ class Parts:
         arrays = [_array([*map(attrgetter(field.name), rows)], field.type) for field in fields]
         filled = pa.StructArray.from_arrays(arrays, fields=fields)
         columns = [filled if each == name else pa.nulls(len(rows), other) for each, other in self._types.items()]
-        return pa.RecordBatch.from_arrays(columns, names=list(self._types))
+        part = pa.repeat(name, len(rows))
+        return pa.RecordBatch.from_arrays([part, *columns], names=[PART, *self._types])
 
 
 def part_of(given: DataFrame, name: str) -> DataFrame:
     """Return one part out of what a kernel gave."""
-    return given.where(F.col(name).isNotNull()).select(f"{name}.*")
+    return given.where(F.col(PART) == name).select(f"{name}.*")
+
+
+def rows_of_parts(given: DataFrame) -> dict[str, int]:
+    """Return how many rows each part has; a part without any is not named."""
+    return {row[PART]: row["count"] for row in given.groupBy(PART).count().collect()}
 
 
 def table_of(given: DataFrame, spec: TableSpec) -> DataFrame:

@@ -37,8 +37,8 @@ BUCKETS = 256
 
 _REPLAYED = tuple(spec.name for spec in TABLES if spec is not REPLAY_SNAPSHOTS)
 
-_ROWS_AT_ONCE = 20_000
-"""Rows are handed on when there are so many."""
+_ROWS_AT_ONCE = 60_000
+"""Rows are handed on when there are so many: where many of a table lie together, a query for others leaves them out."""
 
 
 class Replay(msgspec.Struct, frozen=True):
