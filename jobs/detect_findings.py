@@ -66,8 +66,8 @@ def _detect(job: Job) -> None:
         return
     job.lake.create(OUTPUTS)
     job.report.activity("looking for storms, bursts and offsets gone astray")
-    scope = scope_of(job, before, now, replayed)
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
+    scope = scope_of(job, before, now, replayed, seen_until)
     if scope is None or scope.listed != []:
         offsets = Offsets(job, scope, before, now, _hold, _few(job))
         _replace(job, scope, _found([*_searches(job, scope, seen_until), offsets.found]))

@@ -50,7 +50,8 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "UNRELEASED_INSTANCE_ID": (
         "UNRELEASED_INSTANCE_ID",
         "UnreleasedInstanceId",
-        "unreleased instance id",
+        "unreleased instance id",  # Java
+        "was not released",  # Java 3.7
         "instance ID is still used",
     ),
     "REBALANCE_IN_PROGRESS": (
@@ -92,7 +93,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "COORDINATOR_LOAD_IN_PROGRESS",
         "LoadInProgress",
         "The coordinator is loading",  # Java
-        "is still loading. Will retry",  # Java, new protocol
+        "is still loading.",  # Java, new protocol; up to 3.9 without a blank behind it
         "Coordinator load in progress",  # librdkafka
         "The coordinator is still loading offsets",  # Sarama
     ),

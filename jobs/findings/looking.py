@@ -20,6 +20,7 @@ from schemas.tables.gold import (
     ILLEGAL_GENERATION_BURSTS,
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
+    RECONCILIATIONS,
     SLOW_REVOKERS,
     STANDING_COMMITS,
 )
@@ -30,6 +31,7 @@ from transforms.gold.client_refusals import at_home
 from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.scope import REACH_MS, Scope, cuts
+from transforms.gold.slow_revokers import overdue
 from transforms.gold.timelines.gathering import Reach
 
 STEP = "detect_findings"
@@ -63,17 +65,27 @@ def line_of(standing: Standing | None) -> float | None:
     return None if standing is None or standing.horizon is None else standing.horizon - BEHIND_MS
 
 
-def scope_of(job: Job, before: Looked | None, now: Looked, standing: Standing | None) -> Scope | None:
-    """Return the groups of a run; None = all of them, from their beginnings."""
+def scope_of(
+    job: Job, before: Looked | None, now: Looked, standing: Standing | None, seen_until: float | None
+) -> Scope | None:
+    """Return the groups of a run; None = all of them, from their beginnings.
+
+    Args:
+        job: the job.
+        before: how far the last run came.
+        now: how far this one comes.
+        standing: what was replayed.
+        seen_until: end of the data (epoch ms); null = not known.
+    """
     if before is None or standing is None or before.how != now.how or before.line is None:
         return None
     changed = {} if before.marks == now.marks else changed_since(standing.changes, before.marks)
     if changed is None:
         return None
     reach_ms = reach_of(now.how)
-    news = reduce(DataFrame.unionByName, [_named(job, changed), *_loaded(job, before, now)])
+    news = [_named(job, changed), *_loaded(job, before, now), *_overdue(job, seen_until)]
     findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
-    groups, few = at_hand(cuts(news, findings, reach_ms), MOST_LISTED)
+    groups, few = at_hand(cuts(reduce(DataFrame.unionByName, news), findings, reach_ms), MOST_LISTED)
     earliest = _earliest(groups, few)
     return Scope(groups, reach_ms, few, earliest)
 
@@ -119,6 +131,13 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
         told = fencings(lines, job.lake.read(MEMBER_SESSIONS))
         found.append(_since(told.select(*GROUP, (F.unix_micros("answered_at") / 1000.0).alias("at"))))
     return found
+
+
+def _overdue(job: Job, seen_until: float | None) -> list[DataFrame]:
+    """Return the groups in which somebody is late by now who was not when they had news last, and since when."""
+    if seen_until is None or not job.lake.contents.row_counts([RECONCILIATIONS])[RECONCILIATIONS.full_name]:
+        return []
+    return [overdue(job.lake.read(RECONCILIATIONS), job.settings.revocations.slow_ms, seen_until)]
 
 
 def _since(rows: DataFrame) -> DataFrame:

@@ -21,6 +21,7 @@ from schemas.tables.gold import (
     REBALANCE_STORMS,
     SLOW_REVOKERS,
 )
+from transforms.findings.evidence import are_of_epochs
 from transforms.findings.sentences import counted, duration
 from transforms.foreign_text import printable
 from transforms.gold.orphaned_partitions import still_orphaned
@@ -111,7 +112,7 @@ def _burst(row: Any) -> Iterator[str]:
     if row.stale_generation_min is not None and row.current_generation is not None:
         low, high = row.stale_generation_min, row.stale_generation_max
         sent = f"{low}" if low == high else f"{low} to {high}"
-        step = "epoch" if row.error.endswith("_MEMBER_EPOCH") else "generation"
+        step = "epoch" if are_of_epochs(row.error, row.apis or ()) else "generation"
         at_first = " at first" if high >= row.current_generation else ""  # it went on while the burst did
         yield f"sent {step} {sent} when it was {row.current_generation}{at_first}"
 

@@ -13,6 +13,16 @@ from dataclasses import dataclass
 
 from tests.oracle_modern.histories import ModernRecord
 from tests.oracle_modern.kept import ORACLE
+from transforms.coordinator.modern.administering import Description
+from transforms.coordinator.modern.elsewhere import GroupType
+
+DESCRIBES = {
+    "ConsumerGroupDescribe": GroupType.CONSUMER,
+    "ShareGroupDescribe": GroupType.SHARE,
+    "StreamsGroupDescribe": GroupType.STREAMS,
+    "DescribeGroups v6": GroupType.CLASSIC,
+}
+"""Requests that describe a group of one type, and that type."""
 
 _LINE = re.compile(
     r"  (?P<situations>\S.*?) -> (?P<error>[A-Z_/,]+)(?:\((?P<answer>.*?)\))?"
@@ -72,6 +82,24 @@ def cells(name: str) -> Iterator[Cell]:
                         tuple(_tokens(found["records"] or "")),
                         found["after"],
                     )
+
+
+def assert_described(cell: Cell, description: Description | None, group_type: GroupType) -> None:
+    """Compare what a describe is told; a group of the type that it asks for may be another coordinator's own.
+
+    Args:
+        cell: what Kafka said.
+        description: what the machine says; None = that is another coordinator's to say.
+        group_type: what the group id is.
+    """
+    if description is None:
+        assert (cell.error, group_type) == ("NONE", DESCRIBES[cell.request])
+        return
+    said = f"state={description.state}"
+    if cell.request == "ConsumerGroupDescribe":
+        said += f" epoch={description.epoch} assignmentEpoch={description.assignment_epoch}"
+        said += f" members={len(description.member_ids)} assignor={description.assignor}"
+    assert (description.error.name, said) == (cell.error, cell.answer)
 
 
 def token(record: ModernRecord) -> str:

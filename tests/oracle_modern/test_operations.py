@@ -48,6 +48,19 @@ def test_two_bumps_of_one_moment_are_two_operations(
     assert found > 20
 
 
+def test_who_goes_on_after_a_removal_of_the_same_moment_does_so_by_an_operation_of_its_own():
+    """A heartbeat that finds the epoch of somebody's removal writes targets, and no epoch that would begin it."""
+    types, found = streams.PROTOCOL.types, 0
+    steps = [step for step in OTHERS if step["kind"] == "streams"]
+    written = [records for records in map(streams_history.records_of, steps) if records]
+    for first, second in zip(written, written[1:], strict=False):
+        is_removal = first[0].value is None and first[-1].type_id == types.epoch and first[-1].value is not None
+        if is_removal and second[0].type_id in (types.target, types.target_epoch, types.current):
+            assert operations([*first, *second], types, {})[0] == first
+            found += 1
+    assert found > 20
+
+
 def _bumps(records: list[Any], protocol: EpochProtocol) -> int:
     """How often records bump an epoch; a conversion, which takes one over, aside."""
     own = [record for record in records if record.type_id in protocol.type_ids]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.oracle_modern.cells import Cell, cells, token
+from tests.oracle_modern.cells import DESCRIBES, Cell, assert_described, cells, token
 from tests.oracle_modern.histories import put_down_and_taken_up
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.machine import Outcome
@@ -124,19 +124,16 @@ PROBES: dict[str, Callable[[Member | None], Request]] = {
     "LeaveGroup": _just(LeaveRequest((LeavingMember("m1"),))),
 }
 
-OF_OTHERS = {
-    "DescribeGroups v6",
-    "ConsumerGroupDescribe",
-    "CGHeartbeat epoch 0",
-    "OffsetDelete",
-}
-"""Requests that a share group's coordinator does not answer."""
-
 
 def test_the_table_is_read_whole():
     assert len(ALL) == 28 * 10
-    asked = {"DeleteGroups (shard part)", "ShareGroupDescribe", "partitions initialised now (persister answer)"}
-    assert {cell.request for cell in ALL} == set(PROBES) | OF_OTHERS | asked
+    assert {cell.request for cell in ALL} - set(PROBES) == {
+        *(DESCRIBES.keys() - {"StreamsGroupDescribe"}),
+        "CGHeartbeat epoch 0",
+        "DeleteGroups (shard part)",
+        "OffsetDelete",
+        "partitions initialised now (persister answer)",
+    }
 
 
 @pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request in PROBES], ids=str)
@@ -206,12 +203,22 @@ def test_a_share_group_is_deleted_only_when_it_is_empty(cell: Cell):
         _assert_written(outcome, group, cell)
 
 
-@pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request == "ShareGroupDescribe"], ids=str)
+@pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request in DESCRIBES], ids=str)
 def test_a_share_group_is_described_as_by_kafka(cell: Cell):
+    there = _elsewhere(cell)
+    assert_described(cell, _machine(cell).describe(DESCRIBES[cell.request], 6, there), there)
+
+
+def test_a_describe_names_epochs_members_and_the_only_assignor():
+    said = Machine(_group("BEHIND")).describe(GroupType.SHARE)
+    assert said is not None
+    assert (said.epoch, said.assignment_epoch, said.assignor, set(said.member_ids)) == (3, 3, "simple", {"m1", "m2"})
+
+
+@pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request == "OffsetDelete"], ids=str)
+def test_a_share_group_has_no_offsets_to_delete(cell: Cell):
     if cell.situation in SHARE_SITUATIONS:
-        assert cell.answer == f"state={_group(cell.situation).state.value}"
-    else:
-        assert cell.error == "GROUP_ID_NOT_FOUND"
+        assert _machine(cell).delete_offsets("foo").error.name == cell.error
 
 
 def test_a_share_group_is_a_plain_value():

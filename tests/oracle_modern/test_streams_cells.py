@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from tests.oracle_modern.cells import Cell, cells, token
+from tests.oracle_modern.cells import DESCRIBES, Cell, assert_described, cells, token
 from tests.oracle_modern.histories import put_down_and_taken_up
 from transforms.coordinator.kafka.states import TaskState
 from transforms.coordinator.modern.elsewhere import GroupType
@@ -200,14 +200,15 @@ PROBES: dict[str, Probe] = {
     "LeaveGroup": _just(LeaveRequest((LeavingMember("m1"),))),
 }
 
-OF_OTHERS = {"ConsumerGroupDescribe", "DescribeGroups v6", "CGHeartbeat epoch 0"}
-"""Requests that a streams group's coordinator does not answer."""
-
 
 def test_the_table_is_read_whole():
     assert len(ALL) == 39 * 11
-    asked = {"DeleteGroups", "StreamsGroupDescribe", "OffsetDelete foo-0"}
-    assert {cell.request for cell in ALL} == set(PROBES) | OF_OTHERS | asked
+    assert {cell.request for cell in ALL} - set(PROBES) == {
+        *(DESCRIBES.keys() - {"ShareGroupDescribe"}),
+        "CGHeartbeat epoch 0",
+        "DeleteGroups",
+        "OffsetDelete foo-0",
+    }
 
 
 @pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request in PROBES], ids=str)
@@ -265,19 +266,22 @@ def test_a_streams_group_is_deleted_only_when_it_is_empty(cell: Cell):
         _assert_written(outcome, group, cell)
 
 
-@pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request == "StreamsGroupDescribe"], ids=str)
+@pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request in DESCRIBES], ids=str)
 def test_a_streams_group_is_described_as_by_kafka(cell: Cell):
-    if cell.situation in STREAMS_SITUATIONS:
-        assert cell.answer == f"state={_group(cell.situation).state.value}"
-    else:
-        assert cell.error == "GROUP_ID_NOT_FOUND"
+    there = _elsewhere(cell).group_type
+    assert_described(cell, _machine(cell).describe(DESCRIBES[cell.request], 6, there), there)
+
+
+def test_a_describe_names_epochs_and_members():
+    said = Machine(_group("ASSIGNING")).describe(GroupType.STREAMS)
+    assert said is not None
+    assert (said.epoch, said.assignment_epoch, said.assignor, said.member_ids) == (4, 3, "", ("m1",))
 
 
 @pytest.mark.parametrize("cell", [cell for cell in ALL if cell.request == "OffsetDelete foo-0"], ids=str)
 def test_offsets_of_a_topic_that_the_topology_reads_are_kept(cell: Cell):
     if cell.situation in STREAMS_SITUATIONS:
-        is_kept = cell.error.endswith("GROUP_SUBSCRIBED_TO_TOPIC")
-        assert _group(cell.situation).is_subscribed_to("foo") == is_kept
+        assert _machine(cell).delete_offsets("foo").error.name == cell.error.removeprefix("NONE/")
 
 
 def test_a_streams_group_is_a_plain_value():

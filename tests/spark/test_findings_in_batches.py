@@ -14,8 +14,8 @@ from schemas.catalog import BY_NAME
 from schemas.tables.gold import FINDINGS, SLOW_REVOKERS
 from schemas.types import TIMESTAMP
 from tests.spark.test_batches import told
-from tests.support.pure_pipeline import Row, read_silver
-from tests.support.silver_batches import BatchedLake, Piece, pieces
+from tests.support.pure_pipeline import Row, read_silver, replay
+from tests.support.silver_batches import BatchedLake, Piece, pieces, written_at
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
@@ -52,6 +52,39 @@ def test_findings_of_batches_are_those_of_everything(
         assert bool(found[spec.name]) == (spec not in WITHOUT[name]), (
             f"{spec.name}: there is none, so nothing was tested"
         )
+
+
+def test_who_gives_nothing_up_is_late_as_time_goes_by(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """While a member gives nothing up and says nothing, its group has no news: all that goes on are other groups."""
+    silver = read_silver(capture_dir("modern-4.2.0"))
+    waits = replay(silver)["reconciliations"]
+    long = (row for row in waits if row["state"].startswith("UNREVOKED") and row["to_at"] is not None)
+    wait = max(long, key=lambda row: row["to_at"] - row["from_at"])
+    heard, soon, late = wait["from_at"] + 500, wait["from_at"] + 10_000, wait["from_at"] + 40_000
+    assert heard < wait["to_at"]
+    dated = [(written_at(piece) or 0.0, piece) for piece in pieces(silver)]
+    of_others = [(at, piece) for at, piece in dated if piece[1].get("group_id") not in (None, wait["group_id"])]
+    batches = [
+        [piece for at, piece in dated if at < heard],
+        [piece for at, piece in of_others if heard <= at < soon],  # by which the replay has told all of the group
+        [piece for at, piece in of_others if soon <= at < late],
+    ]
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=100, **(THRESHOLDS | {"revocations": {"slow_ms": 20_000}}))
+    found = []
+    for batch in batches:
+        lake.load(batch)
+        lake.replay()
+        lake.detect()
+        found.append([row for row in lake.rows("slow_revokers") if row["group_id"] == wait["group_id"]])
+    assert found[:2] == [[], []], "it was late at once"
+    assert [(row["member_id"], row["started_at"], row["is_open"]) for row in found[2]] == [
+        (wait["member_id"], wait["from_at"], True)
+    ]
+    lake.detect(everything=True)
+    every = [row for row in lake.rows("slow_revokers") if row["group_id"] == wait["group_id"]]
+    assert sorted(map(told, found[2])) == sorted(map(told, every))
 
 
 def on_day(rows: list[Piece], day: int) -> list[Piece]:

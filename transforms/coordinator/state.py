@@ -25,7 +25,7 @@ from transforms.coordinator.share import machine as share
 from transforms.coordinator.shared import Shared
 from transforms.coordinator.streams import machine as streams
 
-VERSION = 9
+VERSION = 10
 """Version of the state's layout; one more with every change of the structs below or in them."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 import msgspec
@@ -19,6 +20,11 @@ T = TypeVar("T")
 
 EPOCH_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
 """Requests that carry an epoch: by 0 a member joins, by what is below it leaves."""
+
+
+def are_of_epochs(error: str, apis: Iterable[str]) -> bool:
+    """Whether refused requests carried epochs, and not generations, as their error or one of their APIs tells."""
+    return error.endswith("_MEMBER_EPOCH") or any(api in EPOCH_HEARTBEATS for api in apis)
 
 
 class SentOffset(msgspec.Struct, kw_only=True, gc=False):
@@ -66,6 +72,13 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
         return None if self.generation is None or self.generation < least else self.generation
 
 
+class Heard(msgspec.Struct, kw_only=True, gc=False):
+    """A request that was granted, as a sign that a member lived."""
+
+    member_id: str
+    answered_at: float
+
+
 class Commit(msgspec.Struct, kw_only=True, gc=False):
     """A partition's offset as the coordinator stored it."""
 
@@ -90,6 +103,7 @@ class Evidence(msgspec.Struct, kw_only=True):
         requests: joins and leaves, refusals, in order of their answers; of what only clients logged, refusals alone.
         refused: of a burst, its requests.
         commits: of a burst, what was committed to the partitions of its commits.
+        heard: of a burst of members that were not let in, what who held their instance ids was granted since.
         coordinators: who coordinated the group.
         next_at: begin of the first rebalance that is not part of it; null = none followed.
         seen_until: end of the data; null = not known.
@@ -105,6 +119,7 @@ class Evidence(msgspec.Struct, kw_only=True):
     requests: list[Request] = []
     refused: list[Request] = []
     commits: list[Commit] = []
+    heard: list[Heard] = []
     coordinators: list[CoordinatorRow] = []
     next_at: float | None = None
     seen_until: float | None = None
@@ -155,6 +170,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "requests": Request,
     "refused": Request,
     "commits": Commit,
+    "heard": Heard,
     "coordinators": CoordinatorRow,
 }
 """The lists of `Evidence`, and what their rows are."""

@@ -18,7 +18,8 @@ from transforms.gold.findings.kernel import GROUP
 
 EVENT = "member_fenced"
 ERROR = "FENCED_INSTANCE_ID"
-ERRORS = {EVENT: ERROR, "modern_instance_held": "UNRELEASED_INSTANCE_ID"}
+NOT_LET_IN = "UNRELEASED_INSTANCE_ID"
+ERRORS = {EVENT: ERROR, "modern_instance_held": NOT_LET_IN}
 """By event, what was answered."""
 
 JOINING = "ConsumerGroupHeartbeat"

@@ -31,8 +31,8 @@ from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUE
 from schemas.words import FENCING_ERRORS
 from transforms.findings.bursts.judge import burst_row
 from transforms.findings.bursts.limits import OF_THEIR_OWN, BurstLimits
-from transforms.findings.evidence import Commit, Evidence
-from transforms.gold.broker_refusals import fencings, with_broker_refusals
+from transforms.findings.evidence import Commit, Evidence, Heard
+from transforms.gold.broker_refusals import NOT_LET_IN, fencings, with_broker_refusals
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import (
     AT_END,
@@ -187,7 +187,9 @@ def _beside(tables: Mapping[TableSpec, DataFrame], refused: DataFrame, spans: Da
                 "members",
             )
     if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        yield packed(around(sessions, spans, "joined_at", "ended_at", AT_END), "sessions")
+        stays = around(sessions, spans, "joined_at", "ended_at", AT_END)
+        yield packed(stays, "sessions")
+        yield packed(_heard(tables[GROUP_REQUESTS], refused, spans, stays), "heard")
     if (coordinators := tables.get(COORDINATORS)) is not None:
         yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
     waiting = tables[GROUP_REQUESTS].where("error = 'REBALANCE_IN_PROGRESS' AND api <> 'Heartbeat'")
@@ -199,6 +201,19 @@ def _beside(tables: Mapping[TableSpec, DataFrame], refused: DataFrame, spans: Da
         near = around(commits.where("NOT is_tombstone"), spans, "recorded_at", "recorded_at")
         stored = near.join(sent.distinct(), [*FINDING, "topic", "partition"], "left_semi")
         yield packed(stored.select(*FINDING, *Commit.__struct_fields__), "commits")
+
+
+def _heard(requests: DataFrame, refused: DataFrame, spans: DataFrame, stays: DataFrame) -> DataFrame:
+    """What those were granted who held instance ids, since others had not been let in under them."""
+    kept_out = refused.where(F.col("error") == NOT_LET_IN)
+    since = kept_out.groupBy(*FINDING).agg(F.min("at_us").alias("since_us"))
+    times = since.join(spans.select(*FINDING, "until_us"), list(FINDING))
+    asked_for = kept_out.select(*FINDING, "group_instance_id").distinct()
+    holders = (
+        stays.join(asked_for, [*FINDING, "group_instance_id"], "left_semi").select(*FINDING, "member_id").distinct()
+    )
+    granted = around(requests.where("error = 'NONE'"), times, "answered_at", "answered_at")
+    return granted.join(holders, [*FINDING, "member_id"], "left_semi").select(*FINDING, *Heard.__struct_fields__)
 
 
 def _in_time(generations: DataFrame, spans: DataFrame) -> DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from schemas.kafka_errors import ERROR_CODES, ERROR_NAMES
+from transforms.findings.evidence import are_of_epochs
 from transforms.findings.storms.barrier import OFFER
 from transforms.report.names import generation_anchor, page_name
 from transforms.report.rows import GroupRows, Row, rebalanced_at
@@ -250,10 +251,14 @@ def _sent(row: Row) -> str:
     low, high, now = row["stale_generation_min"], row["stale_generation_max"], row["current_generation"]
     if low is None or now is None:
         return ""
-    sent = f"generation {low}" if low == high else f"generations {low} to {high}"
+    sent = f"{_step(row)} {low}" if low == high else f"{_step(row)}s {low} to {high}"
     return f"{sent} when it was {now}{' at first' if high >= now else ''}"
 
 
 def _shut_out_by(row: Row) -> str:
     generation = row["fenced_by_generation"]
-    return "not known" if generation is None else f"generation {generation} of life {row['fenced_by_life']}"
+    return "not known" if generation is None else f"{_step(row)} {generation} of life {row['fenced_by_life']}"
+
+
+def _step(row: Row) -> str:
+    return "epoch" if are_of_epochs(row["error"], row["apis"] or ()) else "generation"

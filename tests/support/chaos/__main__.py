@@ -8,7 +8,7 @@ import re
 import tarfile
 from pathlib import Path
 
-from tests.support.chaos import epochs
+from tests.support.chaos import epochs, shares, streams
 from tests.support.chaos.run import run
 from tests.support.kafka_broker import Brokers
 from tests.support.kafka_capture import write_capture
@@ -16,6 +16,7 @@ from tests.support.maven import CACHE
 from tests.support.zookeeper_broker import ZooKeeperBrokers
 
 FIRST_WITHOUT_ZOOKEEPER = (3, 3)
+FIRST_WITH_SHARES_AND_STREAMS = (4, 2)
 SETTINGS = {
     "group.max.size": "3",
     "group.initial.rebalance.delay.ms": "3000",
@@ -37,7 +38,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--old-leaders", action="store_true", help="let clients lead that know of no static members")
-    parser.add_argument("--epochs", action="store_true", help="let members of the consumer protocol loose, too (4.0)")
+    parser.add_argument("--epochs", action="store_true", help="let members of newer protocols loose, too (4.0)")
     parser.add_argument("folder", type=Path, help="the capture's own; its archive goes beside it")
     chosen = parser.parse_args()
     folder = capture(
@@ -60,7 +61,7 @@ def capture(
     folder.mkdir(parents=True)
     release = tuple(int(part) for part in version.split(".")[:2])
     is_old = release < FIRST_WITHOUT_ZOOKEEPER
-    settings = SETTINGS | epochs.SETTINGS if has_epochs else SETTINGS
+    settings = SETTINGS | (_settings_of_epochs(release) if has_epochs else {})
     broker = ZooKeeperBrokers(version, settings, scala) if is_old else Brokers(version, settings=settings)
     with broker:
         truth = folder / "truth.jsonl"
@@ -75,6 +76,12 @@ def capture(
             text = text.replace(path, there)
         log.write_text(MACHINE.sub(r"\1", text), encoding="utf-8")
     return folder
+
+
+def _settings_of_epochs(release: tuple[int, ...]) -> dict[str, str]:
+    """Return the settings of the newer protocols that a release serves."""
+    settled = shares.SETTINGS | streams.SETTINGS if release >= FIRST_WITH_SHARES_AND_STREAMS else {}
+    return epochs.SETTINGS | settled
 
 
 def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:

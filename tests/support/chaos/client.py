@@ -199,6 +199,17 @@ class Client:
         )
         return answer
 
+    async def beat(self, api: str, version: int, body: Body) -> Body:
+        """Send a heartbeat of a share or streams group, of which all fields are given."""
+        answer, began, ended = await self._ask(api, version, body)
+        answered = {
+            name: each for name, each in answer.items() if name.endswith(("assignment", "Tasks", "errorMessage"))
+        }
+        said = {"member_in": body["memberId"], "epoch_in": body["memberEpoch"], "version": version, "body": body}
+        told = {"member": answer["memberId"], "epoch": answer["memberEpoch"], "answer": answered}
+        self._note(api, began, ended, answer["errorCode"], **said, **told)
+        return answer
+
     async def delete(self, group: str) -> int:
         """Send DeleteGroups; return the error."""
         began = time.time()

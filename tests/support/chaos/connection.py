@@ -7,13 +7,15 @@ import struct
 from random import Random
 from typing import Any
 
-from tests.support.chaos.messages import APIS
+from tests.support.chaos import epoch_messages, messages
 from tests.support.record_writer import body_bytes
 from transforms.wire.walk import walk
 
 Body = dict[str, Any]
 Versions = dict[str, tuple[int, int]]
 """Name of an API to the lowest and the highest version that broker and clients share."""
+
+APIS = messages.APIS | epoch_messages.APIS
 
 _SIZE = struct.Struct(">i")
 _NO_TAGS = b"\x00"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import time
-from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -13,6 +11,7 @@ from schemas.kafka_errors import error_name
 from tests.support.chaos.client import Client
 from tests.support.chaos.connection import Body, Connection, Versions
 from tests.support.chaos.group import Group
+from tests.support.chaos.lives import JOIN, LEFT, Liver
 from tests.support.chaos.notes import Notes
 
 HEARTBEAT = "ConsumerGroupHeartbeat"
@@ -28,8 +27,7 @@ SETTINGS = {
 }
 """Of the broker: sessions as short as those of the classic members beside them."""
 
-JOIN, LEFT, AWAY = 0, -1, -2
-SESSION_S = 4.0
+AWAY = -2
 REBALANCES_MS = (2_000, 4_000, 8_000)
 TOPICS = (["orders"], ["orders"], ["orders", "payments"], ["payments"], [], ["no-such-topic"])
 REGEXES = ("ord.*", ".*", "nothing.*")
@@ -39,51 +37,30 @@ Owned = list[dict[str, Any]]
 """Partitions as the protocol has them: topicId, partitions."""
 
 
-class EpochMember:
+class EpochMember(Liver):
     """A member, for as many lives as there is time for.
 
     Attributes:
-        member_id: made up by itself.
         instance: its instance id; None = dynamic.
-        epoch: as it was told.
         owned: what it says that it has.
         given: what it was told that it may use.
     """
 
     def __init__(self, client: Client, group: Group, instance: str | None, chance: Random) -> None:
-        self.client, self.group, self.instance, self.chance = client, group, instance, chance
-        self.member_id, self.epoch = "", JOIN
+        super().__init__(client, group, chance)
+        self.instance = instance
         self.owned: Owned = []
         self.given: Owned = []
         self._rebalance_ms = chance.choice(REBALANCES_MS)
         self._is_stuck = False
         self._gives_up_at = 0.0
 
-    async def live(self) -> None:
-        """Live until the group is over, one life after the other."""
-        while not self.group.is_over:
-            await self._pause(0.1, 1.5)
-            if self.group.is_at_rest:
-                continue
-            with suppress(ConnectionError):
-                await self._live_once()
-                await self._go()
-
-    async def _live_once(self) -> None:
-        if not self.member_id or self.chance.random() < 0.8:
-            self.member_id = base64.urlsafe_b64encode(self.chance.randbytes(16)).decode().rstrip("=")
+    def _be_born(self) -> None:
         self._is_stuck = self.chance.random() < 0.1
-        self._forget()
-        for _ in range(self.chance.randint(3, 60)):
-            if self.group.is_over or self.group.is_at_rest:
-                return
-            error = await (self._join() if self.epoch == JOIN else self._do_something())
-            if not self._follows(error):
-                return
-            await self._pause(0.05, 0.6)
 
     def _forget(self) -> None:
-        self.epoch, self.owned, self.given = JOIN, [], []
+        super()._forget()
+        self.owned, self.given = [], []
 
     # --- heartbeats --------------------------------------------------------------------------------------------
 
@@ -165,45 +142,12 @@ class EpochMember:
         names = self.chance.choice(TOPICS)
         return {"rebalanceTimeoutMs": self._rebalance_ms, "subscribedTopicNames": names, "topicPartitions": []}
 
-    # --- other requests ----------------------------------------------------------------------------------------
-
-    async def _commit(self) -> None:
-        offsets = {("orders", self.chance.randrange(6)): self.group.next_offset()}
-        await self.client.commit(self.member_id, None, self.epoch, offsets)
-
-    async def _commit_late(self) -> None:
-        offsets = {("orders", 0): self.group.next_offset()}
-        await self.client.commit(self.member_id, None, self.epoch - self.chance.choice((1, 1, 2, -1)), offsets)
-
-    async def _speak_classic(self) -> None:
-        """A request of the classic protocol, which such a member does not speak."""
-        if self.chance.random() < 0.5:
-            await self.client.heartbeat(self.member_id, None, self.epoch)
-        else:
-            await self.client.sync(self.member_id, None, self.epoch, {}, None, is_leader=False)
-
-    async def _sleep(self) -> None:
-        await self._pause(SESSION_S * 0.8, SESSION_S * 1.5)
-
     # --- what follows ------------------------------------------------------------------------------------------
 
-    def _follows(self, error: str | None) -> bool:
-        """Do what an error asks for; tell whether the life goes on."""
-        if error in ("FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"):
-            if self.chance.random() < 0.2:
-                return True  # goes on as if nothing were
-            self._forget()
-        return error in (None, "NONE", "FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID") or self.chance.random() < 0.1
-
-    async def _go(self) -> None:
-        """Leave, for good or for a while, or fall silent."""
-        what = self.chance.random()
-        if what < 0.5 and self.epoch > JOIN:
-            is_for_a_while = self.instance is not None and self.chance.random() < 0.6
-            await self._beat(AWAY if is_for_a_while else LEFT)
-        self.client.hang_up()
-        self.client.note_end()
-        await self._pause(0.2, 3.0 if what < 0.8 else SESSION_S + 2)
+    async def _leave(self) -> str:
+        """Leave, for good or for a while."""
+        is_for_a_while = self.instance is not None and self.chance.random() < 0.6
+        return await self._beat(AWAY if is_for_a_while else LEFT)
 
     async def _beat(
         self,
@@ -232,9 +176,6 @@ class EpochMember:
     def _version(self) -> int:
         low, high = self.client.versions[HEARTBEAT]
         return self.chance.choice((low, high, high))
-
-    async def _pause(self, least: float, most: float) -> None:
-        await asyncio.sleep(self.chance.uniform(least, most))
 
 
 async def describe(server: str, versions: Versions, notes: Notes, groups: list[Group]) -> None:

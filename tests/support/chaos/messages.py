@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.records.fields import ArrayOf, Field, Scalar, StructOf, int32s, strings, struct, structs
+from schemas.records.fields import ArrayOf, Field, Scalar, StructOf, struct, structs
 
 _STRING, _INT16, _INT32 = Scalar.STRING, Scalar.INT16, Scalar.INT32
 
@@ -17,10 +17,6 @@ _ERROR = Field("errorCode", _INT16)
 _GROUP = Field("groupId", _STRING)
 _GENERATION = Field("generationId", _INT32)
 _MEMBER = Field("memberId", _STRING)
-_PARTITIONS = (Field("topicId", Scalar.UUID), int32s("partitions"))
-_NAMED_PARTITIONS = struct(
-    structs("topicPartitions", Field("topicId", Scalar.UUID), Field("topicName", _STRING), int32s("partitions"))
-)
 
 
 def _text(name: str, since: int = 0, until: int | None = None) -> Field:
@@ -210,66 +206,6 @@ APIS: dict[str, Api] = {
                     Field("memberAssignment", Scalar.BYTES),
                 ),
                 Field("authorizedOperations", _INT32, since=3),
-            ),
-        ),
-    ),
-    "ConsumerGroupHeartbeat": Api(
-        68,
-        (0, 1),
-        0,
-        struct(
-            _GROUP,
-            _MEMBER,
-            Field("memberEpoch", _INT32),
-            _text("instanceId"),
-            _text("rackId"),
-            Field("rebalanceTimeoutMs", _INT32),
-            Field("subscribedTopicNames", ArrayOf(_STRING), nullable=True),
-            _text("subscribedTopicRegex", 1),
-            _text("serverAssignor"),
-            Field("topicPartitions", ArrayOf(struct(*_PARTITIONS)), nullable=True),
-        ),
-        struct(
-            _THROTTLE,
-            _ERROR,
-            _text("errorMessage"),
-            _text("memberId"),
-            Field("memberEpoch", _INT32),
-            Field("heartbeatIntervalMs", _INT32),
-            Field("assignment", struct(structs("topicPartitions", *_PARTITIONS)), nullable=True),
-        ),
-    ),
-    "ConsumerGroupDescribe": Api(
-        69,
-        (0, 1),
-        0,
-        struct(Field("groupIds", ArrayOf(_STRING)), Field("includeAuthorizedOperations", Scalar.INT8)),
-        struct(
-            _THROTTLE,
-            structs(
-                "groups",
-                _ERROR,
-                _text("errorMessage"),
-                _GROUP,
-                Field("groupState", _STRING),
-                Field("groupEpoch", _INT32),
-                Field("assignmentEpoch", _INT32),
-                Field("assignorName", _STRING),
-                structs(
-                    "members",
-                    _MEMBER,
-                    _text("instanceId"),
-                    _text("rackId"),
-                    Field("memberEpoch", _INT32),
-                    Field("clientId", _STRING),
-                    Field("clientHost", _STRING),
-                    strings("subscribedTopicNames"),
-                    _text("subscribedTopicRegex"),
-                    Field("assignment", _NAMED_PARTITIONS),
-                    Field("targetAssignment", _NAMED_PARTITIONS),
-                    Field("memberType", Scalar.INT8, since=1),
-                ),
-                Field("authorizedOperations", _INT32),
             ),
         ),
     ),

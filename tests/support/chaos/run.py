@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.support.chaos import epochs, others
+from tests.support.chaos import epochs, others, shares, streams
 from tests.support.chaos.client import FIRST_WITH_INSTANCE, Client
-from tests.support.chaos.connection import shared_versions
+from tests.support.chaos.connection import Versions, shared_versions
 from tests.support.chaos.group import Group
 from tests.support.chaos.member import Member
 from tests.support.chaos.notes import Notes
@@ -25,6 +25,9 @@ STATIC = (1, 3, 4, 6)
 
 MIXED = (2, 3, 5)
 """Groups with epochs that have classic members, too, so that they are converted."""
+
+PROCESSES = 3
+"""Processes of a streams group, whose threads its members are."""
 
 REBORN = "reborn"
 LAST_ANSWERS_S = 8.0
@@ -42,7 +45,7 @@ async def run(
         truth: file that the clients' notes go to.
         has_old_leaders: members that do not know of static members may lead groups that have some. Up to 3.2 a broker
             fails when it has to tell them of those.
-        has_epochs: there are groups with members of the consumer protocol, too; the broker has to know it.
+        has_epochs: there are groups with members of the newer protocols, too, as far as the broker serves them.
     """
     versions = await shared_versions(server)
     await others.warm_up(server, versions)
@@ -76,6 +79,7 @@ async def run(
     if has_epochs:
         with_epochs = _with_epochs(client, seed, stops_at, parts)
         parts.append(epochs.describe(server, versions, notes, with_epochs))
+        parts += _with_shares_and_streams(client, seed, stops_at, versions)
     await _all(parts, seconds + LAST_ANSWERS_S)
     notes.close()
 
@@ -98,6 +102,33 @@ def _with_epochs(
             parts.append(member(client(group, name), group, instance, chances).live())
         parts.append(others.meddle(client(group, f"tool-e{number}"), group, Random(f"{seed} epochs tool {number}")))
     return groups
+
+
+def _with_shares_and_streams(
+    client: Callable[[Group, str], Client], seed: int, stops_at: float, versions: Versions
+) -> list[Coroutine[Any, Any, None]]:
+    """Let members of share and streams groups take turns, and tools and classic members that take them for others."""
+    parts: list[Coroutine[Any, Any, None]] = []
+    for kind in (each for each in ("shares", "streams") if _HEARTBEATS[each] in versions):
+        for number in range(GROUPS // 2):
+            chance = Random(f"{seed} {kind} {number}")
+            group = Group(f"{kind}-{number}", chance, stops_at)
+            for index in range(chance.randint(*MEMBERS)):
+                name = f"{kind[:2]}{number}-{index}"
+                who, chances = client(group, name), Random(f"{seed} {name}")
+                process = f"process-{chance.randrange(PROCESSES)}"
+                member = (
+                    shares.ShareMember(who, group, chances)
+                    if kind == "shares"
+                    else streams.StreamsMember(who, group, process, chances)
+                )
+                parts.append(member.live())
+            tool = client(group, f"tool-{kind[:2]}{number}")
+            parts.append(others.meddle(tool, group, Random(f"{seed} {kind} tool {number}")))
+    return parts
+
+
+_HEARTBEATS = {"shares": shares.HEARTBEAT, "streams": streams.HEARTBEAT}
 
 
 async def _all(parts: list[Coroutine[Any, Any, None]], seconds: float) -> None:

@@ -13,6 +13,7 @@ from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_UNTOLD
 
 TOPOLOGY = {"epoch": 0, "subtopologies": [{"subtopologyId": "0", "sourceTopics": ["orders"]}]}
 TASKS = [{"subtopology_id": "0", "partitions": [0, 1]}]
+TASKS_OF_0 = {"subtopologyId": "0", "partitions": [0, 1]}
 NOTHING: Row = {f"{who}_{role}": [] for who in ("owned", "told") for role in ("active", "standby", "warmup")}
 
 
@@ -99,21 +100,62 @@ def test_a_first_heartbeat_whose_records_took_long_is_judged_by_them():
 
 def test_a_commit_is_held_against_the_members_epoch():
     records = _records((1_001, JOINED))
-    commits = [
-        {**request(at, "OffsetCommit", "m", error, generation=epoch), "api_version": 10}
-        for at, epoch, error in ((2_000, 2, 0), (3_000, 5, 113))
-    ]
+    commits = [_commit(2_000, 2, 0), _commit(3_000, 5, 113)]
     rows = [row for row in _audited(records, _join(1_000), *commits) if row["api"] == "OffsetCommit"]
     assert [(row["agrees"], row["predicted_error"]) for row in rows] == [(True, 0), (True, 113)]
 
 
-@pytest.mark.parametrize(("version", "foreseen"), [("4.1.1", [(True, 113)]), ("4.2.0", [])])
-def test_up_to_4_1_a_member_commits_with_its_own_epoch_alone_and_since_then_it_hangs_on_the_tasks(version, foreseen):
-    commit = {**request(3_000, "OffsetCommit", "m", 113, generation=2), "api_version": 10}
-    records = _records((1_001, JOINED), (2_001, BUMPED))
-    rows = _audited(records, _join(1_000), _beat(2_000, 2, 3), commit, version=version)
-    commits = [row for row in rows if row["api"] == "OffsetCommit"]
-    assert [(row["agrees"], row["predicted_error"]) for row in commits] == foreseen
+def _commit(at: float, epoch: int, error: int, api_version: int = 10) -> Row:
+    return {**request(at, "OffsetCommit", "m", error, generation=epoch), "api_version": api_version}
+
+
+GIVEN_AT_2 = {**_standing(3, 2, 0, 1), "activeTasks": [{**TASKS_OF_0, "assignmentEpochs": [2, 2]}]}
+GIVEN_AT_3 = {**GIVEN_AT_2, "activeTasks": [{**TASKS_OF_0, "assignmentEpochs": [3, 3]}]}
+
+
+@pytest.mark.parametrize(
+    ("version", "standing", "foreseen"),
+    [("4.1.1", GIVEN_AT_2, 113), ("4.2.0", GIVEN_AT_2, None), ("4.2.0", GIVEN_AT_3, 113)],
+)
+def test_since_4_2_a_commit_of_an_older_epoch_hangs_on_when_the_tasks_were_given(version, standing, foreseen):
+    records = _records((1_001, JOINED), (2_001, [*BUMPED[:2], (22, standing)]))
+    rows = _audited(records, _join(1_000), _beat(2_000, 2, 3), _commit(3_000, 2, 113), version=version)
+    row = rows[-1]
+    assert (row["api"], row["group_type"], row["predicted_error"]) == ("OffsetCommit", "streams", foreseen)
+    assert row["why"] == (WHY_UNTOLD if foreseen is None else None)
+
+
+def test_a_commit_of_a_version_that_knows_no_epochs_is_refused_whatever_it_commits():
+    records = _records((1_001, JOINED), (2_001, [*BUMPED[:2], (22, GIVEN_AT_2)]))
+    *_, row = _audited(records, _join(1_000), _beat(2_000, 2, 3), _commit(3_000, 2, 35, api_version=8))
+    assert (row["agrees"], row["predicted_error"], row["why"]) == (True, 35, None)
+
+
+def test_a_group_is_full_at_the_size_that_its_broker_printed():
+    another = {**_join(3_000), "member_id": "n", "error_code": 81, "answered_generation": None, "told_active": None}
+    printed = line(950, "broker_settings", group_id=None, attributes={"group.streams.max.size": "1"})
+    rows = replay_group(
+        "c", GROUP, [], [printed], [_join(1_000), another], 50, modern_records=_records((1_001, JOINED))
+    )
+    refused = max(rows["replay_audit"], key=lambda row: row["handled_at"])
+    assert (refused["agrees"], refused["predicted_error"], refused["is_answer_used"]) == (True, 81, False)
+
+
+def test_a_join_by_the_classic_protocol_with_an_id_finds_nobody_in_an_empty_group():
+    left = [(22, None), (21, None), (19, None), (17, {"epoch": 3, "validatedTopologyEpoch": 0})]
+    leaves = {**_beat(2_000, -1, -1), "told_active": None, "told_standby": None, "told_warmup": None}
+    joins = request(3_000, "JoinGroup", "tool", 25, protocol_type="consumer", session_timeout_ms=3_000)
+    *_, row = _audited(_records((1_001, JOINED), (2_001, left)), _join(1_000), leaves, joins)
+    assert (row["api"], row["agrees"], row["predicted_error"]) == ("JoinGroup", True, 25)
+
+
+def test_what_a_heartbeat_wrote_is_its_own_though_its_line_is_late_and_does_not_show_what_it_changed():
+    """Of process, endpoint and tags the evidence holds nothing, but that somebody's record was written anew."""
+    tagged = [(19, {"processId": "q", "rebalanceTimeoutMs": 6_000, "topologyEpoch": 0}), *BUMPED]
+    records = _records((1_001, JOINED), (2_001, tagged))
+    late = {**_beat(2_023, 2, 3), "parked_ms": 0.0}
+    *_, row = _audited(records, _join(1_000), late)
+    assert (row["agrees"], row["predicted_generation"]) == (True, 3)
 
 
 @pytest.mark.parametrize(("version", "error"), [("4.1.1", 110), ("4.2.0", 0)])

@@ -112,6 +112,7 @@ def bursts(
             "sessions": _around(rows["sessions"], "joined_at", "ended_at", since, until),
             "coordinators": _around(rows["coordinators"], "from_at", "to_at", since, until),
             "commits": [row for row in rows["commits"] if not row["is_tombstone"]],
+            "heard": _heard(run, named, rows["sessions"], until),
         }
         evidence = msgspec.structs.replace(
             Evidence(cluster=cluster, group_id=group_id, seen_until=seen_until),
@@ -142,6 +143,22 @@ def with_broker_refusals(requests: list[Row], events: Iterable[Row], sessions: I
         if row["event"] == EVENT and row["member_id"] in homes
     ]
     return [*requests, *(row for row in told if all(abs(row["answered_at"] - at) > gap_ms for at in known))]
+
+
+def _heard(run: list[Row], named: list[Row], sessions: list[Row], until: float) -> list[Row]:
+    """What who held an instance id was granted after another was not let in under it."""
+    asked_for = {row["group_instance_id"] for row in run if row["error"] == "UNRELEASED_INSTANCE_ID"}
+    holders = {
+        (row["group_id"], row["member_id"]) for row in sessions if row["group_instance_id"] in asked_for - {None}
+    }
+    since = run[0]["answered_at"]
+    return [
+        {name: row[name] for name in ("member_id", "answered_at")}
+        for row in named
+        if (row["group_id"], row["member_id"]) in holders
+        and row["error"] == "NONE"
+        and since <= row["answered_at"] <= until
+    ]
 
 
 def _held(rows: Mapping[str, list[Row]], is_classic: bool) -> list[Row]:

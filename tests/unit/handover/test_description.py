@@ -243,7 +243,10 @@ def test_the_topology_of_a_streams_group_is_told() -> None:
     assert "topology: epoch 3\n: 0 reads a, b\n: 1 reads r\n" in text_of(told)
     bodies[STREAMS_GROUP] = '{"epoch":9,"validatedTopologyEpoch":2}'
     told = of_epochs({}, Epochs(6, 6), group_type="streams", topology=topology(bodies))
-    assert "topology: epoch 3, topics as needed by epoch 2\n" in text_of(told)
+    assert "topology: epoch 3, topics are missing, or are not as it needs them\n" in text_of(told)
+    bodies[STREAMS_GROUP] = '{"epoch":9,"validatedTopologyEpoch":3}'
+    told = of_epochs({}, Epochs(6, 6), group_type="streams", topology=topology(bodies))
+    assert "topology: epoch 3, the topics are as it needs them\n" in text_of(told)
 
 
 def test_what_members_subscribe_to_and_who_has_not_changed_over_is_told() -> None:

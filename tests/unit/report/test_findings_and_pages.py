@@ -55,6 +55,23 @@ def test_a_burst_has_the_requests_with_its_error_as_evidence() -> None:
     assert [row.cells[-2:] for row in found.evidence] == [("ILLEGAL_GENERATION", "f:7")]
 
 
+@pytest.mark.parametrize(
+    ("error", "api", "step"),
+    [
+        ("ILLEGAL_GENERATION", "OffsetCommit", "generation"),
+        ("STALE_MEMBER_EPOCH", "OffsetCommit", "epoch"),
+        ("UNKNOWN_MEMBER_ID", "ConsumerGroupHeartbeat", "epoch"),
+    ],
+)
+def test_members_of_the_newer_protocols_are_shut_out_by_an_epoch(error: str, api: str, step: str) -> None:
+    told = {"stale_generation_min": 2, "stale_generation_max": 4, "current_generation": 5}
+    told |= {"fenced_by_generation": 5, "fenced_by_life": 1, "apis": {api: 9}}
+    (found,) = findings_of(group(illegal_generation_bursts=[burst(100, 200, error=error, **told)]))
+    said = dict(found.facts)
+    assert said["sent"] == f"{step}s 2 to 4 when it was 5"
+    assert said["shut out by"] == f"{step} 5 of life 1"
+
+
 def test_another_way_stands_apart_from_the_first_one_and_its_price() -> None:
     offer = "With group.protocol=consumer 3 of 5 times would not have been. The price: brokers of 4.0."
     storms = [storm(1, 2, advice=f"Mend it; the price: it takes time. {offer}"), storm(3, 4, advice=f"Wait. {offer}")]

@@ -35,6 +35,7 @@ from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
 from transforms.coordinator.consumer.records import ConsumerRecord
 from transforms.coordinator.consumer.requests import JOIN, HeartbeatRequest, Request
+from transforms.coordinator.consumer.targets import preferred_assignor
 from transforms.coordinator.consumer.turn import Memory, TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.elsewhere import (
@@ -57,7 +58,7 @@ from transforms.coordinator.modern.requests import (
     LeaveRequest,
     SyncRequest,
 )
-from transforms.coordinator.modern.world import Refused, World
+from transforms.coordinator.modern.world import ModernSettings, Refused, World
 
 
 class Elsewhere(Struct, frozen=True, gc=False):
@@ -76,6 +77,7 @@ class Elsewhere(Struct, frozen=True, gc=False):
 class Machine(ModernMachine[Group, Turn], array_like=True):
     """One group id as a consumer group."""
 
+    TYPE: ClassVar = GroupType.CONSUMER
     GROUP: ClassVar = Group
     TURN: ClassVar = Turn
 
@@ -193,9 +195,11 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         turn.forget_group()
         return None
 
-    def is_subscribed_to(self, topic: str) -> bool:
-        """Whether offsets of a topic may not be deleted, as somebody subscribes to it."""
-        return self.present is not None and topic in self.present.needed_topics()
+    def assignor(self, settings: ModernSettings) -> str:
+        """Return by which assignor the next targets would be computed: the one that most members wish for."""
+        nobody = Member("")
+        wished = None if self.present is None else preferred_assignor(self.present, nobody, nobody)
+        return wished or settings.assignors[0]
 
     # --- what happens by itself --------------------------------------------------------------------------------
 

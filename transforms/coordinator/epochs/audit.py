@@ -33,7 +33,7 @@ from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.ownership import Ownership
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.apis import DELETE_GROUPS, MODERN_HEARTBEATS
+from transforms.coordinator.kafka.apis import COMMIT_APIS, DELETE_GROUPS, MODERN_HEARTBEATS
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer
@@ -183,12 +183,11 @@ def _of_states(protocol: EpochProtocol, asked: Asked, may_be_late: bool) -> tupl
     count = by_time if of_later is None else of_later
     likeliest = _of_state(protocol, asked, count)
     if likeliest is None:
-        return None, WHY_UNKNOWN
+        return _of_group_to_come(protocol, asked, count)
     if explains(likeliest, exchange):
         return likeliest, None
     for end in range(min(near.taken, count), len(operations) + 1):
-        is_near = end == 0 or operations[end - 1].at <= exchange.answered_at + SAME_MOMENT_MS
-        if end == count or not is_near:
+        if end == count or not _is_reached(asked, end):
             continue
         other = _of_state(protocol, asked, end)
         if other is None:
@@ -204,6 +203,30 @@ def _of_states(protocol: EpochProtocol, asked: Asked, may_be_late: bool) -> tupl
             return other, WHY_LATE
     said = f"{likeliest.error}" if likeliest.error != observed else f"epoch {likeliest.answer.epoch}"
     return likeliest, f"in {likeliest.state or 'no group'} the state machine answers {said}"
+
+
+def _of_group_to_come(protocol: EpochProtocol, asked: Asked, count: int) -> tuple[Predicted | None, str | None]:
+    """Return the answer of a request of which the likeliest state tells nothing, after so many operations.
+
+    A heartbeat may have met the group that was made, or converted, until it was answered; a join that was refused may
+    have met one that was empty no more, but not where the group gave way to a classic one.
+    """
+    exchange, to_come = asked.exchange, asked.near.operations[count:]
+    is_refused_join = exchange.row.api == "JoinGroup" and exchange.observed_error and to_come and not to_come[0].is_end
+    if exchange.row.api in MODERN_HEARTBEATS or is_refused_join:
+        for end in range(count + 1, len(asked.near.operations) + 1):
+            met = _of_state(protocol, asked, end) if _is_reached(asked, end) else None
+            if met is not None and explains(met, exchange):
+                return met, WHY_RACE
+    is_commit = exchange.row.api in COMMIT_APIS
+    rests_on_partitions = is_commit and asked.near.group_at(protocol, count) is not None
+    return None, WHY_UNTOLD if rests_on_partitions else WHY_UNKNOWN
+
+
+def _is_reached(asked: Asked, end: int) -> bool:
+    """Whether so many operations were written by the time when a request was answered."""
+    last = asked.near.operations[end - 1].at if end else asked.exchange.answered_at
+    return last <= asked.exchange.answered_at + SAME_MOMENT_MS
 
 
 def _of_state(protocol: EpochProtocol, asked: Asked, end: int) -> Predicted | None:

@@ -140,6 +140,7 @@ def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
         or row.server_assignor is not None
         or row.rack_id is not None
         or (row.rebalance_timeout_ms or -1) >= 0
+        or row.api == "StreamsGroupHeartbeat"  # of process, endpoint and tags, which the evidence does not hold
     )
     return Speaker(named, is_leave, is_silent, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named)))
 

@@ -35,7 +35,8 @@ def operations(records: Sequence[AnyRecord], types: Types, ranks: Mapping[int, i
     for record in records:
         is_removal = record.value is None and record.type_id in of_removals
         rank = 0 if is_removal else usual.get(record.type_id, reached)
-        if not found or rank < reached or (rank == reached and _is_of_another(record, found[-1], types)):
+        is_next = rank < reached or (rank == reached and found and _is_of_another(record, found[-1], types))
+        if not found or is_next or _is_removal(found[-1], types):
             found.append([])
         found[-1].append(record)
         reached = rank
@@ -60,6 +61,14 @@ def read_operations(
         with suppress(MsgspecError):  # a layout that is not known
             records.append(protocol.read(row.record_type, name, None if row.is_tombstone else row.body))
     return operations(records, protocol.types, protocol.ranks)
+
+
+def _is_removal(operation: Sequence[AnyRecord], types: Types) -> bool:
+    """Whether an operation has removed members and told the epoch: that is its last record, as it plans nothing."""
+    last = operation[-1]
+    is_bump = last.type_id == types.epoch and last.value is not None
+    is_of_gone = operation[0].value is None and operation[0].type_id in (types.current, types.target, types.member)
+    return is_bump and is_of_gone and not any(each.type_id == types.member and each.value for each in operation)
 
 
 def _is_of_another(record: AnyRecord, operation: Sequence[AnyRecord], types: Types) -> bool:

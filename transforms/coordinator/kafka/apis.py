@@ -12,6 +12,8 @@ CLASSIC_APIS = frozenset(
 )
 """Requests that a group of any type may be sent."""
 
+COMMIT_APIS = frozenset({"OffsetCommit", "TxnOffsetCommit"})
+
 MODERN_HEARTBEATS = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"})
 
 REPLAYED_APIS = CLASSIC_APIS | MODERN_HEARTBEATS

@@ -26,6 +26,7 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         max_size: group.max.size.
         consumer_max_size: group.consumer.max.size.
         share_max_size: group.share.max.size.
+        streams_max_size: group.streams.max.size.
         migration_policy: group.consumer.migration.policy.
         commit_timeout_ms: offsets.commit.timeout.ms: how long the log may take, and not of commits alone since 3.7.
     """
@@ -38,6 +39,7 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
     max_size: int = 2_147_483_647
     consumer_max_size: int = 2_147_483_647
     share_max_size: int = 200
+    streams_max_size: int = 2_147_483_647
     migration_policy: str = "bidirectional"
     commit_timeout_ms: int = 5_000
 
@@ -94,6 +96,7 @@ _BY_KAFKA_NAME = {
     "group.max.size": "max_size",
     "group.consumer.max.size": "consumer_max_size",
     "group.share.max.size": "share_max_size",
+    "group.streams.max.size": "streams_max_size",
     "offsets.commit.timeout.ms": "commit_timeout_ms",
 }
 

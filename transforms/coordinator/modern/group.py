@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from msgspec import Struct, field
 
 from transforms.coordinator.kafka.java_collections import TIMELINE_MIN_SLOTS, slots_for, timeline_order
+from transforms.coordinator.kafka.states import ModernState
 from transforms.coordinator.modern.records import GroupEpoch, Record, TargetEpoch, Types
 
 LEFT: Final = -1
@@ -52,9 +53,18 @@ class ModernGroup(Struct, Generic[Member, Target], array_like=True):
     slots: int = TIMELINE_MIN_SLOTS
     targets: dict[str, Target] = field(default_factory=dict)
 
+    @property
+    def state(self) -> ModernState:
+        """The group's state; each protocol has its own rule."""
+        raise NotImplementedError
+
     def needed_topics(self) -> Collection[str]:
         """Return the names of the topics that the group depends on; each protocol finds them in its own way."""
         raise NotImplementedError
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether offsets of a topic may not be deleted, as somebody subscribes to it."""
+        return topic in self.needed_topics()
 
     def in_order(self) -> list[str]:
         """Return the member ids in the order in which Kafka goes through them."""

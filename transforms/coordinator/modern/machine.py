@@ -11,11 +11,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 from msgspec import Struct
 
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.administering import Description, described, not_of_that_type
+from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.group import ModernGroup, apply
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
 from transforms.coordinator.modern.requests import Answer
 from transforms.coordinator.modern.turn import ModernMemory, ModernTurn
-from transforms.coordinator.modern.world import World
+from transforms.coordinator.modern.world import ModernSettings, World
 
 Said = TypeVar("Said", bound=Struct)
 Group = TypeVar("Group", bound=ModernGroup[Any, Any])
@@ -38,12 +40,14 @@ class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
     """One group id as a group of one protocol; a plain value that can be written down between two requests.
 
     Attributes:
+        TYPE: type of its groups.
         GROUP: the group of that protocol.
         TURN: its turn.
         present: the group; None where the id is no group of that protocol.
         memory: what the coordinator knows beside the records.
     """
 
+    TYPE: ClassVar[GroupType]
     GROUP: ClassVar[type[Any]]
     TURN: ClassVar[type[Any]]
 
@@ -85,3 +89,39 @@ class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
         turn = self.turn(world)
         turn.forget_group()
         return self.take_turn(turn, Answer())
+
+    # --- administrators ----------------------------------------------------------------------------------------
+
+    def describe(
+        self,
+        asked: GroupType,
+        api_version: int = 0,
+        elsewhere: GroupType = GroupType.ABSENT,
+        settings: ModernSettings = ModernSettings(),  # noqa: B008 (frozen)
+    ) -> Description | None:
+        """Return what a describe is told; None where it asks for another coordinator's own group.
+
+        Args:
+            asked: the type of group that it asks for; CLASSIC = DescribeGroups.
+            api_version: version of the request.
+            elsewhere: what the group id is, where it is no group of the protocol.
+            settings: of the broker.
+        """
+        there = elsewhere if self.present is None else self.TYPE
+        if asked is not there:
+            return not_of_that_type(asked, api_version)
+        return None if self.present is None else described(self.present, self.assignor(settings))
+
+    def assignor(self, settings: ModernSettings) -> str:
+        """Return by which assignor the next targets would be computed, as a describe has it; "" = it has none."""
+        return ""
+
+    def delete_offsets(self, topic: str) -> Answer:
+        """Return what an OffsetDelete is answered of a topic's partitions: those that are subscribed to are kept.
+
+        Only where the group is there: offsets of no group, and those of a classic one, are another coordinator's.
+        """
+        if self.present is None:
+            raise LookupError("offsets of no such group")
+        is_kept = self.present.is_subscribed_to(topic)
+        return Answer(Error.GROUP_SUBSCRIBED_TO_TOPIC) if is_kept else Answer()

@@ -66,6 +66,7 @@ def settings_of(broker: CoordinatorSettings) -> ModernSettings:
         max_size=broker.consumer_max_size,
         classic_max_size=broker.max_size,
         share_max_size=broker.share_max_size,
+        streams_max_size=broker.streams_max_size,
         can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
         can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
         commit_timeout_ms=broker.commit_timeout_ms,

@@ -32,7 +32,7 @@ from transforms.coordinator.modern.group import LEFT
 from transforms.coordinator.modern.machine import ModernMachine, Outcome
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.requests import Answer, Caller, CommitRequest, FetchRequest, JoinRequest
-from transforms.coordinator.modern.world import Refused, World
+from transforms.coordinator.modern.world import ModernSettings, Refused, World
 from transforms.coordinator.share.group import Group, Member
 from transforms.coordinator.share.heartbeat import answer_of, fence, heartbeat
 from transforms.coordinator.share.initialising import initialised, not_initialised
@@ -46,6 +46,7 @@ _LONGEST_ID = 36
 class Machine(ModernMachine[Group, Turn], array_like=True):
     """One group id as a share group."""
 
+    TYPE: ClassVar = GroupType.SHARE
     GROUP: ClassVar = Group
     TURN: ClassVar = Turn
 
@@ -151,3 +152,13 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         records = [] if record is None else [record]
         self.take(records, world.now)
         return Outcome(None, records)
+
+    # --- administrators ----------------------------------------------------------------------------------------
+
+    def assignor(self, settings: ModernSettings) -> str:
+        """Return by which assignor the next targets would be computed: there is but one (group.share.assignors)."""
+        return "simple"
+
+    def delete_offsets(self, topic: str) -> Answer:
+        """Return what an OffsetDelete is answered: a share group keeps its offsets elsewhere."""
+        return Answer(Error.GROUP_ID_NOT_FOUND)

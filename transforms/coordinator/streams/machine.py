@@ -7,7 +7,7 @@ it, and it holds for ever. While it cannot be run, as topics are missing, member
 | the group id is | StreamsGroupHeartbeat | a request of the classic protocol |
 |---|---|---|
 | absent | GROUP_ID_NOT_FOUND; a join makes the group | the classic coordinator's |
-| Empty | UNKNOWN_MEMBER_ID; a join makes it go on | a JoinGroup makes it classic; else UNKNOWN_MEMBER_ID |
+| Empty | UNKNOWN_MEMBER_ID; a join makes it go on | a JoinGroup makes it classic, or vanish; else UNKNOWN_MEMBER_ID |
 | in any other state | by epoch; it leads its member on | INCONSISTENT_GROUP_PROTOCOL, UNKNOWN_MEMBER_ID |
 | an empty classic group | a join converts it | the classic coordinator's |
 | any other group | GROUP_ID_NOT_FOUND | its own coordinator's |
@@ -48,6 +48,7 @@ class Elsewhere(Struct, frozen=True, gc=False):
 class Machine(ModernMachine[Group, Turn], array_like=True):
     """One group id as a streams group."""
 
+    TYPE: ClassVar = GroupType.STREAMS
     GROUP: ClassVar = Group
     TURN: ClassVar = Turn
 
@@ -135,9 +136,16 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
             return Answer()
         is_empty = not turn.group.members and turn.world.settings.rules.converts_empty_streams
         if isinstance(request, JoinRequest) and is_empty:
-            turn.forget_group()
+            self._give_up_empty(turn, request)
             return None
         return answer_of_share_or_streams(request)
+
+    def _give_up_empty(self, turn: Turn, request: JoinRequest) -> None:
+        """Let an empty group become a classic one by a join; one with an id makes it vanish without a record."""
+        if request.member_id:
+            self.present = None
+            raise Refused(Error.UNKNOWN_MEMBER_ID)
+        turn.forget_group()
 
     def _heartbeat(
         self, turn: Turn, request: HeartbeatRequest, caller: Caller, elsewhere: Elsewhere

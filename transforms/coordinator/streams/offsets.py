@@ -10,7 +10,7 @@ from transforms.coordinator.modern.requests import CommitRequest, FetchRequest
 from transforms.coordinator.modern.world import Refused
 from transforms.coordinator.streams.group import Group, Member
 
-_WITH_EPOCH = 9
+FIRST_WITH_EPOCH = 9
 """Version of OffsetCommit since which members of a streams group may use it."""
 
 
@@ -37,7 +37,7 @@ def check_commit(
     if request.is_transactional and is_nobodys:
         return
     member = _member(group, request.member_id)
-    if not request.is_transactional and api_version < _WITH_EPOCH:
+    if not request.is_transactional and api_version < FIRST_WITH_EPOCH:
         raise Refused(Error.UNSUPPORTED_VERSION)
     is_old_but_holding = (
         rules.lets_old_epochs_commit

@@ -37,6 +37,11 @@ class _Facts:
         return max((value for m in mine if (value := getattr(m, name)) is not None), default=None)
 
     @property
+    def step(self) -> str:
+        """What members of the group are in: a generation, or an epoch."""
+        return "generation" if self.evidence.group_type == "classic" else "epoch"
+
+    @property
     def holders(self) -> list[Holder]:
         """Who held the instance ids that were asked for."""
         return holders_of(self.evidence, self.senders)
@@ -87,8 +92,8 @@ _OUTLIVED = {
 def _zombie(facts: _Facts) -> str:
     row = facts.row
     went_on = f" for {duration(row.zombie_ms)}" if row.zombie_ms is not None else ""
-    behind = f", {row.behind_count} generations behind" if (row.behind_count or 0) > 1 else ""
-    change = f" by generation {row.fenced_by_generation}" if row.fenced_by_generation is not None else ""
+    behind = f", {row.behind_count} {facts.step}s behind" if (row.behind_count or 0) > 1 else ""
+    change = f" by {facts.step} {row.fenced_by_generation}" if row.fenced_by_generation is not None else ""
     is_gone = any(sender.was_gone for sender in facts.senders)
     outlived = "its membership" if is_gone else _OUTLIVED.get(row.error, "its membership")
     return (
@@ -138,7 +143,7 @@ def _coordinator(facts: _Facts) -> str:
     brokers = [str(row.broker) for row in sorted(facts.evidence.coordinators, key=lambda row: row.from_at or 0.0)]
     way = f" ({' → '.join(brokers[-2:])})" if len(brokers) > 1 else ""
     return (
-        f"The group's coordinator moved{way} or lost generations just before; {facts.names} held what only the one "
+        f"The group's coordinator moved{way} or lost {facts.step}s just before; {facts.names} held what only the one "
         f"before knew. {facts.price} No setting of the clients prevents it: look at the brokers' restarts and "
         "elections then."
     )
@@ -146,7 +151,7 @@ def _coordinator(facts: _Facts) -> str:
 
 def _in_flight(facts: _Facts) -> str:
     change = facts.row.fenced_by_generation
-    to = f" to generation {change}" if change is not None else ""
+    to = f" to {facts.step} {change}" if change is not None else ""
     return (
         f"Requests of {facts.names} were on their way while the group went over{to}: normal, if it is rare. "
         f"{facts.price} A commit in onPartitionsRevoked, before partitions are given back, saves them, at the price "
@@ -231,7 +236,7 @@ def _unknown(facts: _Facts) -> str:
     if not row.member_ids and row.stale_generation_max is None:
         return (
             f"Whether {facts.names} was a member is not in the data: the broker's request log names member and "
-            f"generation of each commit. {facts.price}"
+            f"{facts.step} of each commit. {facts.price}"
         )
     if any("broker_log" in each.evidence for each in facts.evidence.generations):
         return (

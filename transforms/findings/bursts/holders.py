@@ -27,12 +27,14 @@ class Holder:
         stay: its stay in the group.
         kept_out: the requests that were refused meanwhile, in order; never empty.
         seen_until: end of the data (epoch ms); None = not known.
+        is_heard: it was granted a request after it had kept somebody out, as the request log shows.
     """
 
     instance: str
     stay: MemberSessionRow
     kept_out: list[Request]
     seen_until: float | None
+    is_heard: bool = False
 
     @property
     def due_at(self) -> float:
@@ -41,7 +43,12 @@ class Holder:
 
     @property
     def is_dead(self) -> bool | None:
-        """Whether it was dead, so that nobody lived who could have given the id back; None = nothing tells yet."""
+        """Whether it was dead, so that nobody lived who could have given the id back; None = nothing tells yet.
+
+        What it was granted since tells that it lived; where no request log has any, the end of its session tells.
+        """
+        if self.is_heard:
+            return False
         end, cause = self.stay.ended_at, self.stay.end_cause
         if end is not None and end <= self.due_at:
             return True if cause in _SILENT else False if cause in _OWN_DOING else None
@@ -57,6 +64,8 @@ class Holder:
         name = "the same member" if is_itself else f"member {stay.member_id}"
         since = "since before the data begin" if stay.joined_at is None else f"since {stamp(stay.joined_at)}"
         said = f"{self.instance} was held by {name} of {who(stay.client_id, stay.client_host)} {since}"
+        if self.is_heard:
+            said += ", which went on meanwhile"
         if stay.ended_at is not None and stay.end_cause in _SILENT:
             return f"{said}, until its session ended at {stamp(stay.ended_at)}, {_after(first, stay.ended_at)}"
         if stay.ended_at is not None:
@@ -85,9 +94,24 @@ def holders_of(evidence: Evidence, senders: list[Sender]) -> list[Holder]:
         if place is not None:
             kept_out.setdefault((instance, place), []).append(request)
     return [
-        Holder(instance, evidence.sessions[place], requests, evidence.seen_until)
+        Holder(
+            instance,
+            stay := evidence.sessions[place],
+            requests,
+            evidence.seen_until,
+            _is_heard(evidence, stay, requests),
+        )
         for (instance, place), requests in kept_out.items()
     ]
+
+
+def _is_heard(evidence: Evidence, stay: MemberSessionRow, kept_out: list[Request]) -> bool:
+    """Whether a member was granted anything in its stay, since it kept somebody out."""
+    since, until = kept_out[0].answered_at, stay.ended_at
+    return any(
+        each.member_id == stay.member_id and since < each.answered_at and (until is None or each.answered_at <= until)
+        for each in evidence.heard
+    )
 
 
 def _place_of_holder(sessions: list[MemberSessionRow], instance: str, moment: float) -> int | None:

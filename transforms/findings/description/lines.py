@@ -80,8 +80,9 @@ def _share_partitions(told: Told | None) -> Iterator[Line]:
 def _topology(told: Told | None) -> Iterator[Line]:
     if told is None:
         return
-    valid = told["validated_epoch"]
-    yield "topology", f"epoch {told['epoch']}{'' if valid is None else f', topics as needed by epoch {valid}'}"
+    valid, epoch = told["validated_epoch"], told["epoch"]
+    topics = "the topics are as it needs them" if valid == epoch else "topics are missing, or are not as it needs them"
+    yield "topology", f"epoch {epoch}" if valid is None else f"epoch {epoch}, {topics}"
     for part in told["subtopologies"]:
         reads = ", ".join(map(_shown, (*part["sources"], *part["repartition_sources"])))
         yield "", f"{_shown(part['subtopology'])} reads {reads or 'nothing'}"

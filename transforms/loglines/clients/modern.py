@@ -92,6 +92,7 @@ heartbeat_failed · 3.7-
 {any}HeartbeatRequest failed due to {reason}
     ConsumerGroupHeartbeatRequest failed due to group authorization failure: boom
     ConsumerGroupHeartbeatRequest failed due to unreleased instance id i1: boom
+    GroupHeartbeatRequest failed due to the instance id i1 was not released: boom
 coordinator_lookup_failed · 3.7-
 FindCoordinator failed with {reason}
     FindCoordinator failed with exception

@@ -198,6 +198,22 @@ REFUSED = [
     (JAVA + "ConsumerGroupHeartbeatRequest failed for member m "
      "because epoch 5 is fenced. (org.apache.kafka.clients.consumer.internals.ConsumerHeartbeatRequestManager)",
      "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH"),
+    # HeartbeatRequestManager of 3.7, and of 3.8 and 3.9, calls its request otherwise than later ones.
+    (JAVA.replace("INFO", "ERROR") + "GroupHeartbeatRequest failed due to the instance id i1 was not released: Static "
+     "member m with instance id i1 cannot join the group because the instance id is owned by k member. "
+     "(org.apache.kafka.clients.consumer.internals.HeartbeatRequestManager)",
+     "ConsumerGroupHeartbeat", "UNRELEASED_INSTANCE_ID"),
+    (JAVA.replace("INFO", "ERROR") + "GroupHeartbeatRequest failed due to unreleased instance id i1: Static "
+     "member m with instance id i1 cannot join the group because the instance id is owned by k member. "
+     "(org.apache.kafka.clients.consumer.internals.HeartbeatRequestManager)",
+     "ConsumerGroupHeartbeat", "UNRELEASED_INSTANCE_ID"),
+    (JAVA + "GroupHeartbeatRequest failed because the group coordinator Optional[b:9092 (id: 2147483646 rack: null)] "
+     "is still loading.Will retry in 100ms: null "
+     "(org.apache.kafka.clients.consumer.internals.HeartbeatRequestManager)",
+     "ConsumerGroupHeartbeat", "COORDINATOR_LOAD_IN_PROGRESS"),
+    (JAVA + "GroupHeartbeatRequest failed for member m because epoch 5 is fenced. in 0ms: x "
+     "(org.apache.kafka.clients.consumer.internals.HeartbeatRequestManager)",
+     "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH"),
 ]  # fmt: skip
 
 

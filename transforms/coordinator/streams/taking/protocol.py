@@ -20,6 +20,7 @@ from transforms.coordinator.modern.world import World
 from transforms.coordinator.streams.causes import cause_of
 from transforms.coordinator.streams.group import Group
 from transforms.coordinator.streams.machine import Machine
+from transforms.coordinator.streams.offsets import FIRST_WITH_EPOCH
 from transforms.coordinator.streams.records import TOPOLOGY, TYPES, TaskIds, Topology, read
 from transforms.coordinator.streams.requests import HeartbeatAnswer, HeartbeatRequest, Request
 from transforms.coordinator.streams.tasks import Tasks, tasks_of
@@ -116,11 +117,10 @@ class StreamsEpochs(EpochProtocol):
         given_id: str,
     ) -> Answer | None:
         """Return what a request is answered that wrote some records; the group is used up."""
-        rests_on_partitions = group is not None and _is_late_commit(group, request)
-        if request is None or (rests_on_partitions and world.settings.rules.lets_old_epochs_commit):
+        if request is None or (group is not None and _rests_on_partitions(group, request, world, caller)):
             return None
         machine = Machine(group, Memory(must_refresh=False, configured=_TASKS_COUNTED))
-        answer = machine.observe(request, records, world, caller)
+        answer = machine.observe(request, records, world, caller, partitions=_ANY_PARTITION)
         if not isinstance(answer, HeartbeatAnswer):
             return answer
         assignment = None if answer.tasks is None else _by_role(answer.tasks)
@@ -133,12 +133,24 @@ _TASKS_COUNTED: Final = Configured({}, Status.MISSING_INTERNAL_TOPICS)
 """Nothing is known of the topics: no task is refused, and none goes without having been counted."""
 
 
-def _is_late_commit(group: Group, request: Request) -> bool:
-    """Whether a commit is of an epoch before: then it hangs on its partitions, which the evidence does not hold."""
-    if not isinstance(request, CommitRequest):
+_ANY_PARTITION: Final = (("", 0),)
+"""What stands for the partitions of a commit, where the answer hangs on none of them."""
+
+
+def _rests_on_partitions(group: Group, request: Request, world: World, caller: Caller) -> bool:
+    """Whether a commit is of an epoch before, but not before all that its member holds.
+
+    Then it is let in for some partitions and not for others, and which it commits the evidence does not hold.
+    """
+    if not isinstance(request, CommitRequest) or not world.settings.rules.lets_old_epochs_commit:
         return False
-    member = group.members.get(request.member_id)
-    return member is not None and 0 <= request.generation_id_or_member_epoch < member.epoch
+    if not request.is_transactional and caller.api_version < FIRST_WITH_EPOCH:
+        return False
+    member, epoch = group.members.get(request.member_id), request.generation_id_or_member_epoch
+    if member is None or not 0 <= epoch < member.epoch:
+        return False
+    held = (member.standing.assigned.active, member.standing.revoking.active)
+    return any(since <= epoch for active in held for tasks in active.values() for since in tasks.values())
 
 
 def _listed(held: list[HeldTasks] | None) -> list[TaskIds] | None:
