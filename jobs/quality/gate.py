@@ -24,12 +24,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from jobs.frame.keeping import fetched, staged
+from jobs.frame.keeping import fetched, in_columns, keeping, staged
 from jobs.quality.judge import load_great_expectations
 from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, completed
 from schemas.catalog import BY_NAME
@@ -99,11 +100,13 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
     """
     job.report.activity("auditing")
     to_compute = [spec for spec in batch.rows if spec not in batch.counts]
-    with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-        computed = threads.map(job.staged, [batch.rows[spec] for spec in to_compute])
-        rows = {**batch.rows, **dict(zip(to_compute, computed, strict=True))}
-    hold(job, replace(batch, rows=rows), "nothing of this batch was published")
-    yield rows
+    with keeping() as keep:
+        compute = job.staged if job.lake.is_brief else partial(in_columns, keep=keep)
+        with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+            computed = threads.map(compute, [batch.rows[spec] for spec in to_compute])
+            rows = {**batch.rows, **dict(zip(to_compute, computed, strict=True))}
+        hold(job, replace(batch, rows=rows), "nothing of this batch was published")
+        yield rows
     note_passed(job, batch.subjects)
 
 

@@ -117,7 +117,7 @@ def write(root: Path, stories: list[dict[int, Written]], groups: range, spans: I
 def _write_span(root: Path, logs: Path, stories: list[dict[int, Written]], groups: range, span: int) -> int:
     pieces, partitions = 0, defaultdict[int, list[tuple[int, bytes, bytes]]](list)
     texts = [{log: ("\n".join(lines) + "\n").encode() for log, lines in each[span].lines.items()} for each in stories]
-    files = {log: (logs / f"{log}.{span:06d}").open("wb") for log in ("server.log", "kafka-request.log")}
+    files = {log: (logs / f"{log}.{span:05d}").open("wb") for log in ("server.log", "kafka-request.log")}
     for number in groups:
         of, namesake = number % len(stories), number // len(stories)
         partition = offsets_partition(name(of, namesake), PARTITION_COUNT)
