@@ -21,7 +21,7 @@ from jobs.lake.rows import good_rows, rejected_rows
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.sources import exported
 from jobs.sources.segments import reader as segments
-from jobs.sources.segments.files import find_segments, is_unique
+from jobs.sources.segments.files import find_segments, is_unique, newest
 from jobs.sources.topic import live as live_topic
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED, TOPIC_NAMES
@@ -58,12 +58,15 @@ def _found(job: Job) -> Increment:
 def _load_segments(job: Job, at: datetime) -> None:
     """Segment files → bronze, for the files that have changed."""
     files = find_segments(job.settings.offsets.path)
-    read_before = (job.lake.progress.of(READ_STEP, _READ) or {}).get("files", [])
+    before = job.lake.progress.of(READ_STEP, _READ) or {}
+    read_before, growing = set(before.get("files", ())), before.get("growing", {})
     changed = [file for file in files if file.mark() not in read_before]
     if not changed:
         return
     job.report.activity(f"reading {job.settings.offsets.path}")
-    is_little = sum(file.size for file in changed) <= FEW_BYTES
+    tails = {file.source: (file.size, file.tail(file.size)) for file in newest(files)}
+    changed = [file.read_on(*growing[file.source]) if file.source in growing else file for file in changed]
+    is_little = sum(file.unread for file in changed) <= FEW_BYTES
     with keeping() as keep, job.brief(is_little):
         here = segments.read_here(job.spark, changed, FEW_ROWS) if is_little else None
         read = here or segments.read(job.spark, changed)
@@ -75,7 +78,8 @@ def _load_segments(job: Job, at: datetime) -> None:
             rejected = [(REJECTED, rejected_rows(segments.read_rejected(job.spark, changed)))]
         good = good_rows(read, OFFSETS_RECORDS, is_unique=is_unique(changed))
         job.append([(OFFSETS_RECORDS, good), *rejected], at)
-    job.lake.progress.note(READ_STEP, _READ, {"files": sorted(file.mark() for file in files)})
+    marks = sorted(file.mark() for file in files)
+    job.lake.progress.note(READ_STEP, _READ, {"files": marks, "growing": tails})
 
 
 def _load_records(job: Job, at: datetime) -> None:

@@ -108,16 +108,21 @@ def read_batches(
             position = yield from _batch(file, position, size, head, limits)
 
 
-def split_points(file: BinaryIO, target_bytes: int) -> list[int]:
+def split_points(file: BinaryIO, target_bytes: int, start: int = 0) -> list[int]:
     """Cut a segment file into ranges of about `target_bytes`, at batches.
 
     Only headers are read. The walk ends at the first header that is none, so what follows it stays in one range.
 
+    Args:
+        file: the file, open for reading bytes, seekable.
+        target_bytes: how large a range is to be, about.
+        start: first byte; a batch begins there.
+
     Returns:
-        Where the ranges begin; the first is 0.
+        Where the ranges begin; the first is `start`.
     """
     size = file.seek(0, os.SEEK_END)
-    points, position = [0], 0
+    points, position = [start], start
     while size - points[-1] > target_bytes and position < size:
         head = batches.peek(_bytes_at(file, position, PEEK))
         if head is None:
@@ -126,6 +131,15 @@ def split_points(file: BinaryIO, target_bytes: int) -> list[int]:
             points.append(position)
         position += head.size
     return points
+
+
+def batch_before(file: BinaryIO, position: int, limits: Limits = DEFAULT_LIMITS) -> int | None:
+    """Return where the last batch with the right checksum begins before a position; None = there is none nearby."""
+    size = file.seek(0, os.SEEK_END)
+    start = max(position - 2 * _STEP, 0)
+    begins = [match.start() for match in _BATCH_START.finditer(_bytes_at(file, start, position - start + PEEK))]
+    nearby = (start + begin for begin in reversed(begins) if start + begin < position)
+    return next((begin for begin in nearby if _is_sound(file, begin, size, limits)), None)
 
 
 def _batch(

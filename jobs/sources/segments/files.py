@@ -6,16 +6,18 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql.datasource import InputPartition
 
 from transforms.errors import SourceError
-from transforms.wire.segments import split_points
+from transforms.wire.segments import batch_before, split_points
 
 SHARE_BYTES = 64 << 20
 """Bytes of segment files that one task reads, about."""
+
+_TAIL_BYTES = 4096
 
 _FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 
@@ -30,6 +32,7 @@ class SegmentFile:
         source: its path below the root, with its folder, which names the partition.
         size: its bytes.
         modified_ns: when it changed, in nanoseconds of the epoch.
+        start: byte from which it is read; what lies before was read by an earlier run.
     """
 
     topic_partition: int
@@ -37,11 +40,34 @@ class SegmentFile:
     source: str
     size: int
     modified_ns: int
+    start: int = 0
+
+    @property
+    def unread(self) -> int:
+        """Bytes that are read of it."""
+        return self.size - self.start
 
     def mark(self) -> str:
         """Return what changes with the file."""
         seen = (self.source, self.size, self.modified_ns)
         return hashlib.blake2b(repr(seen).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+
+    def tail(self, size: int) -> str:
+        """Return what changes with the last of its first `size` bytes.
+
+        Brokers append to a segment until they compact it, and then write it anew without some of its records: all that
+        stands behind these stands elsewhere. So where a tail is the same, all before it is the same.
+        """
+        with Path(self.path).open("rb") as file:
+            file.seek(max(size - _TAIL_BYTES, 0))
+            return hashlib.blake2b(file.read(min(size, _TAIL_BYTES)), digest_size=8).hexdigest()
+
+    def read_on(self, size: int, tail: str) -> SegmentFile:
+        """Leave out what was read when it had a size and a tail, but for the last batch: it may have been cut short."""
+        if not 0 < size <= self.size or self.tail(size) != tail:
+            return self
+        with Path(self.path).open("rb") as file:
+            return replace(self, start=batch_before(file, size) or 0)
 
 
 @dataclass(frozen=True)
@@ -97,6 +123,12 @@ def _found(topic_partition: int, file: Path, root: Path) -> SegmentFile:
     return SegmentFile(topic_partition, str(file), source, status.st_size, status.st_mtime_ns)
 
 
+def newest(files: Sequence[SegmentFile]) -> list[SegmentFile]:
+    """Return the last segment of each folder: the one that brokers append to."""
+    last = {Path(file.path).parent: file for file in sorted(files, key=lambda file: Path(file.path).name)}
+    return list(last.values())
+
+
 def is_unique(files: Sequence[SegmentFile]) -> bool:
     """Say whether no record can come twice: one folder for each partition, not copies of several brokers."""
     folders = {(file.topic_partition, Path(file.path).parent) for file in files}
@@ -120,7 +152,7 @@ def plan(files: Sequence[SegmentFile], share_bytes: int = SHARE_BYTES) -> list[S
 def _ranges(files: Sequence[SegmentFile], share_bytes: int) -> Iterator[Range]:
     for file in files:
         with Path(file.path).open("rb") as opened:
-            starts = split_points(opened, share_bytes)
+            starts = split_points(opened, share_bytes, file.start)
         # Not beyond the size it was found with: what comes later is the next run's.
         ends = [*starts[1:], max(file.size, starts[-1])]
         for start, end in zip(starts, ends, strict=True):
