@@ -2,11 +2,14 @@
 
 Brokers store these bytes as they come and never check them, and clients are known to leave fields out or to write
 them short. So nothing here fails: each field that was read whole is kept, the rest is not known (None).
+
+Members write the same, generation after generation, so what was read is kept, and is not to be changed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from schemas.records.consumer_protocol import ASSIGNMENT, LAST_VERSION, SUBSCRIPTION
@@ -14,6 +17,8 @@ from schemas.records.fields import StructOf
 from transforms.errors import DecodeError
 from transforms.wire.primitives import read_int16
 from transforms.wire.walk import walk_while_readable
+
+_KEPT = 1024
 
 TopicPartitions = list[dict[str, Any]]
 """`{"topic": str, "partitions": [int]}` as often as the bytes hold them; a topic may come twice."""
@@ -40,6 +45,7 @@ class Assignment:
     problem: str | None = None
 
 
+@lru_cache(maxsize=_KEPT)
 def read_subscription(raw: bytes) -> Subscription:
     """Decode a ConsumerProtocolSubscription."""
     values, problem = _read(SUBSCRIPTION, raw)
@@ -53,6 +59,7 @@ def read_subscription(raw: bytes) -> Subscription:
     )
 
 
+@lru_cache(maxsize=_KEPT)
 def read_assignment(raw: bytes) -> Assignment:
     """Decode a ConsumerProtocolAssignment; no bytes at all mean that the leader gave the member nothing."""
     if not raw:
