@@ -35,8 +35,7 @@ from transforms.silver import logs
 
 PARSE_STEP = "parse_logs"
 
-_OF_LOGS = (logs.LEFT_OUT, logs.READ_TO)
-_OF_LOG = (logs.TABLE, "source_file", "line_number", "left_out_count", "logged_at")
+_SAID = (logs.TABLE, "source_file", "line_number", "left_out_count", "logged_at")
 
 _SILVER = (REJECTED, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 
@@ -148,12 +147,12 @@ def _told(facts: DataFrame, how: str) -> tuple[set[str], dict[str, Count]]:
     """Return the tables that lines tell something for, and what was counted of each log, by its lasting name."""
     known = rows_held(facts)
     if known is not None:
-        of_logs = known.filter(pc.is_in(known[logs.TABLE], pa.array(_OF_LOGS))).select([*_OF_LOG]).to_pylist()
+        of_logs = known.filter(pc.is_in(known[logs.TABLE], pa.array(logs.OF_LOGS))).select([*_SAID]).to_pylist()
         return set(known[logs.TABLE].unique().to_pylist()), _counts(of_logs, how)
-    log = F.when(F.col(logs.TABLE).isin(*_OF_LOGS), F.col("source_file")).alias("source_file")
+    log = F.when(F.col(logs.TABLE).isin(*logs.OF_LOGS), F.col("source_file")).alias("source_file")
     last = (F.max(name).alias(name) for name in ("line_number", "left_out_count", "logged_at"))
     told = fetched(facts.groupBy(logs.TABLE, log).agg(*last)).to_pylist()
-    return {row[logs.TABLE] for row in told}, _counts([row for row in told if row[logs.TABLE] in _OF_LOGS], how)
+    return {row[logs.TABLE] for row in told}, _counts([row for row in told if row[logs.TABLE] in logs.OF_LOGS], how)
 
 
 def _counts(of_logs: Iterable[Mapping[str, Any]], how: str) -> dict[str, Count]:

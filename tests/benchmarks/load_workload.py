@@ -107,17 +107,24 @@ def _renamed(raw: bytes, of: int, namesake: int) -> bytes:
     return raw.replace(name(of, 0).encode(), name(of, namesake).encode()).replace(client, b"%06d-" % namesake)
 
 
-def write(root: Path, stories: list[dict[int, Written]], groups: range, spans: Iterable[int]) -> int:
-    """Write what there is of some groups in some spans, below a folder; return how many lines and records these are."""
+def write(
+    root: Path, stories: list[dict[int, Written]], groups: range, spans: Iterable[int], is_rotated: bool = True
+) -> int:
+    """Write what there is of some groups in some spans, below a folder; return how many lines and records these are.
+
+    Each span has log files of its own; if logs are not rotated, what there is goes on.
+    """
     logs = root / "logs" / "1"
     logs.mkdir(parents=True, exist_ok=True)
-    return sum(_write_span(root, logs, stories, groups, span) for span in spans)
+    return sum(_write_span(root, logs, stories, groups, span, f".{span:05d}" if is_rotated else "") for span in spans)
 
 
-def _write_span(root: Path, logs: Path, stories: list[dict[int, Written]], groups: range, span: int) -> int:
+def _write_span(
+    root: Path, logs: Path, stories: list[dict[int, Written]], groups: range, span: int, ending: str
+) -> int:
     pieces, partitions = 0, defaultdict[int, list[tuple[int, bytes, bytes]]](list)
     texts = [{log: ("\n".join(lines) + "\n").encode() for log, lines in each[span].lines.items()} for each in stories]
-    files = {log: (logs / f"{log}.{span:05d}").open("wb") for log in ("server.log", "kafka-request.log")}
+    files = {log: (logs / f"{log}{ending}").open("ab") for log in ("server.log", "kafka-request.log")}
     for number in groups:
         of, namesake = number % len(stories), number // len(stories)
         partition = offsets_partition(name(of, namesake), PARTITION_COUNT)

@@ -42,6 +42,9 @@ LEFT_OUT = "left_out"
 READ_TO = "read_to"
 """Name of the table of a wide row that no table gets: a log can be read on from this line, the begin of an entry."""
 
+OF_LOGS = (LEFT_OUT, READ_TO)
+"""Names of the tables of wide rows that say something of a log, and that no table gets."""
+
 _LEFT_OUT_COUNT = T.StructField("left_out_count", T.LongType())
 
 _ENTRIES_PER_BATCH = 4096
