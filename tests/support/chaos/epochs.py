@@ -11,7 +11,7 @@ from schemas.kafka_errors import error_name
 from tests.support.chaos.client import Client
 from tests.support.chaos.connection import Body, Connection, Versions
 from tests.support.chaos.group import Group
-from tests.support.chaos.lives import JOIN, LEFT, Liver
+from tests.support.chaos.lives import JOIN, LEFT, Act, Liver
 from tests.support.chaos.notes import Notes
 
 HEARTBEAT = "ConsumerGroupHeartbeat"
@@ -89,8 +89,8 @@ class EpochMember(Liver):
             return await self._beat(self.epoch, topicPartitions=self.owned, rebalanceTimeoutMs=self._rebalance_ms)
         return await self._beat(self.epoch)
 
-    async def _do_something(self) -> str | None:
-        acts = {
+    def _acts(self) -> dict[Act, int]:
+        return {
             self._keep_alive: 60,
             self._commit: 10,
             self._commit_late: 5,
@@ -100,7 +100,6 @@ class EpochMember(Liver):
             self._speak_classic: 3,
             self._sleep: 1,
         }
-        return await self.chance.choices(list(acts), list(acts.values()))[0]()
 
     async def _change(self) -> str:
         """A heartbeat that changes what the member is or wants."""

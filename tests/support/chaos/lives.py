@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from random import Random
 
 from tests.support.chaos.client import Client
 from tests.support.chaos.group import Group
+
+Act = Callable[[], Awaitable["str | None"]]
+"""Something that a member does; it returns the error that is to be heeded."""
 
 JOIN, LEFT = 0, -1
 SESSION_S = 4.0
@@ -62,9 +66,13 @@ class Liver:
     async def _join(self) -> str:
         raise NotImplementedError
 
-    async def _do_something(self) -> str | None:
-        """Do what members do, right or wrong; return the error that is to be heeded."""
+    def _acts(self) -> dict[Act, int]:
+        """What members do, right or wrong, and how often of a hundred times or so."""
         raise NotImplementedError
+
+    async def _do_something(self) -> str | None:
+        acts = self._acts()
+        return await self.chance.choices(list(acts), list(acts.values()))[0]()
 
     async def _leave(self) -> str:
         raise NotImplementedError

@@ -6,7 +6,7 @@ from typing import Any
 
 from schemas.kafka_errors import error_name
 from tests.support.chaos.connection import Body
-from tests.support.chaos.lives import JOIN, LEFT, Liver
+from tests.support.chaos.lives import JOIN, LEFT, Act, Liver
 
 HEARTBEAT = "ShareGroupHeartbeat"
 
@@ -28,8 +28,8 @@ class ShareMember(Liver):
         names = None if what > 0.98 else [] if what > 0.96 else self.chance.choice(TOPICS)
         return await self._beat(JOIN, subscribedTopicNames=names, rackId=self.chance.choice((None, None, "r1")))
 
-    async def _do_something(self) -> str | None:
-        acts = {
+    def _acts(self) -> dict[Act, int]:
+        return {
             self._keep_alive: 60,
             self._change: 8,
             self._lie: 8,
@@ -38,7 +38,6 @@ class ShareMember(Liver):
             self._speak_classic: 3,
             self._sleep: 1,
         }
-        return await self.chance.choices(list(acts), list(acts.values()))[0]()
 
     async def _keep_alive(self) -> str:
         return await self._beat(self.epoch)

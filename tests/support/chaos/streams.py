@@ -10,7 +10,7 @@ from schemas.kafka_errors import error_name
 from tests.support.chaos.client import Client
 from tests.support.chaos.connection import Body
 from tests.support.chaos.group import Group
-from tests.support.chaos.lives import JOIN, LEFT, Liver
+from tests.support.chaos.lives import JOIN, LEFT, Act, Liver
 
 HEARTBEAT = "StreamsGroupHeartbeat"
 
@@ -97,8 +97,8 @@ class StreamsMember(Liver):
             said |= self.chance.choice(({"rackId": "r1"}, {"clientTags": [{"key": "zone", "value": "a"}]}))
         return await self._beat(JOIN, processId=self.process, **{"clientTags": [], **said})
 
-    async def _do_something(self) -> str | None:
-        acts = {
+    def _acts(self) -> dict[Act, int]:
+        return {
             self._keep_alive: 60,
             self._commit: 8,
             self._commit_late: 6,
@@ -108,7 +108,6 @@ class StreamsMember(Liver):
             self._speak_classic: 3,
             self._sleep: 1,
         }
-        return await self.chance.choices(list(acts), list(acts.values()))[0]()
 
     async def _keep_alive(self) -> str:
         """A heartbeat as it should be: what was given is acknowledged, sooner or later."""
