@@ -1,6 +1,6 @@
 """Reads the broker's logs into bronze, and what their lines tell into silver.
 
-Files that have not changed since an earlier run are not read again. What cannot be read or parsed goes to
+Files that have not changed since an earlier run are not read again, those that have grown are read on. What cannot be read or parsed goes to
 `silver.rejected`. Entries that tell nothing of groups are counted, and are not kept unless the settings want that.
 """
 
@@ -84,7 +84,9 @@ def _load(job: Job, at: datetime) -> None:
     sizes = {file.lasting_name: file.size for file in changed}
     left_out = {name: before.count_of(name).left_out if settings.keep == source.RELEVANT else 0 for name in counted}
     counted = {
-        name: msgspec.structs.replace(each, left_out=left_out[name] + each.left_out, size=sizes.get(name, 0))
+        name: msgspec.structs.replace(
+            each, left_out=left_out[name] + each.left_out, size=sizes[name], how=_how(settings)
+        )
         for name, each in counted.items()
     }
     read_whole = sorted(mark for file, mark in marks.items() if file.is_whole)
@@ -137,28 +139,28 @@ def _append_facts(job: Job, facts: DataFrame, at: datetime) -> Mapping[str, Coun
     """Append what lines tell; return what was counted of each log, by its lasting name."""
     with keeping() as keep:
         facts = facts if rows_held(facts) is not None else keep(facts)
-        tables, counted = _told(facts, _how(job.settings.logs))
+        tables, counted = _told(facts)
         parsed = logs.split(facts)
         job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in tables], at)
     return counted
 
 
-def _told(facts: DataFrame, how: str) -> tuple[set[str], dict[str, Count]]:
+def _told(facts: DataFrame) -> tuple[set[str], dict[str, Count]]:
     """Return the tables that lines tell something for, and what was counted of each log, by its lasting name."""
     known = rows_held(facts)
     if known is not None:
         of_logs = known.filter(pc.is_in(known[logs.TABLE], pa.array(logs.OF_LOGS))).select([*_SAID]).to_pylist()
-        return set(known[logs.TABLE].unique().to_pylist()), _counts(of_logs, how)
+        return set(known[logs.TABLE].unique().to_pylist()), _counts(of_logs)
     log = F.when(F.col(logs.TABLE).isin(*logs.OF_LOGS), F.col("source_file")).alias("source_file")
     last = (F.max(name).alias(name) for name in ("line_number", "left_out_count", "logged_at"))
     told = fetched(facts.groupBy(logs.TABLE, log).agg(*last)).to_pylist()
-    return {row[logs.TABLE] for row in told}, _counts([row for row in told if row[logs.TABLE] in logs.OF_LOGS], how)
+    return {row[logs.TABLE] for row in told}, _counts([row for row in told if row[logs.TABLE] in logs.OF_LOGS])
 
 
-def _counts(of_logs: Iterable[Mapping[str, Any]], how: str) -> dict[str, Count]:
+def _counts(of_logs: Iterable[Mapping[str, Any]]) -> dict[str, Count]:
     counts: dict[str, Count] = {}
     for row in of_logs:
-        count = counts.get(row["source_file"], Count(how=how))
+        count = counts.get(row["source_file"], Count())
         if row[logs.TABLE] == logs.LEFT_OUT:
             count = msgspec.structs.replace(count, line_number=row["line_number"], left_out=row["left_out_count"])
         else:

@@ -50,11 +50,11 @@ class Told:
         kind: Any = REPLAY.result_type[name].dataType
         if name not in self.counts:
             return given(self._spark, kind.toNullable())
-        if self._keep is not None and name not in self._parts:
+        if self._keep is None:
+            return held(self._spark, _flat(self._rows, name, kind), kind.toNullable())
+        if name not in self._parts:
             self._parts[name] = in_columns(part_of(self._rows, name), self._keep)
-        if name in self._parts:
-            return self._parts[name]
-        return held(self._spark, _flat(self._rows, name, kind), kind.toNullable())
+        return self._parts[name]
 
 
 def _flat(rows: pa.Table, name: str, kind: StructType) -> pa.Table:
