@@ -34,6 +34,7 @@ from schemas.tables.gold import (
     STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
+from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import Few, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
@@ -41,6 +42,7 @@ from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import slow_revokers
+from transforms.gold.timelines.looking_back import IS_KNOWN, beside
 from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
@@ -112,7 +114,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         if scope is None:
             return [(spec, rows)]
         staying = scope.before_cut(job.lake.read(spec), _BEGIN)
-        return [(spec, scope.found(rows, _BEGIN).unionByName(staying.select(rows.columns)))]
+        return [(spec, beside(scope.found(rows, _BEGIN), staying.select(rows.columns)))]
 
     searches = [
         lambda: with_staying(REBALANCE_STORMS, rebalance_storms(near, storms.thresholds(), *of_late)),
@@ -142,13 +144,14 @@ def _replace(job: Job, scope: Scope | None, found: Found) -> None:
         if few == [] and not counts[spec.full_name]:
             continue
         if scope is not None and scope.listed is None:
-            told = told.unionByName(scope.of_others(job.lake.read(spec)).select(told.columns))
+            told = beside(told, scope.of_others(job.lake.read(spec)).select(*spec.columns))
         frames.append((spec, told))
-    beside = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
+    timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
     if scope is not None:
-        beside = {spec: scope.listed_rows(rows) for spec, rows in beside.items()}
-    with audited(job, Batch(dict(frames), beside=beside)) as rows:
-        job.replace(list(rows.items()), dict.fromkeys(rows, where))
+        timelines = {spec: scope.listed_rows(rows) for spec, rows in timelines.items()}
+        timelines = held_against(timelines, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
+    with audited(job, Batch(dict(frames), beside=timelines)) as rows:
+        job.replace([(spec, told.drop(IS_KNOWN)) for spec, told in rows.items()], dict.fromkeys(rows, where))
 
 
 def _hold(rows: DataFrame) -> DataFrame | None:

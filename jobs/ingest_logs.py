@@ -1,7 +1,8 @@
 """Reads the broker's logs into bronze, and what their lines tell into silver.
 
-Files that have not changed since an earlier run are not read again, those that have grown are read on. What cannot be read or parsed goes to
-`silver.rejected`. Entries that tell nothing of groups are counted, and are not kept unless the settings want that.
+Files that have not changed since an earlier run are not read again, those that have grown are read on. What cannot be
+read or parsed goes to `silver.rejected`. Entries that tell nothing of groups are counted, and are not kept unless the
+settings want that.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from jobs.session.spark_session import is_submitted, spark_session
 from jobs.settings.command_line import Parser, parse
 from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
-from jobs.sources.extent import bytes_to_read
+from jobs.sources.extent import note_read, sizes_of, unread
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
@@ -180,7 +180,9 @@ def _run(
     is_ours = SparkSession.getActiveSession() is None
     with report.step("start Spark"):
         needs_kafka = "offsets" in sections and settings.offsets.kind == "kafka"
-        is_little = is_ours and not is_submitted() and _is_little(settings, sections)  # else the JVM is there already
+        is_to_start = is_ours and not is_submitted()  # else the JVM is there already
+        sizes = sizes_of(settings, sections) if is_to_start else None
+        is_little = sizes is not None and unread(settings, sizes) <= FEW_BYTES
         spark = spark_session(settings.spark, packages=[KAFKA] if needs_kafka else [], is_little=is_little)
     try:
         lake = Lake(spark, settings.lake.root, settings.lake.database, settings.cluster)
@@ -200,11 +202,7 @@ def _run(
             if writes:
                 lake.contents.keep()
                 lake.register(TABLES)
+                note_read(settings, sizes or {}, lake.notes)
     finally:
         if is_ours:
             spark.stop()
-
-
-def _is_little(settings: Settings, sections: tuple[str, ...]) -> bool:
-    size = bytes_to_read(settings, sections)
-    return size is not None and size <= FEW_BYTES

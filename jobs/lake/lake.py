@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.jvm.storage import Storage
 from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
-from jobs.lake.notes import Notes
+from jobs.lake.notes import Notes, notes_folder
 from jobs.lake.progress import Progress
 from jobs.lake.registration import register
 from jobs.lake.retired import Retired
@@ -65,7 +65,7 @@ class Lake:
         )
         self._is_held = False
         self._tables = Tables(spark, self.root, database, cluster, self._guard, folder)
-        notes = Notes(self._files, f"_notes/{self._folder}")
+        notes = Notes(self._files, notes_folder(cluster))
         self.notes = notes
         self.progress = Progress(notes, self._table_id)
         self.retired = Retired(notes, self._table_id)

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 from jobs.jvm.files import Files
 from jobs.lake.storage_errors import storage_errors
+
+
+def notes_folder(cluster: str) -> str:
+    """Return where the notes of a cluster lie, below the lake's root."""
+    return f"_notes/{quote(cluster, safe='')}"
 
 
 class Notes:

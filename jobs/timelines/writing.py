@@ -11,12 +11,20 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
+from jobs.frame.keeping import at_hand
 from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, audited
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
-from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
-from transforms.gold.timelines import replacing, snapshots
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    GENERATION_MEMBERS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+    REPLAY_AUDIT,
+    REPLAY_SNAPSHOTS,
+)
+from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
 
@@ -24,6 +32,11 @@ Spoken = Mapping[str, float]
 
 MOST_LISTED = 1000
 """Groups that a condition lists; of more, whole tables are looked through."""
+
+_SHORT_HISTORY = 20_000
+"""Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
+
+_OF_GENERATIONS = (GENERATIONS, GENERATION_MEMBERS, ASSIGNMENTS)
 
 
 def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> None:
@@ -65,9 +78,11 @@ def _as_published(
 ) -> tuple[dict[TableSpec, DataFrame], dict[TableSpec, int]]:
     """Return what the tables will have of the groups of a run; of the audit, whose rows stand alone, what is new.
 
-    With it, how many rows that is, where nothing but what was told is looked at.
+    Of a long history no more is among them than what is new has to be held against. With it, how many rows that is,
+    where nothing but what was told is looked at.
     """
     there = job.lake.contents.row_counts(TABLES)
+    first = _looked_at_from(job, told, run) if sum(there.values()) > _SHORT_HISTORY else None
     rows, counts = {}, {}
     for spec in TABLES:
         if spec is REPLAY_SNAPSHOTS:
@@ -76,11 +91,22 @@ def _as_published(
         if spec is REPLAY_AUDIT or not there[spec.full_name]:
             counts[spec] = told.counts.get(spec.name, 0)
             continue
-        staying = replacing.staying(run.of_run(job.lake.read(spec)), run.starting)
+        staying = _staying(job, spec, run)
         if spec is MEMBER_SESSIONS:
             staying = replacing.without_superseded(staying, superseded)
-        rows[spec] = rows[spec].unionByName(staying)
+        if first is not None:
+            staying = looking_back.looked_at(spec, staying, first)
+        rows[spec] = looking_back.beside(rows[spec], staying)
     return rows, counts
+
+
+def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
+    given = [told.part(spec.name) for spec in _OF_GENERATIONS if spec.name in told.counts]
+    return at_hand(looking_back.known_from(_staying(job, GENERATIONS, run), given), MOST_LISTED)[0]
+
+
+def _staying(job: Job, spec: TableSpec, run: Run) -> DataFrame:
+    return replacing.staying(run.of_run(job.lake.read(spec)), run.starting)
 
 
 def _rows(job: Job, spec: TableSpec, told: Told, starting: DataFrame, where: str) -> DataFrame:

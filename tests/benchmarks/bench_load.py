@@ -27,7 +27,7 @@ LATENESS_MS = 600
 _STEP = re.compile(r"✓ (\w+(?: \w+)?)\s+([\d.]+) s")
 
 
-def run(root: Path) -> tuple[float, str]:
+def run(root: Path, lateness_ms: int = LATENESS_MS) -> tuple[float, str]:
     """Run the pipeline; return its seconds, and those of its steps."""
     given = [
         "--cluster=load",
@@ -36,7 +36,7 @@ def run(root: Path) -> tuple[float, str]:
         f"--offsets.path={root / 'segments'}",
         f"--logs.path={root / 'logs'}",
         "--logs.broker={dir}",
-        f"--replay.lateness_ms={LATENESS_MS}",
+        f"--replay.lateness_ms={lateness_ms}",
     ]
     began = time.monotonic()
     ended = subprocess.run(

@@ -18,7 +18,7 @@ from random import Random
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
 
 from tests.support.incidents.paper import PARTITION_COUNT, Paper
-from tests.support.incidents.service import SECOND, a_group, a_setup
+from tests.support.incidents.service import SECOND, Group, a_group, a_setup
 from transforms.coordinator.kafka.java_hashing import offsets_partition
 
 STORIES = 20
@@ -33,6 +33,9 @@ BEGIN = 1_790_000_000_000.0
 
 _EVERY_MS, _DOWN_MS = 10 * SECOND, 5 * SECOND
 """One member is closed so often, and down for so long: two generations each time."""
+
+CLOSINGS_OF_A_RUN = 5
+"""So often a member is closed until all of a group rest, if they do."""
 
 _FIRST = 10
 """Number of the first service that is played: the names of all clients are of one length."""
@@ -79,21 +82,39 @@ class RawPaper(Paper):
         return self.written[int(at - BEGIN) // SPAN_MS]
 
 
-def story(number: int, generations: int, seed: int) -> dict[int, Written]:
-    """Play a group of about as many generations; return what was written of it, by span."""
+def story(number: int, generations: int, seed: int, rest_ms: float = 0.0) -> dict[int, Written]:
+    """Play a group of about as many generations; return what was written of it, by span.
+
+    Args:
+        number: of the group that is played.
+        generations: how many.
+        seed: of the play.
+        rest_ms: for so long all members are away after every tenth generation, as those of a job are that runs by a
+            schedule; 0 = never.
+    """
     random = Random(f"{seed}/{number}")
     setup = a_setup(random, session_ms=10 * SECOND, commit_ms=30 * SECOND)
     group, _ = a_group("load", _FIRST + number, random, MEMBERS, setup, BEGIN)
     group.world.group_id, paper = name(number, 0), RawPaper(name(number, 0))
     group.world.paper = paper
     at = BEGIN + 2 * _EVERY_MS
-    for _ in range(generations // 2):
+    for count in range(1, generations // 2 + 1):
         member = random.choice(group.members)
         group.at(at, member.close)
         group.at(at + _DOWN_MS, member.start)
         at += _EVERY_MS * random.uniform(0.9, 1.1)
+        if rest_ms and count % CLOSINGS_OF_A_RUN == 0:
+            at = _rested(group, at, rest_ms)
     group.world.run(at)
     return paper.written
+
+
+def _rested(group: Group, at: float, rest_ms: float) -> float:
+    """Close all members, start them again after a while, and return when the group is at work once more."""
+    for member in group.members:
+        group.at(at, member.close)
+        group.at(at + rest_ms, member.start)
+    return at + rest_ms + 2 * _EVERY_MS
 
 
 def name(number: int, namesake: int) -> str:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from pyspark import SparkConf
 
+from jobs.jvm.files import LocalFiles
+from jobs.lake.notes import Notes, notes_folder
 from jobs.session.local_start import prepare
 from jobs.session.packages import DELTA
 from jobs.settings.settings import Settings, SparkSettings
-from jobs.sources.extent import bytes_to_read
+from jobs.sources.extent import Sizes, note_read, sizes_of, unread
 
 OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -53,7 +55,37 @@ def test_what_a_job_reads_is_measured_where_it_lies(
         "offsets": {"kind": kind, "path": str(sources / "segments"), "bootstrap_servers": "b:9092"},
         "logs": {"path": logs.format(here=sources)},
     }
-    assert bytes_to_read(Settings.model_validate(given), sections) == size
+    settings = Settings.model_validate(given)
+    sizes = sizes_of(settings, sections)
+    assert (None if sizes is None else unread(settings, sizes)) == size
+
+
+def test_what_a_run_has_read_is_not_to_be_read_again(sources: Path) -> None:
+    root = sources / "a lake"
+    given: dict[str, Any] = {
+        "cluster": "c/1",
+        "lake": {"root": str(root)},
+        "offsets": {"kind": "segments", "path": str(sources / "segments")},
+        "logs": {"path": str(sources / "logs")},
+    }
+    settings, notes = Settings.model_validate(given), Notes(LocalFiles(root), notes_folder("c/1"))
+    whole = sizes_of(settings, ("offsets", "logs"))
+    only_logs = sizes_of(settings, ("logs",))
+    assert whole and only_logs
+    note_read(settings, only_logs, notes)
+    assert unread(settings, whole) == 5 + 7
+    note_read(settings, whole, notes)
+    assert unread(settings, whole) == 0
+    assert unread(Settings.model_validate({**given, "cluster": "another"}), whole) == unread_at_first(whole)
+    (log := sources / "logs" / "b1" / "server.log").write_bytes(b"x" * (11 + 30))
+    (sources / "logs" / "b2" / "server.log").write_bytes(b"x" * 3)
+    grown = sizes_of(settings, ("offsets", "logs"))
+    assert grown and log.stat().st_size == grown["logs"][str(log)]
+    assert unread(settings, grown) == 30 + 3
+
+
+def unread_at_first(sizes: Sizes) -> int:
+    return sum(size for of_section in sizes.values() for size in of_section.values())
 
 
 def test_a_job_with_little_to_read_is_not_compiled_twice() -> None:

@@ -8,16 +8,20 @@ from transforms.quality.laws.law import CLOCK, GENERATION, LIFE, Law
 _BEGIN = f"coalesce({', '.join(BEGINS)})"
 
 _NEIGHBOURS = f"""
-    SELECT {GENERATION}, trigger, missing_before, preparing_at, ended_at, {_BEGIN} AS begin_at,
+    SELECT {GENERATION}, trigger, missing_before, preparing_at, ended_at, {_BEGIN} AS begin_at, is_known,
         lag(life) OVER group AS life_before, lag(generation) OVER group AS generation_before,
         lag({_BEGIN}) OVER group AS begin_before, lag(ended_at) OVER group AS ended_before
     FROM {{generations}} WHERE group_type = 'classic'
     WINDOW group AS (PARTITION BY cluster, group_id ORDER BY life, generation)
 """
 
+_NEWLY = f"SELECT * FROM ({_NEIGHBOURS}) WHERE NOT is_known"
+"""Generations that no batch before had, each beside the one before."""
+
 _MEMBERS = f"""
-    SELECT g.{GENERATION.replace(", ", ", g.")}, g.outcome, g.member_count, g.leader_member_id, g.joined_member_ids,
-        g.departed_member_ids, m.everyone, m.founding, m.leaders, array_except(m.everyone, m.replaced) AS final
+    SELECT g.{GENERATION.replace(", ", ", g.")}, g.is_known, g.outcome, g.member_count, g.leader_member_id,
+        g.joined_member_ids, g.departed_member_ids, m.everyone, m.founding, m.leaders,
+        array_except(m.everyone, m.replaced) AS final
     FROM {{generations}} g LEFT JOIN (
         SELECT {GENERATION}, array_sort(collect_list(member_id)) AS everyone,
             coalesce(array_sort(collect_list(IF(replaces_member_id IS NULL, member_id, NULL))), array()) AS founding,
@@ -34,10 +38,10 @@ LAWS = (
         "generation_steps",
         "generations",
         "within a life generations go up, and those that no evidence shows are counted",
-        f"""SELECT * FROM ({_NEIGHBOURS}) WHERE life = life_before
+        f"""SELECT * FROM ({_NEWLY}) WHERE life = life_before
                 AND generation - generation_before - 1 <> missing_before
             UNION ALL
-            SELECT * FROM ({_NEIGHBOURS}) WHERE life IS DISTINCT FROM life_before
+            SELECT * FROM ({_NEWLY}) WHERE life IS DISTINCT FROM life_before
                 AND missing_before <> IF(trigger IN ('coordinator_failover', 'converted'), 0, generation - 1)""",
         needs_whole_evidence=True,
     ),
@@ -46,17 +50,17 @@ LAWS = (
         "generations",
         "lives of a group are numbered from 1 without a hole",
         f"""SELECT * FROM (
-                SELECT {LIFE}, min(group_type) AS group_type, lag(life) OVER (
+                SELECT {LIFE}, bool_or(is_known) AS is_known, lag(life) OVER (
                     PARTITION BY cluster, group_id ORDER BY life) AS life_before
                 FROM {{generations}} GROUP BY {LIFE}
-            ) WHERE life - coalesce(life_before, 0) <> 1""",
+            ) WHERE NOT is_known AND life - coalesce(life_before, 0) <> 1""",
         needs_whole_evidence=True,
     ),
     Law(
         "generations_in_time",
         "generations",
         "a generation begins when the one before is over: neither earlier nor, where none is missing, later",
-        f"""SELECT * FROM ({_NEIGHBOURS}) WHERE begin_at < begin_before - {CLOCK}
+        f"""SELECT * FROM ({_NEWLY}) WHERE begin_at < begin_before - {CLOCK}
                 OR preparing_at < ended_before - {CLOCK}
                 OR (life = life_before AND missing_before = 0 AND preparing_at <> ended_before)""",
         needs_whole_evidence=True,
@@ -98,7 +102,7 @@ LAWS = (
                 FROM ({_MEMBERS})
                 WINDOW earlier AS (PARTITION BY {LIFE} ORDER BY generation
                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-            ) WHERE (everyone IS NOT NULL OR outcome = 'empty')
+            ) WHERE NOT is_known AND (everyone IS NOT NULL OR outcome = 'empty')
                 AND (NOT array_sort(joined_member_ids) IN (
                         array_sort(array_except(coalesce(founding, array()), before)),
                         array_sort(array_except(coalesce(final, array()), before)))

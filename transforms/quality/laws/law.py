@@ -18,8 +18,30 @@ FOR_EVER = "TIMESTAMP '9999-01-01'"
 LIFE = "cluster, group_id, life"
 GENERATION = f"{LIFE}, generation"
 
-DEFAULTS: dict[str, str] = {"group_type": "'classic'", "hold": "'owned'", "role": "CAST(NULL AS STRING)"}
+DEFAULTS: dict[str, str] = {
+    "group_type": "'classic'",
+    "hold": "'owned'",
+    "role": "CAST(NULL AS STRING)",
+    "is_known": "false",
+}
 """Columns that laws ask for and not every table has, with what holds for all rows of one that lacks them (SQL)."""
+
+KNOWN_FROM = """
+    SELECT cluster, group_id, known.life AS known_life, known.generation AS known_generation FROM (
+        SELECT cluster, group_id, min(struct(life, generation)) AS known FROM {generations} WHERE is_known
+        GROUP BY cluster, group_id
+    )
+"""
+"""By group, the first generation that is looked at for the sake of those after it: `is_known` says of rows that they,
+and all before them, passed in an earlier batch. What is older is not there to be looked at, so that a law that compares
+a row with those before it is put to those alone that are not known."""
+
+
+def is_past(generation: str) -> str:
+    """Return the SQL condition that a generation of a row's life lies before what is known: see `KNOWN_FROM`."""
+    is_older = f"life < known_life OR (life = known_life AND {generation} < known_generation)"
+    return f"coalesce({is_older}, false)"
+
 
 IN_DOUBT = "_in_doubt"
 """Ends the name under which it is told that groups break a law whose evidence is incomplete, or may be."""

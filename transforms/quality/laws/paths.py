@@ -5,7 +5,7 @@ from __future__ import annotations
 from transforms.coordinator.classic.machine.events import Event
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.kafka.states import GroupState
-from transforms.quality.laws.law import CLOCK, LIFE, Law
+from transforms.quality.laws.law import CLOCK, KNOWN_FROM, LIFE, Law
 
 STEPS = frozenset(
     (state.value, cell.next_state.value) for (state, _), cell in TRANSITIONS.items() if cell.next_state is not None
@@ -18,7 +18,7 @@ _COMING_BACK = (GroupState.DEAD.value, GroupState.EMPTY.value)
 """A group that one coordinator gave up stands anew at the next one."""
 
 _PATH = f"""
-    SELECT {LIFE}, seq, at, from_state, to_state, event, is_inferred,
+    SELECT {LIFE}, seq, at, from_state, to_state, event, is_inferred, is_known,
         lag(to_state) OVER life AS state_before, lag(seq) OVER life AS seq_before, lag(at) OVER life AS at_before
     FROM {{transitions}} WHERE group_type = 'classic'
     WINDOW life AS (PARTITION BY {LIFE} ORDER BY seq)
@@ -29,7 +29,7 @@ LAWS = (
         "steps_join_up",
         "transitions",
         "a change of state begins in the state that the one before ended in",
-        f"""SELECT * FROM ({_PATH}) WHERE state_before IS NOT NULL AND NOT from_state <=> state_before
+        f"""SELECT * FROM ({_PATH}) WHERE NOT is_known AND state_before IS NOT NULL AND NOT from_state <=> state_before
                 AND NOT coalesce((state_before, from_state) = {_COMING_BACK}, false)""",
         needs_whole_evidence=True,
     ),
@@ -37,7 +37,9 @@ LAWS = (
         "steps_numbered",
         "transitions",
         "changes of state are numbered from 1 without a hole within a life",
-        f"SELECT * FROM ({_PATH}) WHERE seq <> coalesce(seq_before, 0) + 1",
+        f"""SELECT {LIFE}, seq, seq_before FROM ({_PATH}) LEFT JOIN ({KNOWN_FROM}) USING (cluster, group_id)
+            WHERE NOT is_known AND seq <> seq_before + 1
+                OR seq_before IS NULL AND seq <> 1 AND coalesce(life > known_life, true)""",
         needs_whole_evidence=True,
     ),
     Law(
@@ -53,7 +55,7 @@ LAWS = (
         "steps_in_time",
         "transitions",
         "changes of state follow each other in time",
-        f"SELECT * FROM ({_PATH}) WHERE at < at_before - {CLOCK}",
+        f"SELECT * FROM ({_PATH}) WHERE NOT is_known AND at < at_before - {CLOCK}",
         needs_whole_evidence=True,
     ),
     Law(
@@ -62,7 +64,7 @@ LAWS = (
         "a group has entered PreparingRebalance at least as often as generations of it began there",
         f"""SELECT {LIFE}, g.begun, coalesce(t.entries, 0) AS entries
             FROM (SELECT {LIFE}, count(preparing_at) AS begun FROM {{generations}}
-                WHERE group_type = 'classic' GROUP BY {LIFE}) g
+                WHERE group_type = 'classic' AND NOT is_known GROUP BY {LIFE}) g
             LEFT JOIN (SELECT {LIFE}, count_if(to_state = 'PreparingRebalance') AS entries FROM {{transitions}}
                 GROUP BY {LIFE}) t USING ({LIFE})
             WHERE coalesce(t.entries, 0) < g.begun""",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.tables.gold import BEGINS
-from transforms.quality.laws.law import GENERATION, LIFE, Law
+from transforms.quality.laws.law import GENERATION, KNOWN_FROM, LIFE, Law, is_past
 
 _BEGIN = f"coalesce({', '.join(f'g.{name}' for name in BEGINS)})"
 _STORM = "cluster, group_id, started_at, ended_at, first_generation, last_generation, rebalance_count"
@@ -32,7 +32,9 @@ LAWS = (
             FROM (SELECT {LIFE}, member_id, min(generation) AS first, max(generation) AS last
                 FROM {{generation_members}} WHERE group_type = 'classic' GROUP BY {LIFE}, member_id) m
             LEFT JOIN {{member_sessions}} s USING ({LIFE}, member_id)
-            WHERE NOT (m.first <=> s.first_generation AND m.last <=> s.last_generation)""",
+            LEFT JOIN ({KNOWN_FROM}) USING (cluster, group_id)
+            WHERE NOT m.last <=> s.last_generation OR (NOT m.first <=> s.first_generation
+                AND NOT {is_past("s.first_generation")})""",
         needs_whole_evidence=True,
     ),
     Law(
@@ -41,7 +43,9 @@ LAWS = (
         "a session that has been in a generation is that of one of its members",
         f"""SELECT {LIFE}, member_id, first_generation, last_generation FROM {{member_sessions}}
             LEFT ANTI JOIN {{generation_members}} USING ({LIFE}, member_id)
-            WHERE first_generation IS NOT NULL""",
+            LEFT JOIN ({KNOWN_FROM}) USING (cluster, group_id)
+            WHERE first_generation IS NOT NULL
+                AND NOT {is_past("last_generation")}""",
         needs_whole_evidence=True,
     ),
     Law(
@@ -62,6 +66,7 @@ LAWS = (
                     AND s.group_id = g.group_id
                     AND {_BEGIN}
                         BETWEEN s.started_at AND s.ended_at
+                WHERE NOT s.is_known
                 GROUP BY ALL
             ) WHERE found < rebalance_count OR NOT (has_first AND has_last)""",
     ),
