@@ -38,7 +38,7 @@ from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import Few, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
-from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
+from transforms.gold.illegal_generation_bursts import illegal_generation_bursts, with_settings
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import slow_revokers
@@ -110,7 +110,9 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
     far = {spec: every[spec] if scope is None else scope.of_groups(every[spec]) for spec in _NAMED_LATE}
     of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
     lines = every[COORDINATOR_EVENTS]
-    of_cluster[COORDINATOR_EVENTS] = lines if scope is None else scope.late(COORDINATOR_EVENTS, lines)
+    if scope is not None:
+        lines = with_settings(scope.late(COORDINATOR_EVENTS, lines), lines)
+    of_cluster[COORDINATOR_EVENTS] = lines
     of_late = (seen_until, _hold, of_cluster, _few(job))
 
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:

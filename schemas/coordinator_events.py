@@ -80,6 +80,8 @@ COORDINATOR_EVENTS: dict[str, str] = {
     "coordinator_error": "the coordinator reports an error of its own, attributes: detail",
     "coordinator_notice": "another line about the coordinator, attributes: detail",
     "broker_settings": "KafkaConfig values: attributes hold those that rule the coordinator, by Kafka's names",
+    "group_settings": "settings of one group were set or deleted: attributes hold those that it has by now, by Kafka's "
+    "names, and group_id",
     "broker_version": "attributes: version, or scala; read_as: the release as which a version is read that is newer "
     "than all that are known",
     "unrecognised": "a line of a group coordinator's logger that no template fits, attributes: logger, text",

@@ -196,3 +196,35 @@ def test_spark_finds_and_judges_the_same(name: str, pure_tables: Any, spark: Any
 def _rounded(row: Row) -> Row:
     """Moments as Spark has them, in whole microseconds."""
     return {name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()}
+
+
+@pytest.mark.parametrize("name", [*MODERN, "modern-4.1.1"])
+def test_settings_of_groups_are_those_that_an_administrator_gave_them(
+    name: str, pure_tables: Any, capture_dir: Any
+) -> None:
+    given = {line["group"]: line["config"] for line in _told(capture_dir(name)) if line["api"] == "_group_config"}
+    printed = [row for row in pure_tables(name)["coordinator_events"] if row["event"] == "group_settings"]
+    assert {row["attributes"]["group_id"]: {**row["attributes"]} for row in printed} == {
+        group: {"group_id": group, **config} for group, config in given.items()
+    }
+    assert len(given) > 2 and {row["group_id"] for row in printed} == {None}
+
+
+@pytest.mark.parametrize("name", [*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC])
+def test_without_a_request_log_it_is_never_said_of_the_living_that_they_were_dead_nor_the_other_way(
+    name: str, pure_tables: Any
+) -> None:
+    """What a holder was granted since tells most; else the session timeout does, which these brokers printed."""
+    tables = pure_tables(name)
+    lines_alone = [row for row in tables["group_requests"] if error_name(row["error_code"]) == "UNRELEASED_INSTANCE_ID"]
+    known, told = (
+        {
+            (row["group_id"], row["started_at"]): row["suspected_cause"]
+            for row in pure.bursts({**tables, "group_requests": requests}, GAP_MS, MIN_ERRORS)
+            if row["error"] == "UNRELEASED_INSTANCE_ID"
+        }
+        for requests in (tables["group_requests"], lines_alone)
+    )
+    assert known.keys() == told.keys() and known
+    assert all(cause in (known[burst], "unknown") for burst, cause in told.items())
+    assert "unknown" not in known.values()

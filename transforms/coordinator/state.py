@@ -16,6 +16,7 @@ from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.consumer import machine as consumer
 from transforms.coordinator.epochs.state import EpochState
 from transforms.coordinator.epochs.told import Told
+from transforms.coordinator.epochs.unwritten import Unwritten
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sequence import Connections
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
@@ -25,7 +26,7 @@ from transforms.coordinator.share import machine as share
 from transforms.coordinator.shared import Shared
 from transforms.coordinator.streams import machine as streams
 
-VERSION = 10
+VERSION = 11
 """Version of the state's layout; one more with every change of the structs below or in them."""
 
 
@@ -53,6 +54,7 @@ class Modern(Struct, array_like=True):
         told: what lines tell of it.
         claimed: by member, the moment and place of the records that its requests wrote last.
         past: records that were taken a moment ago.
+        unwritten: members that its coordinator has in memory alone.
     """
 
     told: Told = field(default_factory=Told)
@@ -61,6 +63,7 @@ class Modern(Struct, array_like=True):
     consumer: Spoken[consumer.Machine] | None = None
     share: Spoken[share.Machine] | None = None
     streams: Spoken[streams.Machine] | None = None
+    unwritten: Unwritten = field(default_factory=Unwritten)
 
     def forget(self, now: float) -> None:
         """Forget what is too long ago to matter."""

@@ -148,6 +148,8 @@ class GroupWalk:
         elif item.modern:
             self._take_records(item)
         else:
+            if item.line is not None:
+                self._state.modern.unwritten.take_line(item.line)
             if self._courses and self._shows_classic_group(item):
                 if self._is_of_group_before(item):
                     return
@@ -195,6 +197,8 @@ class GroupWalk:
             self._classic.give_way(ahead.at)
             self._give_way(ahead.at, group_type)
             self._course(group_type).take([each.records for each in operations], ahead.at)
+            for operation in operations:
+                self._state.modern.unwritten.take_records(operation.records, PROTOCOLS[group_type].types)
         if item.record is not None and not ahead.is_conversion:
             self._give_way(ahead.at)
             self._classic.take(item)
@@ -261,8 +265,12 @@ class GroupWalk:
             self._recall,
             self._sink.topic_names,
             bounds if brokers.are_printed(row.broker) else None,
+            modern.unwritten.of(row.broker, item.handled_at),
         )
         predicted, why = judge(protocol, asked)
+        if row.api == "ConsumerGroupHeartbeat":
+            near, end = asked.near, sum(each.at <= row.answered_at for each in asked.near.operations)
+            modern.unwritten.take_answer(row, item.handled_at, settings.rules, lambda: near.group_at(protocol, end))
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
             given_up_at = self._near.given_up_at(group_type, row)
             if given_up_at is not None:

@@ -79,6 +79,21 @@ class Heard(msgspec.Struct, kw_only=True, gc=False):
     answered_at: float
 
 
+class Printed(msgspec.Struct, kw_only=True, gc=False):
+    """How long the members of a consumer group may be silent, as a broker printed it.
+
+    Attributes:
+        logged_at: when it was printed.
+        is_own: it is a setting of the group, which goes before that of the broker; else of the broker.
+        session_timeout_ms: consumer.session.timeout.ms of the group (null = it has none), or
+            group.consumer.session.timeout.ms.
+    """
+
+    logged_at: float
+    is_own: bool
+    session_timeout_ms: int | None = None
+
+
 class Commit(msgspec.Struct, kw_only=True, gc=False):
     """A partition's offset as the coordinator stored it."""
 
@@ -104,6 +119,7 @@ class Evidence(msgspec.Struct, kw_only=True):
         refused: of a burst, its requests.
         commits: of a burst, what was committed to the partitions of its commits.
         heard: of a burst of members that were not let in, what who held their instance ids was granted since.
+        printed: of such a burst, what brokers printed of the session timeout.
         coordinators: who coordinated the group.
         next_at: begin of the first rebalance that is not part of it; null = none followed.
         seen_until: end of the data; null = not known.
@@ -120,6 +136,7 @@ class Evidence(msgspec.Struct, kw_only=True):
     refused: list[Request] = []
     commits: list[Commit] = []
     heard: list[Heard] = []
+    printed: list[Printed] = []
     coordinators: list[CoordinatorRow] = []
     next_at: float | None = None
     seen_until: float | None = None
@@ -134,6 +151,12 @@ class Evidence(msgspec.Struct, kw_only=True):
         """Whether a request log was read: without one, nothing follows from requests that are not there."""
         is_logged = any(request.evidence == "request_log" for request in self.requests)
         return is_logged or any("request_log" in row.evidence for row in self.generations)
+
+    def session_timeout_ms(self, at: float) -> int | None:
+        """Return how long members of a consumer group might be silent at a moment, as printed; None = nothing tells."""
+        known = sorted((row for row in self.printed if row.logged_at <= at), key=lambda row: row.logged_at)
+        by_whom = {row.is_own: row.session_timeout_ms for row in known}
+        return first_known(by_whom.get(True), by_whom.get(False))
 
     def in_order(self) -> Evidence:
         """Put what has an order into it, rows come in none; leave out what later generations tell of stays."""
@@ -171,6 +194,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "refused": Request,
     "commits": Commit,
     "heard": Heard,
+    "printed": Printed,
     "coordinators": CoordinatorRow,
 }
 """The lists of `Evidence`, and what their rows are."""

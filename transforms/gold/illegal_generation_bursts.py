@@ -32,6 +32,7 @@ from schemas.words import FENCING_ERRORS
 from transforms.findings.bursts.judge import burst_row
 from transforms.findings.bursts.limits import OF_THEIR_OWN, BurstLimits
 from transforms.findings.evidence import Commit, Evidence, Heard
+from transforms.findings.sentences import SESSION_SETTINGS
 from transforms.gold.broker_refusals import NOT_LET_IN, fencings, with_broker_refusals
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import (
@@ -50,6 +51,9 @@ from transforms.gold.findings.kernel import (
     packed,
 )
 from transforms.gold.rebalances import begun_at
+
+_BROKER_SETTINGS, _GROUP_SETTINGS = "broker_settings", "group_settings"
+"""Events that tell of settings as brokers print them."""
 
 READ = (
     GROUP_REQUESTS,
@@ -126,6 +130,8 @@ def illegal_generation_bursts(
         packed(refused.select(*FINDING, *REQUEST), "refused"),
         *_beside(tables, refused, spans),
     ]
+    if lines is not None:
+        parts.append(packed(_printed(lines, refused), "printed"))
     return judged(parts, partial(_judge, limits, seen_until), ILLEGAL_GENERATION_BURSTS, few)
 
 
@@ -214,6 +220,35 @@ def _heard(requests: DataFrame, refused: DataFrame, spans: DataFrame, stays: Dat
     )
     granted = around(requests.where("error = 'NONE'"), times, "answered_at", "answered_at")
     return granted.join(holders, [*FINDING, "member_id"], "left_semi").select(*FINDING, *Heard.__struct_fields__)
+
+
+def with_settings(late: DataFrame, lines: DataFrame) -> DataFrame:
+    """Return brokers' lines of late, and with them those about settings, which may be from long ago.
+
+    Args:
+        late: the former.
+        lines: all there are.
+    """
+    told = lines.where(F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS))
+    return late.where(~F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS)).unionByName(told)
+
+
+def _printed(lines: DataFrame, refused: DataFrame) -> DataFrame:
+    """What brokers printed of the session timeout before a member was not let in: the last of each kind."""
+    first = refused.where(F.col("error") == NOT_LET_IN).groupBy(*FINDING).agg(F.min("at_us").alias("first_us"))
+    is_own, attributes = F.col("event") == _GROUP_SETTINGS, F.col("attributes")
+    name = F.when(is_own, SESSION_SETTINGS["consumer"]).otherwise(f"group.{SESSION_SETTINGS['consumer']}")
+    told = lines.where(F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS)).select(
+        "cluster",
+        "logged_at",
+        is_own.alias("is_own"),
+        F.when(is_own, attributes["group_id"]).alias("named"),
+        F.element_at(attributes, name).cast("int").alias("session_timeout_ms"),
+    )
+    is_of_it = F.coalesce(F.col("named") == F.col("group_id"), F.lit(True))
+    near = told.join(first, "cluster").where(is_of_it & (F.unix_micros("logged_at") <= F.col("first_us")))
+    last = F.struct("logged_at", "session_timeout_ms")
+    return near.groupBy(*FINDING, "is_own").agg(F.max(last).alias("last")).select(*FINDING, "is_own", "last.*")
 
 
 def _in_time(generations: DataFrame, spans: DataFrame) -> DataFrame:

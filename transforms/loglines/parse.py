@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from transforms.errors import LineError, NoTimestamp
 from transforms.loglines.broker.broker_lines import (
     CLASS_PATH_MARKER,
+    GROUP_SETTINGS_MARKER,
     SETTINGS_MARKER,
     VERSION_MARKER,
     read_broker_line,
@@ -23,6 +24,7 @@ from transforms.loglines.requests.request_log import api_of_request, begin_of_re
 _MARKERS = (
     MARKER,
     SETTINGS_MARKER,
+    GROUP_SETTINGS_MARKER,
     VERSION_MARKER,
     CLASS_PATH_MARKER,
     *PREFIXES,

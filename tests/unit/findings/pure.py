@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -113,6 +113,7 @@ def bursts(
             "coordinators": _around(rows["coordinators"], "from_at", "to_at", since, until),
             "commits": [row for row in rows["commits"] if not row["is_tombstone"]],
             "heard": _heard(run, named, rows["sessions"], until),
+            "printed": [*_printed(tables.get("coordinator_events", ()), group_id)] if run else [],
         }
         evidence = msgspec.structs.replace(
             Evidence(cluster=cluster, group_id=group_id, seen_until=seen_until),
@@ -159,6 +160,15 @@ def _heard(run: list[Row], named: list[Row], sessions: list[Row], until: float) 
         and row["error"] == "NONE"
         and since <= row["answered_at"] <= until
     ]
+
+
+def _printed(events: Iterable[Row], group_id: str) -> Iterator[Row]:
+    """What brokers printed of the session timeout of a consumer group."""
+    for row in events:
+        is_own, said = row["event"] == "group_settings", row["attributes"] or {}
+        if row["event"] == "broker_settings" or (is_own and said["group_id"] == group_id):
+            name = "consumer.session.timeout.ms" if is_own else "group.consumer.session.timeout.ms"
+            yield {"logged_at": row["logged_at"], "is_own": is_own, "session_timeout_ms": said.get(name)}
 
 
 def _held(rows: Mapping[str, list[Row]], is_classic: bool) -> list[Row]:

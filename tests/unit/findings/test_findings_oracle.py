@@ -37,7 +37,7 @@ def test_oracle_finds_the_golden_bursts(case: Case) -> None:
 
 @pytest.mark.parametrize("case", _named("illegal_generation_bursts"))
 def test_golden_bursts_are_judged_as_drawn(case: Case) -> None:
-    tables = {table: case.rows(table) for table in pure.TABLES_OF_BURSTS.values()}
+    tables = {table: case.rows(table) for table in (*pure.TABLES_OF_BURSTS.values(), "coordinator_events")}
     given = case.given.settings
     case.compare(pure.bursts(tables, given["gap_ms"], given["min_errors"], given.get("seen_until")))
 

@@ -35,7 +35,7 @@ from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
 from transforms.coordinator.consumer.records import ConsumerRecord
 from transforms.coordinator.consumer.requests import JOIN, HeartbeatRequest, Request
-from transforms.coordinator.consumer.targets import preferred_assignor
+from transforms.coordinator.consumer.targets import fails_for_topics, preferred_assignor
 from transforms.coordinator.consumer.turn import Memory, TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.modern.elsewhere import (
@@ -137,6 +137,8 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
             answer = self._answer(turn, request, caller, elsewhere, given_id)
         except Refused as refused:
             answer = Answer(refused.error)
+        if not records and answer is not None and not answer.error and fails_for_topics(turn):
+            return Answer(Error.UNKNOWN_SERVER_ERROR)
         member_id = "" if answer is None else answer.member_id or ""
         before = turn.group.members.get(member_id, Member(member_id))
         self.take(records)

@@ -21,6 +21,7 @@ from transforms.coordinator.kafka.java_collections import (
     uuid_set_order,
 )
 from transforms.coordinator.kafka.java_hashing import string_hash
+from transforms.coordinator.modern.group import copied
 from transforms.coordinator.modern.orders import as_loaded, assignor_order, ids_of
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
 from transforms.coordinator.modern.topics import Topics
@@ -63,6 +64,27 @@ def update_targets(turn: Turn, epoch: int, member: Member, updated: Member, homo
             turn.write_target(member_id, target)
     turn.write_target_epoch(epoch)
     return assigned.get(updated.member_id, {})
+
+
+def fails_for_topics(turn: Turn) -> bool:
+    """Whether a turn computes targets in vain, as one member subscribes to nothing, another to topics that there are.
+
+    Which there are, the group's own records tell up to 4.0, as of when its epoch was bumped last.
+    """
+    group, rules = turn.group, turn.world.settings.rules
+    is_computed = any(record.type_id == group.TYPES.target_epoch for record in turn.records)
+    if not is_computed or not rules.needs_topics or group.topics is None:
+        return False
+    after = copied(group)
+    for record in turn.records:
+        if record.value is not None:
+            after.take(record, turn.world.now)
+    nobody = Member("")
+    if (preferred_assignor(after, nobody, nobody) or turn.world.settings.assignors[0]) != "uniform":
+        return False
+    there = {topic.name for topic in group.topics}
+    wishes = [member.metadata.subscribed_topic_names for member in after.members.values()]
+    return not all(wishes) and any(there.intersection(names) for names in wishes)
 
 
 def preferred_assignor(group: Group, member: Member, updated: Member) -> str | None:

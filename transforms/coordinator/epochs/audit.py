@@ -66,6 +66,7 @@ class Asked(Struct, frozen=True, gc=False):
         recall: answers of the group as it is by the records that were taken.
         topic_names: names of topics by their ids, as far as they are known.
         session_bounds: as `unasked` has them.
+        unwritten: members that the broker has in memory alone.
     """
 
     exchange: Observed
@@ -83,6 +84,7 @@ class Asked(Struct, frozen=True, gc=False):
     recall: Recall = field(default_factory=Recall)
     topic_names: Mapping[str, str] = {}
     session_bounds: tuple[int, int] | None = None
+    unwritten: tuple[str, ...] = ()
 
 
 def judge(protocol: EpochProtocol, asked: Asked) -> tuple[Predicted | None, str | None]:
@@ -234,7 +236,7 @@ def _of_state(protocol: EpochProtocol, asked: Asked, end: int) -> Predicted | No
     near, row = asked.near, asked.exchange.row
     if end != near.taken or near.present is None or asked.failures:
         return _answer(protocol, asked, near.group_at(protocol, end), ())
-    said = (asked.request, asked.world.settings, caller_of(row), row.answered_member_id)
+    said = (asked.request, asked.world.settings, caller_of(row), row.answered_member_id, asked.unwritten)
     predicted: Predicted | None = asked.recall.answer(
         (protocol.group_type, row.api, row.member_id),
         said,
@@ -246,6 +248,8 @@ def _of_state(protocol: EpochProtocol, asked: Asked, end: int) -> Predicted | No
 def _answer(protocol: EpochProtocol, asked: Asked, group: Any, records: Sequence[Record[Struct]]) -> Predicted | None:
     """Return what a group answers; it is used up."""
     row = asked.exchange.row
+    if group is not None and asked.unwritten:
+        group = protocol.with_unwritten(group, asked.unwritten)
     state = None if group is None else group.state.value
     if row.api == DELETE_GROUPS and (group is not None or asked.elsewhere is GroupType.ABSENT):
         return predicted_of(Answer(_error_of_deletion(group)), state)

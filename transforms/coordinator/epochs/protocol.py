@@ -102,6 +102,10 @@ class EpochProtocol(Protocol):
     def machine(self, group: Any = None, /) -> ModernMachine[Any, Any]:
         """Return the machine of a group; None = of one of which nothing is known."""
 
+    def with_unwritten(self, group: Any, member_ids: Collection[str]) -> Any:
+        """Return a group with members that its coordinator has in memory alone; it is used up."""
+        return group
+
     def group_after(self, group: Any, records: Sequence[Record[Struct]]) -> Any:
         """Return a copy of a group, as it is after some records; None = it is not there."""
         machine = self.machine(None if group is None else copied(group))

@@ -41,6 +41,10 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     """A member that takes its instance's place has no target until one is computed, which is done at once and without a
     new epoch (consumerGroupHeartbeat)."""
 
+    keeps_failed_joiners = Rule(until=(3, 8))
+    """A new member is put into the coordinator's memory before anything else is done for it: it stays there, without a
+    record, if the join then fails (ConsumerGroup.getOrMaybeCreateMember)."""
+
     tells_owners = Rule(until=(3, 8))
     """Whoever says what it owns is told what it may use; since, who says all else too (consumerGroupHeartbeat)."""
 
@@ -74,6 +78,10 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     assigns_without_racks = Rule((3, 8))
     """Where all subscribe alike, the uniform assignor looks at counts and at what was had alone
     (UniformHomogeneousAssignmentBuilder; before, OptimizedUniformAssignmentBuilder)."""
+
+    needs_topics = Rule(until=(3, 8))
+    """The uniform assignor fails, and with it the request, where one member subscribes to no topic that there is, and
+    another to some (GeneralUniformAssignmentBuilder)."""
 
     balances_by_level = Rule((4, 0))
     """Subscriptions that differ are balanced topic by topic, in levels; before, partition by partition, which may fail

@@ -28,6 +28,7 @@ class Holder:
         kept_out: the requests that were refused meanwhile, in order; never empty.
         seen_until: end of the data (epoch ms); None = not known.
         is_heard: it was granted a request after it had kept somebody out, as the request log shows.
+        session_timeout_ms: how long it might be silent, as printed; None = nothing tells.
     """
 
     instance: str
@@ -35,11 +36,12 @@ class Holder:
     kept_out: list[Request]
     seen_until: float | None
     is_heard: bool = False
+    session_timeout_ms: int | None = None
 
     @property
     def due_at(self) -> float:
         """When its session is over at the latest, if it was dead when it kept somebody out the first time."""
-        return self.kept_out[0].answered_at + SESSION_TIMEOUT_MS
+        return self.kept_out[0].answered_at + (self.session_timeout_ms or SESSION_TIMEOUT_MS)
 
     @property
     def is_dead(self) -> bool | None:
@@ -72,8 +74,10 @@ class Holder:
             return f"{said}, until {stamp(stay.ended_at)}, {_after(first, stay.ended_at)}"
         if self.is_dead is False:
             return f"{said}, and still is where the data end"
-        name, limit = SESSION_SETTINGS["consumer"], duration(SESSION_TIMEOUT_MS)
-        return f"{said}; if it is dead, its session ends by {stamp(self.due_at)}, unless {name} is more than {limit}"
+        name, due = SESSION_SETTINGS["consumer"], f"if it is dead, its session ends by {stamp(self.due_at)}"
+        if self.session_timeout_ms:
+            return f"{said}; {due}, as {name} is {duration(self.session_timeout_ms)}"
+        return f"{said}; {due}, unless {name} is more than {duration(SESSION_TIMEOUT_MS)}"
 
 
 def _after(first: Request, moment: float) -> str:
@@ -100,6 +104,7 @@ def holders_of(evidence: Evidence, senders: list[Sender]) -> list[Holder]:
             requests,
             evidence.seen_until,
             _is_heard(evidence, stay, requests),
+            evidence.session_timeout_ms(requests[0].answered_at),
         )
         for (instance, place), requests in kept_out.items()
     ]

@@ -1,4 +1,4 @@
-"""Lines about the broker itself: its settings, its version and what it was built with."""
+"""Lines about the broker itself: its settings, those of groups, its version and what it was built with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from transforms.loglines.entries.layouts import Parts
 from transforms.loglines.facts import CoordinatorEvent
 
 SETTINGS_MARKER = "KafkaConfig values:"
+GROUP_SETTINGS_MARKER = "Updating group "
+"""What brokers print of a group's own settings (GroupConfig, since 4.0): as they start, and whenever these change; all
+of them each time (DynamicConfigPublisher)."""
+
 VERSION_MARKER = "Kafka version"
 CLASS_PATH_MARKER = "Client environment:java.class.path="
 """What a client of ZooKeeper prints as it begins; the names of the jars tell of the build."""
@@ -18,15 +22,21 @@ _NAMES = frozenset(
     {"broker.id", "node.id", "process.roles", "offset.metadata.max.bytes", "inter.broker.protocol.version"}
 )
 
+_GROUP_SETTINGS = re.compile(r"Updating group (?P<group_id>.*) with new configuration : (?P<settings>.*)", re.DOTALL)
+_GROUP_SETTING = re.compile(r"(?:^|,)([a-z.]+) -> ([^,]*)")
 _VERSION = re.compile(r"Kafka version ?: (\S+)")
 _SCALA = re.compile(r"\bkafka_(\d+\.\d+)-")
 _VERSION_LOGGER = "org.apache.kafka.common.utils.AppInfoParser"
 
 
 def read_broker_line(parts: Parts) -> CoordinatorEvent | None:
-    """Return what a `broker_settings` or `broker_version` line tells, None for any other."""
+    """Return what a line about a broker's or a group's settings or a version tells, None for any other."""
     if parts.message.startswith(SETTINGS_MARKER):
         return CoordinatorEvent("broker_settings", attributes=_settings(parts.message))
+    group = _GROUP_SETTINGS.search(parts.message) if GROUP_SETTINGS_MARKER in parts.message else None
+    if group is not None:
+        own = dict(_GROUP_SETTING.findall(group["settings"]))
+        return CoordinatorEvent("group_settings", attributes={"group_id": group["group_id"], **own})
     if parts.logger == _VERSION_LOGGER:
         version = _VERSION.fullmatch(parts.message)
         if version is not None:

@@ -40,6 +40,29 @@ def test_settings_that_rule_the_coordinator_are_kept() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("group_id", "printed", "kept"),
+    [
+        ("ship-crash", "consumer.session.timeout.ms -> 4000", {"consumer.session.timeout.ms": "4000"}),
+        (
+            "team a/with new configuration : x",
+            "share.session.timeout.ms -> 5000,consumer.session.timeout.ms -> 4000",
+            {"share.session.timeout.ms": "5000", "consumer.session.timeout.ms": "4000"},
+        ),
+        ("ship-crash", "", {}),
+    ],
+)
+def test_all_settings_of_a_group_are_kept(group_id: str, printed: str, kept: dict[str, str]) -> None:
+    """The first line is of a broker 4.2.0; that of a group whose last setting is deleted ends with nothing."""
+    (parsed,) = parse_entry(
+        f"[2026-11-21 13:53:30,618] INFO [DynamicConfigPublisher broker id=1] Updating group {group_id} with new "
+        f"configuration : {printed} (kafka.server.metadata.DynamicConfigPublisher)",
+        7,
+    )
+    assert (parsed.event, parsed.group_id) == ("group_settings", None)
+    assert parsed.attributes == {"group_id": group_id, **kept}
+
+
 @pytest.mark.parametrize("printed", ["Kafka version: 4.2.0", "Kafka version : 4.2.0"])
 def test_the_version_is_kept(printed: str) -> None:
     (parsed,) = parse_entry(

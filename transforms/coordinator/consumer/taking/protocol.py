@@ -11,7 +11,7 @@ from msgspec import Struct
 from schemas.rows import GroupRequestRow
 from schemas.words import AWAY
 from transforms.coordinator.consumer.causes import cause_of
-from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group
+from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member
 from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
@@ -114,6 +114,13 @@ class ConsumerEpochs(EpochProtocol):
                 partitions_of(row.owned),
             )
         return request_of(row)
+
+    def with_unwritten(self, group: Group, member_ids: Collection[str]) -> Group:
+        """Return a group with members that its coordinator has in memory alone; it is used up."""
+        for member_id in member_ids:
+            if member_id not in group.members:
+                group.put(Member(member_id))
+        return group
 
     def observe(
         self,
