@@ -43,13 +43,16 @@ from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import slow_revokers
 from transforms.gold.timelines.looking_back import IS_KNOWN, beside
-from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 
 _BEGIN = "started_at"
 
 _MOST_AT_HAND = 10_000
+
+_MOST_JUDGED_HERE = 5 * FEW_ROWS
+"""Rows of evidence that are judged by the driver: with what lies around them they are more than what is new."""
+
 _AT_ONCE = 4
 
 
@@ -115,7 +118,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
         if scope is None:
             return [(spec, rows)]
-        staying = scope.before_cut(job.lake.read(spec), _BEGIN)
+        staying = scope.before_cut(job.lake.read(spec).where(scope.condition(_BEGIN) or "true"), _BEGIN)
         return [(spec, beside(scope.found(rows, _BEGIN), staying.select(rows.columns)))]
 
     searches = [
@@ -131,13 +134,16 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
     return searches
 
 
+_CUT = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)
+"""Tables of which a run finds those rows anew that begin behind a group's cut."""
+
 _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
 _OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
 
 
 def _replace(job: Job, scope: Scope | None, found: Found) -> None:
     """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
-    where = EVERYTHING if scope is None or scope.listed is None else of_groups(scope.listed)
+    where = {spec: "" if scope is None else scope.condition(_BEGIN if spec in _CUT else "") for spec, _ in found}
     counts = job.lake.contents.row_counts([spec for spec, _ in found])
     with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
         looked_up = list(threads.map(lambda each: at_hand(each[1], _MOST_AT_HAND), found))
@@ -153,7 +159,7 @@ def _replace(job: Job, scope: Scope | None, found: Found) -> None:
         timelines = {spec: scope.listed_rows(rows) for spec, rows in timelines.items()}
         timelines = held_against(timelines, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
     with audited(job, Batch(dict(frames), beside=timelines)) as rows:
-        job.replace([(spec, told.drop(IS_KNOWN)) for spec, told in rows.items()], dict.fromkeys(rows, where))
+        job.replace([(spec, told.drop(IS_KNOWN)) for spec, told in rows.items()], where)
 
 
 def _hold(rows: DataFrame) -> DataFrame | None:
@@ -162,7 +168,7 @@ def _hold(rows: DataFrame) -> DataFrame | None:
 
 
 def _few(job: Job) -> Few:
-    return (lambda rows: fetched(rows, FEW_ROWS)) if job.lake.is_brief else by_workers
+    return (lambda rows: fetched(rows, _MOST_JUDGED_HERE)) if job.lake.is_brief else by_workers
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.findings.looking import Looked
@@ -73,9 +73,7 @@ class Offsets:
             return rows, None
         at = self.before.line
         groups = self.scope.groups.select(*GROUP, (~self.scope.is_since(at)).alias("is_whole"))
-        is_young = F.coalesce(F.unix_micros("recorded_at") / 1000.0 > at, F.lit(True)) | self.before.is_new(
-            OFFSET_COMMITS
-        )
+        is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | self.before.is_new(OFFSET_COMMITS)
         whole = self.scope.changed_before(at)
         if whole is not None:  # so that files without any of these are not even opened
             rows = rows.where(is_young | F.col("group_id").isin(*whole))
@@ -123,9 +121,14 @@ class Offsets:
         at = self.before.line if self.before else None
         if self.scope is None or at is None or behind is None:
             return rows
-        is_young = F.unix_micros("answered_at") > round(at * 1000) - AT_REBALANCE_US
+        is_young = _is_after("answered_at", at - AT_REBALANCE_US / 1000)
         whole = self.scope.changed_before(at)
         if whole is not None:
             rows = rows.where(is_young | F.col("group_id").isin(*whole))
         of_run = self.scope.listed_rows(rows).join(F.broadcast(behind), [*GROUP])
         return of_run.where(F.col("line").isNull() | is_young).drop("line")
+
+
+def _is_after(column: str, at: float) -> Column:
+    """Tell whether a moment lies after another one (epoch ms): said so that files without any are not read."""
+    return F.col(column) > F.timestamp_micros(F.lit(round(at * 1000)))

@@ -21,7 +21,7 @@ from jobs.frame.report import Report
 from jobs.jvm.storage import Storage
 from jobs.lake.lake import Lake
 from jobs.quality.run_record import RunRecord
-from jobs.session.brief_queries import FEW_BYTES, queries
+from jobs.session.brief_queries import FEW_BYTES, MOST_INTERPRETED, queries
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import is_submitted, spark_session
 from jobs.settings.command_line import Parser, parse
@@ -65,9 +65,15 @@ class Job:
         return self.lake.spark
 
     @contextmanager
-    def brief(self, is_brief: bool) -> Iterator[None]:
-        """Take what is looked at and written for little, or not: it is asked and kept in the way that suits it."""
-        with queries(self.spark, is_brief), self.lake.brief(is_brief):
+    def brief(self, is_brief: bool, beside: Sequence[TableSpec] = ()) -> Iterator[None]:
+        """Take what is looked at and written for little, or not: it is asked and kept in the way that suits it.
+
+        Args:
+            is_brief: it is little.
+            beside: tables that are looked through for what belongs to it.
+        """
+        is_quick = is_brief and sum(self.lake.contents.row_counts(beside).values()) <= MOST_INTERPRETED
+        with queries(self.spark, is_quick), self.lake.brief(is_brief):
             yield
 
     def staged(self, rows: DataFrame) -> DataFrame:

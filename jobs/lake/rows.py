@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import reduce
 from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -52,6 +54,14 @@ def few(spec: TableSpec, rows: DataFrame, cluster: str) -> pa.Table:
     if "cluster" not in known.column_names:
         known = known.append_column("cluster", pa.array([cluster] * known.num_rows, pa.string()))
     return known.select(spec.columns).cast(to_arrow_schema(struct_type(spec).toNullable()))
+
+
+def within_keys(spec: TableSpec, rows: pa.Table) -> Column:
+    """Return the condition of rows that can have a key of one of these: files beyond their reach are not read."""
+    if not rows.num_rows:
+        return F.lit(False)
+    reach = [(name, pc.min_max(rows[name]).as_py()) for name in spec.key]
+    return reduce(Column.__and__, [F.col(name).between(F.lit(of["min"]), F.lit(of["max"])) for name, of in reach])
 
 
 def good_rows(read: DataFrame, spec: TableSpec, *, is_unique: bool = False) -> DataFrame:

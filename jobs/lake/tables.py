@@ -20,13 +20,13 @@ from pyspark.sql import functions as F
 from jobs.jvm.delta_log import Commit
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.declared_tables import DeclaredTables, Guard
-from jobs.lake.rows import conforming, fetched, few, of_cluster
+from jobs.lake.rows import conforming, fetched, few, of_cluster, within_keys
 from jobs.lake.signatures import signature
 from jobs.lake.small_tables import SmallTables
 from jobs.lake.table_files import setting
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from transforms.given_rows import given
+from transforms.given_rows import given, held
 from transforms.sql import literal, quoted
 
 T = TypeVar("T")
@@ -223,8 +223,12 @@ class Tables(DeclaredTables):
         turn = 0 if last is None else last + 1
         if are_new or (last is None and not self.read(spec).take(1)):
             return self._append(spec, rows, turn)  # may be many: straight through
-        key = list(spec.key)
-        new = rows.join(self.read(spec).select(key), key, "left_anti").select(rows.columns)
+        key, there = list(spec.key), self.read(spec)
+        if self._by_delta_rs:
+            found = few(spec, rows, self._cluster)
+            rows = held(self._spark, found, struct_type(spec).toNullable())
+            there = there.where(within_keys(spec, found))
+        new = rows.join(there.select(key), key, "left_anti").select(rows.columns)
         if self._by_delta_rs:
             return self._append(spec, new, turn)
         new = new.persist()

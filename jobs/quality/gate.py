@@ -5,11 +5,12 @@ take other clusters' rows along, which share the tables, and leave the notes of 
 to the version that readers may see would bind only readers that know of it: whoever opens a table with spark-sql,
 delta-rs or DuckDB would see what was not let through. So a step first makes its rows, outside of any table
 (`Batch.rows`, which Spark keeps); they are looked at as the tables would have them, together with what stays of their
-groups; and only what passes is committed. No row that breaks a critical law is in a table at any moment. A run that is
-killed between audit and commit has written nothing, and one that is killed between two commits leaves what every killed
-run leaves: the next one replays the same groups, audits all of them again, and puts them in the place of what is there.
-A batch that is not let through leaves no progress either: the tables stay as they were published last, the next run
-takes the batch up again, and ends the same until what is wrong has been set right.
+groups, as far back as what is new has to be held against it; and only what passes is committed. No row that breaks a
+critical law is in a table at any moment. A run that is killed between audit and commit has written nothing, and one
+that is killed between two commits leaves what every killed run leaves: the next one replays the same groups, audits
+all of them again, and puts them in the place of what is there. A batch that is not let through leaves no progress
+either: the tables stay as they were published last, the next run takes the batch up again, and ends the same until
+what is wrong has been set right.
 
 Evidence (bronze and silver) is appended before, as nobody reads it but the replay; it is audited with the first batch
 that rests on it, and keeps that from being published.

@@ -17,6 +17,9 @@ FEW_ROWS = 20_000
 FEW_BYTES = 64 << 20
 """So many bytes to be read are few."""
 
+MOST_INTERPRETED = 1_000_000
+"""Rows of the tables that are looked through for what belongs to few new ones; with more, queries are compiled."""
+
 _INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
+from jobs.frame.job import Job
+from jobs.frame.report import Report
+from jobs.lake.lake import Lake
 from jobs.session.brief_queries import queries
+from jobs.settings.settings import Settings
+from schemas.tables.bronze import LOG_LINES
 
 _COMPILED, _ADAPTIVE, _FACTORY = (
     "spark.sql.codegen.wholeStage",
@@ -67,3 +75,23 @@ def test_options_are_back_after_a_failure():
     with pytest.raises(ValueError, match="boom"), queries(cast("SparkSession", session), are_brief=True):
         raise ValueError("boom")
     assert session.conf == before
+
+
+@pytest.mark.spark
+def test_little_beside_much_is_compiled(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What belongs to few new rows is looked for in all that there is, be it ever so much."""
+    lake = Lake(spark, str(tmp_path), "", "c")
+    job = Job(Settings.model_validate({"cluster": "c", "lake": {"root": str(tmp_path)}}), lake, Report(), Namespace())
+    at = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    rows = [("b", "server.log", number, at, "x") for number in range(3)]
+    schema = "broker string, source_file string, line_number bigint, logged_at timestamp, text string"
+    lake.append(LOG_LINES, spark.createDataFrame(rows, schema), at)
+    monkeypatch.setattr("jobs.frame.job.MOST_INTERPRETED", 3)
+    usual = spark.conf.get(_COMPILED)
+    with job.brief(True, [LOG_LINES]):
+        assert spark.conf.get(_COMPILED) == "false"
+        assert lake.is_brief
+    monkeypatch.setattr("jobs.frame.job.MOST_INTERPRETED", 2)
+    with job.brief(True, [LOG_LINES]):
+        assert spark.conf.get(_COMPILED) == usual
+        assert lake.is_brief

@@ -88,10 +88,12 @@ def with_broker_refusals(requests: DataFrame, told: DataFrame | None, gap_ms: in
         return requests
     known = requests.where(F.col("error").isin(*ERRORS.values())).select(*GROUP, "error", "answered_at", "evidence")
     at, is_line = F.unix_millis("answered_at"), F.col("evidence") == "broker_log"
-    in_order = Window.partitionBy(*GROUP, "error").orderBy("answered_at")
+    of_error = Window.partitionBy(*GROUP, "error")
+    until_now = (Window.unboundedPreceding, 0)  # what follows is gone through anew for each row
     otherwise = F.when(~is_line, at)
-    before = F.last(otherwise, ignorenulls=True).over(in_order.rangeBetween(Window.unboundedPreceding, 0))
-    after = F.first(otherwise, ignorenulls=True).over(in_order.rangeBetween(0, Window.unboundedFollowing))
+    before = F.last(otherwise, ignorenulls=True).over(of_error.orderBy("answered_at").rangeBetween(*until_now))
+    backward = of_error.orderBy(F.desc("answered_at")).rangeBetween(*until_now)
+    after = F.last(otherwise, ignorenulls=True).over(backward)
     is_untold = F.coalesce(at - before > gap_ms, F.lit(True)) & F.coalesce(after - at > gap_ms, F.lit(True))
     beside = told.unionByName(known, allowMissingColumns=True).withColumn("is_untold", is_untold)
     untold = beside.where(is_line & F.col("is_untold")).drop("is_untold")

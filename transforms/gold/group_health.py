@@ -132,8 +132,10 @@ def _within(us: Column, now_us: Column, window_us: int) -> Column:
 
 def _states(transitions: DataFrame, now_us: Column) -> DataFrame:
     """The last state of each group, and how long it was on the way to another assignment."""
-    later = Window.partitionBy(*_GROUP).orderBy("life", "seq").rowsBetween(1, Window.unboundedFollowing)
-    end = F.coalesce(F.first("at_us", ignorenulls=True).over(later), now_us)
+    # Spark goes through what precedes once, but through all that follows anew for each row.
+    latest_first = Window.partitionBy(*_GROUP).orderBy(F.desc("life"), F.desc("seq"))
+    later = latest_first.rowsBetween(Window.unboundedPreceding, -1)
+    end = F.coalesce(F.last("at_us", ignorenulls=True).over(later), now_us)
     is_dated = F.col("at_us").isNotNull() & ~F.col("to_state").isin(*_AT_REST)
 
     def unstable_ms(window_us: int) -> Column:

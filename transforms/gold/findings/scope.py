@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import inf
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -17,6 +18,7 @@ from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
 from transforms.gold.findings.kernel import GROUP
+from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 
 REACH_MS = 3_600_000
 """What came later than this after a finding has no part in it, and what was over so long before it neither."""
@@ -30,8 +32,8 @@ class Scope:
     """The groups of a run.
 
     Attributes:
-        groups: cluster, group_id, since DOUBLE (epoch ms; when its rows changed first), cut BIGINT (epoch µs); null =
-            from the group's beginning.
+        groups: cluster, group_id, since DOUBLE (epoch ms; when its rows changed first; infinite = none did, but a
+            finding of it is open), cut BIGINT (epoch µs); null = from the group's beginning.
         reach_ms: `REACH_MS`, or the longest window of the thresholds, if that is longer.
         few: the same as rows; None = they are too many.
         cut_us: the earliest cut; None = some group begins at its beginning.
@@ -60,6 +62,17 @@ class Scope:
     def listed_rows(self, rows: DataFrame) -> DataFrame:
         """Return the rows of the groups if these are listed, so that files without any are not opened; else all."""
         return rows if self.listed is None else rows.where(F.col("group_id").isin(*self.listed))
+
+    def condition(self, begin: str = "") -> str:
+        """Return the SQL condition of the groups' rows in a table of findings, empty if the groups are not listed.
+
+        Args:
+            begin: column that has their begin, where those before the earliest cut are left alone; else empty.
+        """
+        if self.listed is None:
+            return EVERYTHING
+        named = of_groups(self.listed)
+        return named if not begin or self.cut_us is None else f"{named} AND {begin} >= timestamp_micros({self.cut_us})"
 
     def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
         """Return the rows of a table that findings of the run may need."""
@@ -122,13 +135,17 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int) -> DataF
             for rows in findings
         ],
     )
-    of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("since"))
-    is_whole = F.max(F.col("since").isNull())
+    of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("opened"))
+    is_whole = F.coalesce(F.max("is_undated"), F.lit(False))
     since = (
-        news.unionByName(of_open)
+        news.withColumn("is_undated", F.col("since").isNull())
+        .unionByName(of_open, allowMissingColumns=True)
         .groupBy(*GROUP)
-        .agg(F.when(~is_whole, F.min("since")).alias("since"))
-        .withColumn("since_us", ((F.col("since") - F.lit(reach_ms)) * 1000).cast("bigint"))
+        .agg(
+            F.when(~is_whole, F.coalesce(F.min("since"), F.lit(inf))).alias("since"),
+            F.when(~is_whole, F.least(F.min("since"), F.min("opened"))).alias("first"),
+        )
+        .withColumn("since_us", ((F.col("first") - F.lit(reach_ms)) * 1000).cast("bigint"))
     )
     touched = since.join(before, [*GROUP], "left").withColumn(
         "touched_us", F.when(F.col("ended_us") >= F.col("since_us"), F.col("started_us"))

@@ -20,8 +20,8 @@ from transforms.gold.timelines.evidence import GROUP
 IS_KNOWN = "is_known"
 """Column of what passed in an earlier batch; see `transforms.quality.laws.law`."""
 
-_KEPT_WHOLE = (AUDIT_COUNTS, COORDINATORS)
-"""Few rows, and any of them may be what a group is doubted for, or lives by."""
+_IS_DOUBT = "differ_count > 0 OR unpredicted_count > 0"
+"""Counts that a group is held to less for, however long ago that was."""
 
 
 def known_from(staying: DataFrame, told: Iterable[DataFrame]) -> DataFrame:
@@ -58,8 +58,10 @@ def looked_at(spec: TableSpec, staying: DataFrame, first: DataFrame) -> DataFram
         staying: rows of the groups of a run that stay.
         first: the first generation of each group that is.
     """
-    if spec in _KEPT_WHOLE:
+    if spec is COORDINATORS:  # few rows
         return staying
+    if spec is AUDIT_COUNTS:
+        return staying.where(_IS_DOUBT)
     wanted = F.col("from_life").isNull() | _is_after(spec)
     return staying.join(F.broadcast(first), [*GROUP], "left").where(wanted).select(staying.columns)
 

@@ -33,7 +33,7 @@ LAWS = (
                 SELECT cluster, sum(agree_count - race_count - answer_used_count) AS agreed,
                     sum(differ_count) AS differed,
                     slice(array_sort(collect_set(IF(differ_count > 0, group_id, NULL))), 1, 5) AS groups
-                FROM {audit_counts} GROUP BY cluster
+                FROM {audit_counts} WHERE NOT is_known GROUP BY cluster
             ) WHERE differed >= :few_requests AND agreed < :min_agreement * (agreed + differed)""",
         is_critical=False,
     ),

@@ -1,0 +1,44 @@
+"""Where in a group's history findings are looked for anew, and since when what else belongs to them is read."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from math import inf
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.frames import EPOCH
+from transforms.gold.findings.scope import cuts
+
+pytestmark = pytest.mark.spark
+
+REACH_MS = 1_000
+_NEWS = "cluster STRING, group_id STRING, since DOUBLE"
+_FOUND = "cluster STRING, group_id STRING, started_at TIMESTAMP, ended_at TIMESTAMP, is_open BOOLEAN"
+
+
+def test_a_finding_that_is_open_moves_the_cut_and_makes_nothing_new(spark: SparkSession) -> None:
+    def at(ms: int) -> object:
+        return EPOCH + timedelta(milliseconds=ms)
+
+    news = spark.createDataFrame(
+        [("c", "calm", 50_000.0), ("c", "stormy", 50_000.0), ("c", "whole", None), ("c", "touched", 50_000.0)], _NEWS
+    )
+    found = spark.createDataFrame(
+        [
+            ("c", "stormy", at(20_000), at(30_000), True),
+            ("c", "quiet", at(10_000), at(11_000), True),
+            ("c", "touched", at(45_000), at(49_500), False),
+            ("c", "calm", at(1_000), at(2_000), False),
+        ],
+        _FOUND,
+    )
+    rows = {row.group_id: (row.since, row.cut and row.cut // 1000) for row in cuts(news, [found], REACH_MS).collect()}
+    assert rows == {
+        "calm": (50_000.0, 49_000),
+        "stormy": (50_000.0, 19_000),  # the storm may go on, but no older commit has changed
+        "quiet": (inf, 9_000),
+        "touched": (50_000.0, 45_000),
+        "whole": (None, None),
+    }
