@@ -1,4 +1,4 @@
-"""Consumer groups of Kafka 3.7, an early access, with clients that make its assignor fail: what it answered is foreseen.
+"""Consumer groups of Kafka 3.7, an early access, with clients that make its assignor fail: what it answers is foreseen.
 
 A joiner that such a broker failed to take in stays in its memory, and no record tells of it. From then on the group is
 full though its records do not say so, and fails to be assigned: most of what is answered then hangs on that joiner.
