@@ -23,6 +23,8 @@ MODERN_EARLIER = ("modern-4.1.1", "modern-3.9.1")
 streams groups and regular expressions, and a group with members that subscribe differently may fail to be assigned."""
 MODERN_CHAOTIC = ("modern-chaos-4.2.0",)
 """Chaotic clients of every protocol, some at one group id; groups that are converted, both ways."""
+EARLY_ACCESS = "modern-chaos-3.7.2"
+"""Chaotic clients of the consumer protocol at a release that had it as an early access."""
 MODERN_POLICIES = ("modern-policy-disabled-4.2.0", "modern-policy-upgrade-4.2.0", "modern-policy-downgrade-4.2.0")
 """Small: groups that are converted, or not, by the broker's policy."""
 MODERN_FAILOVER = ("modern-failover-4.1.1",)

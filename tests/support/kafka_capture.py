@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.support.kafka_broker import Brokers
 
 
-def write_capture(brokers: Brokers, folder: Path, node: int = 1) -> Path:
-    """Copy the offsets topic of one stopped node and the logs of all of them, and dump the former.
+def write_capture(brokers: Brokers, folder: Path, node: int = 1, *, is_dumped: bool = True) -> Path:
+    """Copy the offsets topic of one stopped node and the logs of all of them, and dump the former, if that is wanted.
 
     With several nodes each has a folder of its own in `broker_logs`, named by its id.
     """
@@ -25,6 +25,8 @@ def write_capture(brokers: Brokers, folder: Path, node: int = 1) -> Path:
         into.mkdir(parents=True)
         for log in brokers.server_log_dir(each).glob("*.log"):
             shutil.copyfile(log, into / log.name)
+    if not is_dumped:
+        return folder
     dump = brokers.dump_offsets(sorted(folder.glob("consumer_offsets/*/*.log")))
     with gzip.open(folder / "dump.txt.gz", "wt", encoding="utf-8") as file:
         file.write(dump.replace(f"{folder}/", ""))

@@ -17,6 +17,10 @@ from tests.support.zookeeper_broker import ZooKeeperBrokers
 
 FIRST_WITHOUT_ZOOKEEPER = (3, 3)
 FIRST_WITH_SHARES_AND_STREAMS = (4, 2)
+FIRST_WITH_EPOCHS_AT_ONCE = (4, 0)
+FIRST_THAT_DESCRIBES_EPOCHS = (3, 8)
+"""In 3.7 the answer is laid out otherwise, and its own dump of classic groups without an assignment fails."""
+
 SETTINGS = {
     "group.max.size": "3",
     "group.initial.rebalance.delay.ms": "3000",
@@ -38,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--old-leaders", action="store_true", help="let clients lead that know of no static members")
-    parser.add_argument("--epochs", action="store_true", help="let members of newer protocols loose, too (4.0)")
+    parser.add_argument("--epochs", action="store_true", help="let members of newer protocols loose, too (3.7)")
     parser.add_argument("folder", type=Path, help="the capture's own; its archive goes beside it")
     chosen = parser.parse_args()
     folder = capture(
@@ -66,9 +70,11 @@ def capture(
     with broker:
         truth = folder / "truth.jsonl"
         server, who = broker.bootstrap_servers[0], {"has_old_leaders": has_old_leaders, "has_epochs": has_epochs}
+        is_tooled = not has_epochs or release >= FIRST_THAT_DESCRIBES_EPOCHS
+        who["describes_epochs"] = is_tooled
         asyncio.run(run(server, seed, seconds, truth, **who))
         broker.stop(1)
-        write_capture(broker, folder)
+        write_capture(broker, folder, is_dumped=is_tooled)
         paths = {str(broker.log_dir(1).parents[1]): "/var/lib/kafka", str(CACHE): LIBRARIES}
     for log in folder.glob("broker_logs/*.log"):
         text = log.read_text(encoding="utf-8")
@@ -81,7 +87,8 @@ def capture(
 def _settings_of_epochs(release: tuple[int, ...]) -> dict[str, str]:
     """Return the settings of the newer protocols that a release serves."""
     settled = shares.SETTINGS | streams.SETTINGS if release >= FIRST_WITH_SHARES_AND_STREAMS else {}
-    return epochs.SETTINGS | settled
+    early = {} if release >= FIRST_WITH_EPOCHS_AT_ONCE else epochs.EARLY_SETTINGS
+    return epochs.SETTINGS | early | settled
 
 
 def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -27,6 +27,13 @@ SETTINGS = {
 }
 """Of the broker: sessions as short as those of the classic members beside them."""
 
+EARLY_SETTINGS = {
+    "group.coordinator.new.enable": "true",
+    "group.coordinator.rebalance.protocols": "classic,consumer",
+    "unstable.api.versions.enable": "true",
+}
+"""What lets brokers up to 3.9 serve the protocol."""
+
 AWAY = -2
 REBALANCES_MS = (2_000, 4_000, 8_000)
 TOPICS = (["orders"], ["orders"], ["orders", "payments"], ["payments"], [], ["no-such-topic"])

@@ -34,7 +34,14 @@ LAST_ANSWERS_S = 8.0
 
 
 async def run(
-    server: str, seed: int, seconds: float, truth: Path, *, has_old_leaders: bool = False, has_epochs: bool = False
+    server: str,
+    seed: int,
+    seconds: float,
+    truth: Path,
+    *,
+    has_old_leaders: bool = False,
+    has_epochs: bool = False,
+    describes_epochs: bool = True,
 ) -> None:
     """Let chaotic clients loose on a broker.
 
@@ -46,6 +53,7 @@ async def run(
         has_old_leaders: members that do not know of static members may lead groups that have some. Up to 3.2 a broker
             fails when it has to tell them of those.
         has_epochs: there are groups with members of the newer protocols, too, as far as the broker serves them.
+        describes_epochs: what the broker says of these groups is noted.
     """
     versions = await shared_versions(server)
     await others.warm_up(server, versions)
@@ -78,7 +86,8 @@ async def run(
     parts.append(others.describe(server, versions, notes, groups))
     if has_epochs:
         with_epochs = _with_epochs(client, seed, stops_at, parts)
-        parts.append(epochs.describe(server, versions, notes, with_epochs))
+        if describes_epochs:
+            parts.append(epochs.describe(server, versions, notes, with_epochs))
         parts += _with_shares_and_streams(client, seed, stops_at, versions)
     await _all(parts, seconds + LAST_ANSWERS_S)
     notes.close()
