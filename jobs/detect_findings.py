@@ -38,11 +38,12 @@ from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import Few, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
-from transforms.gold.illegal_generation_bursts import illegal_generation_bursts, with_settings
+from transforms.gold.illegal_generation_bursts import illegal_generation_bursts, is_of_settings
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import slow_revokers
 from transforms.gold.timelines.looking_back import IS_KNOWN, beside
+from transforms.gold.timelines.replacing import EVERYTHING
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 
@@ -110,15 +111,13 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
     far = {spec: every[spec] if scope is None else scope.of_groups(every[spec]) for spec in _NAMED_LATE}
     of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
     lines = every[COORDINATOR_EVENTS]
-    if scope is not None:
-        lines = with_settings(scope.late(COORDINATOR_EVENTS, lines), lines)
-    of_cluster[COORDINATOR_EVENTS] = lines
+    of_cluster[COORDINATOR_EVENTS] = lines if scope is None else scope.late(COORDINATOR_EVENTS, lines, is_of_settings())
     of_late = (seen_until, _hold, of_cluster, _few(job))
 
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
         if scope is None:
             return [(spec, rows)]
-        staying = scope.before_cut(job.lake.read(spec).where(scope.condition(_BEGIN) or "true"), _BEGIN)
+        staying = scope.before_cut(job.lake.read(spec), _BEGIN)
         return [(spec, beside(scope.found(rows, _BEGIN), staying.select(rows.columns)))]
 
     searches = [
@@ -143,7 +142,9 @@ _OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
 
 def _replace(job: Job, scope: Scope | None, found: Found) -> None:
     """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
-    where = {spec: "" if scope is None else scope.condition(_BEGIN if spec in _CUT else "") for spec, _ in found}
+    where = {
+        spec: scope.condition(_BEGIN if spec in _CUT else "") if scope is not None else EVERYTHING for spec, _ in found
+    }
     counts = job.lake.contents.row_counts([spec for spec, _ in found])
     with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
         looked_up = list(threads.map(lambda each: at_hand(each[1], _MOST_AT_HAND), found))

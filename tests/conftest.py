@@ -61,3 +61,9 @@ def lake_rows(spark: Any, lake: Callable[[str], Path]) -> Callable[[str], dict[s
         return read[name]
 
     return rows
+
+
+@pytest.fixture
+def long_histories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the gate look back no further than it does in large lakes: what it misses there would close it."""
+    monkeypatch.setattr("jobs.timelines.writing._SHORT_HISTORY", 0)

@@ -208,7 +208,7 @@ def _run(
             if writes:
                 lake.contents.keep()
                 lake.register(TABLES)
-                note_read(settings, sizes or {}, lake.notes)
+                note_read(sizes or {}, lake.notes)
     finally:
         if is_ours:
             spark.stop()

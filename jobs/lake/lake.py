@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
-from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.jvm.storage import Storage
 from jobs.lake.contents import Content, Contents
 from jobs.lake.lease import Lease
-from jobs.lake.notes import Notes, notes_folder
+from jobs.lake.notes import Notes, folder_of, notes_folder
 from jobs.lake.progress import Progress
 from jobs.lake.registration import register
 from jobs.lake.retired import Retired
@@ -313,4 +312,4 @@ class Lake:
 
     @property
     def _folder(self) -> str:
-        return quote(self.cluster, safe="")
+        return folder_of(self.cluster)

@@ -15,9 +15,14 @@ from jobs.jvm.files import Files
 from jobs.lake.storage_errors import storage_errors
 
 
+def folder_of(cluster: str) -> str:
+    """Return the name of folders that are a cluster's own."""
+    return quote(cluster, safe="")
+
+
 def notes_folder(cluster: str) -> str:
     """Return where the notes of a cluster lie, below the lake's root."""
-    return f"_notes/{quote(cluster, safe='')}"
+    return f"_notes/{folder_of(cluster)}"
 
 
 class Notes:

@@ -48,11 +48,11 @@ def unread(settings: Settings, sizes: Sizes) -> int:
     )
 
 
-def note_read(settings: Settings, sizes: Sizes, notes: Notes) -> None:
-    """Note that what was there is read."""
+def note_read(sizes: Sizes, notes: Notes) -> None:
+    """Note in the lake's notes that what was there is read."""
     of_sources = {name: of_section for name, of_section in sizes.items() if name}
     if of_sources:
-        notes.put(_NOTE, {**_noted(settings), **of_sources})
+        notes.put(_NOTE, {**(notes.get(_NOTE) or {}), **of_sources})
 
 
 def _noted(settings: Settings) -> Sizes:

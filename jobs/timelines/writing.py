@@ -16,14 +16,7 @@ from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, audited
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
-from schemas.tables.gold import (
-    ASSIGNMENTS,
-    GENERATION_MEMBERS,
-    GENERATIONS,
-    MEMBER_SESSIONS,
-    REPLAY_AUDIT,
-    REPLAY_SNAPSHOTS,
-)
+from schemas.tables.gold import GENERATIONS, MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
@@ -35,8 +28,6 @@ MOST_LISTED = 1000
 
 _SHORT_HISTORY = 20_000
 """Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
-
-_OF_GENERATIONS = (GENERATIONS, GENERATION_MEMBERS, ASSIGNMENTS)
 
 
 def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> None:
@@ -101,7 +92,7 @@ def _as_published(
 
 
 def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
-    given = [told.part(spec.name) for spec in _OF_GENERATIONS if spec.name in told.counts]
+    given = [told.part(spec.name) for spec in looking_back.OF_GENERATIONS if spec.name in told.counts]
     return at_hand(looking_back.known_from(_staying(job, GENERATIONS, run), given), MOST_LISTED)[0]
 
 

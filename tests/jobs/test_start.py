@@ -72,9 +72,9 @@ def test_what_a_run_has_read_is_not_to_be_read_again(sources: Path) -> None:
     whole = sizes_of(settings, ("offsets", "logs"))
     only_logs = sizes_of(settings, ("logs",))
     assert whole and only_logs
-    note_read(settings, only_logs, notes)
+    note_read(only_logs, notes)
     assert unread(settings, whole) == 5 + 7
-    note_read(settings, whole, notes)
+    note_read(whole, notes)
     assert unread(settings, whole) == 0
     assert unread(Settings.model_validate({**given, "cluster": "another"}), whole) == unread_at_first(whole)
     (log := sources / "logs" / "b1" / "server.log").write_bytes(b"x" * (11 + 30))

@@ -15,17 +15,11 @@ from tests.support.pure_pipeline import Row, Tables, read_silver
 from tests.support.silver_batches import BatchedLake, Piece, in_one_batch, pieces, written_at
 from transforms.gold.timelines.columns import TABLES
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("long_histories")]
 
 LATENESS_MS = 5_000
 
 Batches = list[list[Piece]]
-
-
-@pytest.fixture(autouse=True)
-def long_histories(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the gate look back no further than it does in large lakes: what it misses there would close it."""
-    monkeypatch.setattr("jobs.timelines.writing._SHORT_HISTORY", 0)
 
 
 def in_turn(rows: list[Piece], dice: random.Random) -> Batches:

@@ -13,13 +13,11 @@ from pyspark.sql import SparkSession
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import FINDINGS, SLOW_REVOKERS
 from schemas.types import TIMESTAMP
-from tests.spark.test_batches import long_histories, told
+from tests.spark.test_batches import told
 from tests.support.pure_pipeline import Row, read_silver, replay
 from tests.support.silver_batches import BatchedLake, Piece, pieces, written_at
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
-
-__all__ = ["long_histories"]  # a fixture
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long, pytest.mark.usefixtures("long_histories")]
 
 DAY_MS = 86_400_000.0
 THRESHOLDS = {

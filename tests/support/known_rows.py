@@ -10,10 +10,9 @@ from pyspark.sql import DataFrame
 from schemas.catalog import BY_NAME
 from tests.support.damage import Row, Tables
 from transforms.gold.timelines.columns import TABLES
-from transforms.gold.timelines.looking_back import beside, known_from, looked_at
+from transforms.gold.timelines.looking_back import OF_GENERATIONS, beside, known_from, looked_at
 
 _REPLAYED = tuple(spec.name for spec in TABLES if "life" in spec.columns)
-_OF_GENERATIONS = ("generations", "generation_members", "assignments")
 
 Key = tuple[int, int]
 
@@ -52,7 +51,7 @@ def _is_known(name: str, first: Mapping[str, Key]) -> Callable[[Row], bool]:
 
 def as_looked_at(known: Mapping[str, DataFrame], new: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
     """Return what the gate looks at of each table."""
-    first = known_from(known["generations"], [new[name] for name in _OF_GENERATIONS]).persist()
+    first = known_from(known["generations"], [new[spec.name] for spec in OF_GENERATIONS]).persist()
     seen: dict[str, Any] = {**new}
     for name in known.keys() & {*_REPLAYED}:
         seen[name] = beside(new[name], looked_at(BY_NAME[name], known[name], first))

@@ -222,15 +222,9 @@ def _heard(requests: DataFrame, refused: DataFrame, spans: DataFrame, stays: Dat
     return granted.join(holders, [*FINDING, "member_id"], "left_semi").select(*FINDING, *Heard.__struct_fields__)
 
 
-def with_settings(late: DataFrame, lines: DataFrame) -> DataFrame:
-    """Return brokers' lines of late, and with them those about settings, which may be from long ago.
-
-    Args:
-        late: the former.
-        lines: all there are.
-    """
-    told = lines.where(F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS))
-    return late.where(~F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS)).unionByName(told)
+def is_of_settings() -> Column:
+    """Tell whether a broker's line is about settings: it counts for all that comes after it, however late."""
+    return F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS)
 
 
 def _printed(lines: DataFrame, refused: DataFrame) -> DataFrame:
@@ -238,7 +232,7 @@ def _printed(lines: DataFrame, refused: DataFrame) -> DataFrame:
     first = refused.where(F.col("error") == NOT_LET_IN).groupBy(*FINDING).agg(F.min("at_us").alias("first_us"))
     is_own, attributes = F.col("event") == _GROUP_SETTINGS, F.col("attributes")
     name = F.when(is_own, SESSION_SETTINGS["consumer"]).otherwise(f"group.{SESSION_SETTINGS['consumer']}")
-    told = lines.where(F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS)).select(
+    told = lines.where(is_of_settings()).select(
         "cluster",
         "logged_at",
         is_own.alias("is_own"),

@@ -84,12 +84,19 @@ class Scope:
         near = rows.join(F.broadcast(self.groups), [*GROUP])
         return near.where(F.col("cut").isNull() | _is_since(written, since_us)).drop("cut", "since")
 
-    def late(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
-        """Return the rows of a table, of whatever group, that are late enough; older files are not even opened."""
+    def late(self, spec: TableSpec, rows: DataFrame, or_else: Column | None = None) -> DataFrame:
+        """Return the rows of a table, of whatever group, that are late enough; older files are not even opened.
+
+        Args:
+            spec: the table.
+            rows: its rows.
+            or_else: tells of rows that they are needed however old they are.
+        """
         written = _written(spec)
         if written is None or self.cut_us is None:
             return rows
-        return rows.where(_is_since(written, F.lit(self.cut_us - 2 * self.reach_ms * 1000)))
+        is_late = _is_since(written, F.lit(self.cut_us - 2 * self.reach_ms * 1000))
+        return rows.where(is_late if or_else is None else is_late | or_else)
 
     def of_groups(self, rows: DataFrame) -> DataFrame:
         """Return all rows of the groups."""
@@ -101,8 +108,9 @@ class Scope:
         return cut.where(F.coalesce(F.unix_micros(begin) >= F.col("cut"), F.lit(True))).drop("cut", "since")
 
     def before_cut(self, rows: DataFrame, begin: str) -> DataFrame:
-        """Return those of old findings of the groups that stay as they are."""
-        cut = self.listed_rows(rows).join(F.broadcast(self.groups), [*GROUP])
+        """Return those of old findings of the groups that stay, among the rows that are replaced (`condition`)."""
+        replaced = self.condition(begin)
+        cut = (rows.where(replaced) if replaced else rows).join(F.broadcast(self.groups), [*GROUP])
         return cut.where(F.unix_micros(begin) < F.col("cut")).drop("cut", "since")
 
     def of_others(self, rows: DataFrame) -> DataFrame:

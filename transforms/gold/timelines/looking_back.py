@@ -14,11 +14,21 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
-from schemas.tables.gold import AUDIT_COUNTS, COORDINATORS, MEMBER_SESSIONS
+from schemas.tables.gold import (
+    ASSIGNMENTS,
+    AUDIT_COUNTS,
+    COORDINATORS,
+    GENERATION_MEMBERS,
+    GENERATIONS,
+    MEMBER_SESSIONS,
+)
 from transforms.gold.timelines.evidence import GROUP
 
 IS_KNOWN = "is_known"
 """Column of what passed in an earlier batch; see `transforms.quality.laws.law`."""
+
+OF_GENERATIONS = (GENERATIONS, GENERATION_MEMBERS, ASSIGNMENTS)
+"""Tables each of whose rows is of one generation."""
 
 _IS_DOUBT = "differ_count > 0 OR unpredicted_count > 0"
 """Counts that a group is held to less for, however long ago that was."""
@@ -31,7 +41,7 @@ def known_from(staying: DataFrame, told: Iterable[DataFrame]) -> DataFrame:
 
     Args:
         staying: settled generations of the groups of a run.
-        told: what the run gave, of tables whose rows are of a generation.
+        told: what the run gave of the tables `OF_GENERATIONS`.
 
     Returns:
         Columns cluster, group_id, from_life, from_generation, from_settled_at; a group that is not named is looked at
