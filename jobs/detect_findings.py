@@ -153,7 +153,8 @@ def _replace(job: Job, scope: Scope | None, found: Found) -> None:
         if few == [] and not counts[spec.full_name]:
             continue
         if scope is not None and scope.listed is None:
-            told = beside(told, scope.of_others(job.lake.read(spec)).select(*spec.columns))
+            others = scope.of_others(job.lake.read(spec), _BEGIN if spec in _CUT else "")
+            told = beside(told, others.select(*spec.columns))
         frames.append((spec, told))
     timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
     if scope is not None:

@@ -12,6 +12,7 @@ from math import inf
 
 import msgspec
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, at_hand, fetched, keeping
@@ -48,8 +49,8 @@ def run(job: Job) -> None:
     loaded, as_found = newest_load(job), marks(job)
     if last is not None and last.loaded == loaded:
         laid = lay_clients(job, None)
-        if laid != {}:
-            noted(job, last, as_found, laid)
+        if laid != []:
+            noted(job, last, as_found, _changed(None, laid))
         return
     job.lake.create([*TABLES, CLIENT_TIMELINE])
     job.report.activity("looking for groups with new evidence")
@@ -61,10 +62,12 @@ def run(job: Job) -> None:
     noted(job, reached, as_found, _changed(run, laid) if last else None)
 
 
-def _changed(run: Run | None, laid: Groups) -> Groups:
+def _changed(run: Run | None, laid: Sequence[str] | None) -> Groups | None:
     """Return the groups whose rows were written: replayed ones from where they went on, the others as a whole."""
-    replayed = {} if run is None else run.groups
-    return None if replayed is None or laid is None else {**laid, **replayed}
+    if laid is None or (run is not None and run.groups is None):
+        return None
+    named = dict.fromkeys(laid)
+    return Groups(named=named) if run is None else Groups(named={**named, **(run.groups or {})}, others=run.others)
 
 
 def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
@@ -133,14 +136,31 @@ def _run_of(plan: Plan, horizon: float | None) -> Run:
     starting, groups = at_hand(plan.starting(), MOST_LISTED)
     homes, _ = at_hand(plan.homes(starting), MOST_LISTED * 2)
     if groups is None:
-        late = starting.where("is_late").select("group_id").limit(MOST_LISTED + 1).collect()
-        return Run(starting, homes, None, [row.group_id for row in late] if len(late) <= MOST_LISTED else None)
+        return _of_many(starting, homes, horizon)
     return Run(
         starting,
         homes,
         groups={row["group_id"]: changed_from(row, horizon) for row in groups},
         late=[row["group_id"] for row in groups if row["is_late"]],
         has_new=any(row["since"] is None for row in groups),
+    )
+
+
+def _of_many(starting: DataFrame, homes: DataFrame, horizon: float | None) -> Run:
+    """Return a run of many groups: those are named that do not just go on, if these are few."""
+    going_on = F.col("taken_until").isNotNull() & ~F.col("is_late")
+    odd = starting.where(~going_on).limit(MOST_LISTED + 1).collect()
+    if horizon is None or len(odd) > MOST_LISTED:
+        late = starting.where("is_late").select("group_id").limit(MOST_LISTED + 1).collect()
+        return Run(starting, homes, late=[row.group_id for row in late] if len(late) <= MOST_LISTED else None)
+    earliest = starting.where(going_on).agg(F.min("taken_until").alias("taken_until"), F.min("oldest").alias("oldest"))
+    return Run(
+        starting,
+        homes,
+        groups={row.group_id: changed_from(row.asDict(), horizon) for row in odd},
+        others=changed_from(earliest.collect()[0].asDict(), horizon),
+        late=[row.group_id for row in odd if row.is_late],
+        has_new=any(row.since is None for row in odd),
     )
 
 

@@ -67,3 +67,16 @@ def lake_rows(spark: Any, lake: Callable[[str], Path]) -> Callable[[str], dict[s
 def long_histories(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the gate look back no further than it does in large lakes: what it misses there would close it."""
     monkeypatch.setattr("jobs.timelines.writing._SHORT_HISTORY", 0)
+
+
+@pytest.fixture
+def many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let groups be too many to list where there are more than two."""
+    for module in (
+        "rebuild_timelines",
+        "timelines.writing",
+        "timelines.clients",
+        "findings.looking",
+        "findings.health",
+    ):
+        monkeypatch.setattr(f"jobs.{module}.MOST_LISTED", 2)

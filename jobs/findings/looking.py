@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
 from jobs.frame.keeping import at_hand
-from jobs.timelines.changes import changed_since
+from jobs.timelines.changes import Groups, changed_since
 from jobs.timelines.standing import Standing
 from jobs.timelines.writing import MOST_LISTED
 from schemas.table import TableSpec
@@ -21,8 +21,10 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
     RECONCILIATIONS,
+    REPLAY_SNAPSHOTS,
     SLOW_REVOKERS,
     STANDING_COMMITS,
+    TRANSITIONS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.given_rows import given
@@ -30,7 +32,7 @@ from transforms.gold.broker_refusals import fencings
 from transforms.gold.client_refusals import at_home
 from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
-from transforms.gold.findings.scope import REACH_MS, Scope, cuts
+from transforms.gold.findings.scope import REACH_MS, Scope, cuts, few_groups, is_since
 from transforms.gold.slow_revokers import overdue
 from transforms.gold.timelines.gathering import Reach
 
@@ -79,15 +81,16 @@ def scope_of(
     """
     if before is None or standing is None or before.how != now.how or before.line is None:
         return None
-    changed = {} if before.marks == now.marks else changed_since(standing.changes, before.marks)
+    changed = Groups() if before.marks == now.marks else changed_since(standing.changes, before.marks)
     if changed is None:
         return None
     reach_ms = reach_of(now.how)
-    news = [_named(job, changed), *_loaded(job, before, now), *_overdue(job, seen_until)]
+    news = [*_replayed(job, changed), *_loaded(job, before, now), *_overdue(job, seen_until)]
     findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
     groups, few = at_hand(cuts(reduce(DataFrame.unionByName, news), findings, reach_ms), MOST_LISTED)
-    earliest = _earliest(groups, few)
-    return Scope(groups, reach_ms, few, earliest)
+    if few is not None:
+        return few_groups(groups, few, reach_ms, before.line)
+    return _many_groups(groups, reach_ms, before.line)
 
 
 def reach_of(how: Mapping[str, Any]) -> int:
@@ -97,18 +100,28 @@ def reach_of(how: Mapping[str, Any]) -> int:
     return int(max(REACH_MS, bursts["gap_ms"], *windows))
 
 
-def _earliest(groups: DataFrame, few: Sequence[Mapping[str, Any]] | None) -> int | None:
-    """Return the earliest cut (epoch µs); None = some group has none."""
-    if few is not None:
-        moments = [row["cut"] for row in few]
-        return None if None in moments else min(moments, default=None)
-    found = groups.agg(F.min("cut").alias("cut"), F.max(F.col("cut").isNull()).alias("is_whole")).collect()[0]
-    return None if found["is_whole"] else found["cut"]
+def _many_groups(groups: DataFrame, reach_ms: int, line: float) -> Scope:
+    """Return the scope of groups that are too many to list; those with something old are mostly few even so."""
+    is_whole = F.col("cut").isNull()
+    earliest = groups.agg(F.min("cut").alias("cut")).collect()[0].cut
+    old = groups.where(is_whole | ~is_since(line)).select("group_id", is_whole.alias("is_whole"))
+    listed = old.limit(MOST_LISTED + 1).collect()
+    if len(listed) > MOST_LISTED:
+        return Scope(groups, reach_ms, cut_us=earliest, whole=None, old=None)
+    whole = [row.group_id for row in listed if row.is_whole]
+    return Scope(groups, reach_ms, cut_us=earliest, whole=whole, old=[row.group_id for row in listed])
 
 
-def _named(job: Job, changed: Mapping[str, float | None]) -> DataFrame:
-    rows = [{"cluster": job.lake.cluster, "group_id": group, "since": at} for group, at in changed.items()]
-    return given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
+def _replayed(job: Job, changed: Groups) -> Iterator[DataFrame]:
+    """Yield the groups whose rows were written, and since when they are others."""
+    rows = [{"cluster": job.lake.cluster, "group_id": group, "since": at} for group, at in changed.named.items()]
+    yield given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
+    if changed.others is not None:
+        # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
+        is_young = ~F.col("is_settled") | (F.col("settled_at") >= F.timestamp_millis(F.lit(int(changed.others))))
+        young = job.lake.read(TRANSITIONS).where(is_young).select(*GROUP)
+        of_run = job.lake.read(REPLAY_SNAPSHOTS).select(*GROUP).unionByName(young).distinct()
+        yield of_run.select(*GROUP, F.lit(changed.others).alias("since"))
 
 
 def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:

@@ -16,7 +16,7 @@ from transforms.gold.commit_gaps import AT_REBALANCE_US, commit_gaps, one_each
 from transforms.gold.commit_gaps import KEY as GAP
 from transforms.gold.findings.commits import is_held_after, line, standing, together
 from transforms.gold.findings.kernel import GROUP, Few, Hold
-from transforms.gold.findings.scope import Scope
+from transforms.gold.findings.scope import Scope, is_since
 from transforms.gold.offset_rewinds import offset_rewinds
 
 Found = list[tuple[TableSpec, DataFrame]]
@@ -72,11 +72,9 @@ class Offsets:
         if self.scope is None or self.before is None or self.before.line is None:
             return rows, None
         at = self.before.line
-        groups = self.scope.groups.select(*GROUP, (~self.scope.is_since(at)).alias("is_whole"))
+        groups = self.scope.groups.select(*GROUP, (~is_since(at)).alias("is_whole"))
         is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | self.before.is_new(OFFSET_COMMITS)
-        whole = self.scope.changed_before(at)
-        if whole is not None:  # so that files without any of these are not even opened
-            rows = rows.where(is_young | F.col("group_id").isin(*whole))
+        rows = self._with_old(rows, is_young)
         of_run = self.scope.listed_rows(rows).join(F.broadcast(groups), [*GROUP])
         since = of_run.where(F.col("is_whole") | is_young)
         kept = self.job.lake.read(STANDING_COMMITS).join(F.broadcast(groups.where("NOT is_whole")), [*GROUP])
@@ -122,11 +120,13 @@ class Offsets:
         if self.scope is None or at is None or behind is None:
             return rows
         is_young = _is_after("answered_at", at - AT_REBALANCE_US / 1000)
-        whole = self.scope.changed_before(at)
-        if whole is not None:
-            rows = rows.where(is_young | F.col("group_id").isin(*whole))
-        of_run = self.scope.listed_rows(rows).join(F.broadcast(behind), [*GROUP])
+        of_run = self.scope.listed_rows(self._with_old(rows, is_young)).join(F.broadcast(behind), [*GROUP])
         return of_run.where(F.col("line").isNull() | is_young).drop("line")
+
+    def _with_old(self, rows: DataFrame, is_young: Column) -> DataFrame:
+        """Return rows that are young, and all of the groups in which something old changed: no other file is opened."""
+        old = None if self.scope is None else self.scope.old
+        return rows if old is None else rows.where(is_young | F.col("group_id").isin(*old))
 
 
 def _is_after(column: str, at: float) -> Column:

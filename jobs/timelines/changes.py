@@ -16,12 +16,21 @@ from schemas.tables.gold import AUDIT_COUNTS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
 MOST_RUNS = 10
 """Runs that are remembered; whoever lags further behind reads everything."""
 
-Groups = dict[str, float | None] | None
-"""By group, the moment (epoch ms) before which its settled rows stayed as they were; None = none of them did.
-None in place of the groups: all of them may have changed."""
-
-
 _NOT_READ = {spec.full_name for spec in (REPLAY_AUDIT, AUDIT_COUNTS, REPLAY_SNAPSHOTS)}
+
+
+class Groups(msgspec.Struct, frozen=True, kw_only=True):
+    """Groups whose rows were written; None in place of them: all groups, from their beginnings.
+
+    Attributes:
+        named: by group, the moment (epoch ms) before which its settled rows stayed as they were; None = none of them
+            did.
+        others: such a moment for all that are not named, where there are too many to name; None = they are as they
+            were.
+    """
+
+    named: dict[str, float | None] = {}
+    others: float | None = None
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,11 +38,25 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         before: marks of the tables as the run found them.
-        groups: the groups whose rows it wrote.
+        groups: the named groups whose rows it wrote, as `Groups` has them; None = all may have changed.
+        others: see `Groups`.
     """
 
     before: dict[str, str]
-    groups: Groups
+    groups: dict[str, float | None] | None
+    others: float | None = None
+
+
+def change_of(before: dict[str, str], groups: Groups | None) -> Change:
+    """Return what a run changed, as it is noted.
+
+    Args:
+        before: marks of the tables as the run found them.
+        groups: the groups whose rows it wrote.
+    """
+    if groups is None:
+        return Change(before=before, groups=None)
+    return Change(before=before, groups=groups.named, others=groups.others)
 
 
 def with_change(changes: Sequence[Change], change: Change) -> tuple[Change, ...]:
@@ -46,16 +69,20 @@ def without_audit(marks: Mapping[str, str]) -> dict[str, str]:
     return {table: mark for table, mark in marks.items() if table not in _NOT_READ}
 
 
-def changed_since(changes: Sequence[Change], marks: Mapping[str, str]) -> Groups:
+def changed_since(changes: Sequence[Change], marks: Mapping[str, str]) -> Groups | None:
     """Return what has changed since tables had some marks; that they have them still is for the caller to see."""
-    found: dict[str, float | None] = {}
     first = next((place for place, change in enumerate(changes) if change.before.items() >= marks.items()), None)
     if first is None:
         return None
+    named: dict[str, float | None] = {}
+    others = inf
     for change in changes[first:]:
         if change.groups is None:
             return None
+        others = others if change.others is None else min(others, change.others)
         for group, at in change.groups.items():
-            known = found.get(group, inf)
-            found[group] = None if at is None or known is None else min(at, known)
-    return found
+            known = named.get(group, inf)
+            named[group] = None if at is None or known is None else min(at, known)
+    if others == inf:
+        return Groups(named=named)
+    return Groups(named={group: at and min(at, others) for group, at in named.items()}, others=others)

@@ -8,7 +8,6 @@ from jobs.frame.job import Job
 from jobs.frame.keeping import at_hand
 from jobs.lake.increments import increment
 from jobs.quality.gate import Batch, audited
-from jobs.timelines.changes import Groups
 from jobs.timelines.writing import MOST_LISTED
 from schemas.tables.gold import CLIENT_TIMELINE
 from schemas.tables.silver import CLIENT_EVENTS
@@ -20,7 +19,7 @@ from transforms.gold.timelines.replacing import EVERYTHING, of_groups
 STEP = "lay_clients"
 
 
-def lay_clients(job: Job, replayed: DataFrame | None) -> Groups:
+def lay_clients(job: Job, replayed: DataFrame | None) -> list[str] | None:
     """Bring the clients' timeline, and what clients have a word in, up to date.
 
     Args:
@@ -28,11 +27,11 @@ def lay_clients(job: Job, replayed: DataFrame | None) -> Groups:
         replayed: cluster and group_id of the groups that were replayed; None = of none.
 
     Returns:
-        The groups whose rows were written.
+        Ids of the groups whose rows were written; None = too many to list.
     """
     found = increment(job.lake, STEP, [CLIENT_EVENTS], [CLIENT_TIMELINE])
     if found.now[CLIENT_EVENTS.full_name] is None or (found.is_empty and replayed is None):
-        return {}
+        return []
     events = job.lake.read(CLIENT_EVENTS).where("group_id IS NOT NULL")
     groups, few = at_hand(_groups(found.new(job.lake, CLIENT_EVENTS), events, replayed), MOST_LISTED)
     if few != []:
@@ -51,7 +50,7 @@ def lay_clients(job: Job, replayed: DataFrame | None) -> Groups:
         for spec, columns in TOLD.items():
             job.lake.update(spec, part_of(given, spec.name), columns)
     job.lake.progress.note(STEP, [CLIENT_TIMELINE], found.now)
-    return None if few is None else dict.fromkeys(row["group_id"] for row in few)
+    return None if few is None else [row["group_id"] for row in few]
 
 
 def _groups(new: DataFrame, events: DataFrame, replayed: DataFrame | None) -> DataFrame:

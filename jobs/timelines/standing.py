@@ -8,7 +8,7 @@ import msgspec
 
 from jobs.frame.job import Job
 from jobs.lake.progress import Note
-from jobs.timelines.changes import Change, Groups, with_change
+from jobs.timelines.changes import Change, Groups, change_of, with_change
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.gold import REPLAY_SNAPSHOTS, REPLAYED
 from schemas.tables.silver import TOPIC_NAMES
@@ -65,16 +65,16 @@ def standing(job: Job) -> Standing | None:
     return None if note is None else msgspec.convert(note, Standing)
 
 
-def noted(job: Job, reached: Standing, before: dict[str, str], changed: Groups) -> None:
+def noted(job: Job, reached: Standing, before: dict[str, str], changed: Groups | None) -> None:
     """Note where a run came to, after its last write.
 
     Args:
         job: the job.
         reached: how far it came.
         before: marks of the tables as it found them.
-        changed: the groups whose rows it wrote.
+        changed: the groups whose rows it wrote; None = all.
     """
-    changes = with_change(reached.changes, Change(before=before, groups=changed))
+    changes = with_change(reached.changes, change_of(before, changed))
     note: Note = msgspec.to_builtins(msgspec.structs.replace(reached, marks=marks(job), changes=changes))
     job.lake.progress.note(STEP, TABLES, note)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import reduce
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.session.brief_queries import queries
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
@@ -33,15 +33,17 @@ THRESHOLDS = Thresholds(StormLimits(100, 3))
 
 @pytest.fixture(scope="module")
 def golden_findings(spark: SparkSession) -> dict[str, list[Row]]:
-    """Findings of all golden cases by "table/case", in one Spark job for each table."""
+    """Findings of all golden cases by "table/case"; those with the same settings are sought together."""
     found: dict[str, list[Row]] = defaultdict(list)
     for table in ("rebalance_storms", "illegal_generation_bursts"):
         batches: dict[tuple[tuple[str, int], ...], list[Case]] = defaultdict(list)
         for case in cases(table):
             batches[tuple(case.given.settings.items())].append(case)
-        frames = [_find(spark, table, batch) for batch in batches.values()]
-        for row in to_rows(reduce(DataFrame.unionByName, frames)):
-            found[f"{table}/{row['cluster']}"].append({**row, "cluster": "demo"})
+        for batch in batches.values():
+            with queries(spark, are_brief=True):
+                rows = to_rows(_find(spark, table, batch))
+            for row in rows:
+                found[f"{table}/{row['cluster']}"].append({**row, "cluster": "demo"})
     return found
 
 

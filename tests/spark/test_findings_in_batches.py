@@ -33,9 +33,17 @@ WITHOUT = {"kafka-4.2.0": (SLOW_REVOKERS,), "modern-4.2.0": ()}
 
 
 @pytest.mark.parametrize("name", WITHOUT)
+@pytest.mark.parametrize("are_listed", [True, False])
 def test_findings_of_batches_are_those_of_everything(
-    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path, name: str
+    spark: SparkSession,
+    capture_dir: Callable[[str], Path],
+    tmp_path: Path,
+    name: str,
+    are_listed: bool,
+    request: pytest.FixtureRequest,
 ) -> None:
+    if not are_listed:
+        request.getfixturevalue("many_groups")
     day = pieces(read_silver(capture_dir(name)))
     # The ids of modern members stand for themselves: no other day can be made of theirs.
     day, second = (day, on_day(day, 1)) if name == "kafka-4.2.0" else (day[: len(day) // 2], day[len(day) // 2 :])

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.support.frames import EPOCH
-from transforms.gold.findings.scope import cuts
+from transforms.gold.findings.scope import Scope, cuts, few_groups
 
 pytestmark = pytest.mark.spark
 
@@ -42,3 +42,16 @@ def test_a_finding_that_is_open_moves_the_cut_and_makes_nothing_new(spark: Spark
         "touched": (50_000.0, 45_000),
         "whole": (None, None),
     }
+
+
+def test_only_what_begins_behind_the_cuts_is_replaced(spark: SparkSession) -> None:
+    rows = [{"group_id": "new", "since": None, "cut": None}, {"group_id": "old", "since": 9.0, "cut": 5_000}]
+    groups = spark.createDataFrame(rows, "group_id STRING, since DOUBLE, cut BIGINT")
+    late = "(started_at >= timestamp_micros(5000) OR group_id IN ('new'))"
+    few = few_groups(groups, rows, REACH_MS, line=9.5)
+    assert few.condition("started_at") == f"group_id IN ('new', 'old') AND {late}"
+    assert few.condition() == "group_id IN ('new', 'old')"
+    assert few.old == ["new", "old"]
+    many = Scope(groups, REACH_MS, cut_us=5_000, whole=["new"])
+    assert (many.condition("started_at"), many.condition()) == (late, "")
+    assert Scope(groups, REACH_MS, cut_us=5_000, whole=None).condition("started_at") == ""

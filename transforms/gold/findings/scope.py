@@ -35,56 +35,51 @@ class Scope:
         groups: cluster, group_id, since DOUBLE (epoch ms; when its rows changed first; infinite = none did, but a
             finding of it is open), cut BIGINT (epoch µs); null = from the group's beginning.
         reach_ms: `REACH_MS`, or the longest window of the thresholds, if that is longer.
-        few: the same as rows; None = they are too many.
-        cut_us: the earliest cut; None = some group begins at its beginning.
+        listed: their ids; None = they are too many.
+        cut_us: the earliest cut; None = no group has one.
+        whole: ids of those without a cut; None = they are too many.
+        old: ids of those in which something changed that is older than the line of the commits (`looking.line_of`),
+            or that have no cut; None = they are too many.
     """
 
     groups: DataFrame
     reach_ms: int
-    few: Sequence[Mapping[str, Any]] | None = None
+    listed: Sequence[str] | None = None
     cut_us: int | None = None
-
-    @property
-    def listed(self) -> Sequence[str] | None:
-        """Ids of the groups; None = they are too many."""
-        return None if self.few is None else [row["group_id"] for row in self.few]
-
-    def is_since(self, at: float) -> Column:
-        """Tell of a row of `groups` whether all that changed is not older than a moment (epoch ms)."""
-        return F.coalesce(F.col("since") >= F.lit(at), F.lit(False))
-
-    def changed_before(self, at: float) -> Sequence[str] | None:
-        """Return the ids of the groups in which something older changed; None = they are too many."""
-        if self.few is None:
-            return None
-        return [row["group_id"] for row in self.few if row["since"] is None or row["since"] < at]
+    whole: Sequence[str] | None = None
+    old: Sequence[str] | None = None
 
     def listed_rows(self, rows: DataFrame) -> DataFrame:
         """Return the rows of the groups if these are listed, so that files without any are not opened; else all."""
         return rows if self.listed is None else rows.where(F.col("group_id").isin(*self.listed))
 
     def condition(self, begin: str = "") -> str:
-        """Return the SQL condition of the groups' rows in a table of findings, empty if the groups are not listed.
+        """Return the SQL condition of rows in a table of findings among which are all that a run replaces.
 
         Args:
-            begin: column that has their begin, where those before the earliest cut are left alone; else empty.
+            begin: column that has their begin, where those before the cuts are left alone; else empty.
         """
-        if self.listed is None:
-            return EVERYTHING
-        named = of_groups(self.listed)
-        return named if not begin or self.cut_us is None else f"{named} AND {begin} >= timestamp_micros({self.cut_us})"
+        named = EVERYTHING if self.listed is None else of_groups(self.listed)
+        if not begin or self.cut_us is None or self.whole is None:
+            return named
+        late = f"{begin} >= timestamp_micros({self.cut_us})"
+        if self.whole:
+            late = f"({late} OR {of_groups(self.whole)})"
+        return f"{named} AND {late}" if named else late
 
     def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
         """Return the rows of a table that findings of the run may need."""
-        rows = self.late(spec, self.listed_rows(rows))
+        rows = self.listed_rows(rows)
         written = _written(spec)
         if written is None:
             return rows
+        if self.whole is not None:
+            rows = self._late(written, rows, F.col("group_id").isin(*self.whole) if self.whole else None)
         since_us = F.col("cut") - 2 * self.reach_ms * 1000
         near = rows.join(F.broadcast(self.groups), [*GROUP])
         return near.where(F.col("cut").isNull() | _is_since(written, since_us)).drop("cut", "since")
 
-    def late(self, spec: TableSpec, rows: DataFrame, or_else: Column | None = None) -> DataFrame:
+    def late(self, spec: TableSpec, rows: DataFrame, or_else: Column) -> DataFrame:
         """Return the rows of a table, of whatever group, that are late enough; older files are not even opened.
 
         Args:
@@ -93,7 +88,10 @@ class Scope:
             or_else: tells of rows that they are needed however old they are.
         """
         written = _written(spec)
-        if written is None or self.cut_us is None:
+        return rows if written is None or self.whole != [] else self._late(written, rows, or_else)
+
+    def _late(self, written: str, rows: DataFrame, or_else: Column | None) -> DataFrame:
+        if self.cut_us is None:
             return rows
         is_late = _is_since(written, F.lit(self.cut_us - 2 * self.reach_ms * 1000))
         return rows.where(is_late if or_else is None else is_late | or_else)
@@ -113,9 +111,34 @@ class Scope:
         cut = (rows.where(replaced) if replaced else rows).join(F.broadcast(self.groups), [*GROUP])
         return cut.where(F.unix_micros(begin) < F.col("cut")).drop("cut", "since")
 
-    def of_others(self, rows: DataFrame) -> DataFrame:
-        """Return the rows of all other groups."""
-        return rows.join(self.groups.select(*GROUP), [*GROUP], "left_anti")
+    def of_others(self, rows: DataFrame, begin: str = "") -> DataFrame:
+        """Return the rows of all other groups, among those that are replaced (`condition`)."""
+        replaced = self.condition(begin)
+        return (rows.where(replaced) if replaced else rows).join(self.groups.select(*GROUP), [*GROUP], "left_anti")
+
+
+def few_groups(groups: DataFrame, rows: Sequence[Mapping[str, Any]], reach_ms: int, line: float) -> Scope:
+    """Return the scope of groups that are few.
+
+    Args:
+        groups: see `Scope`.
+        rows: the same as rows.
+        reach_ms: see `Scope`.
+        line: up to where standing commits stand for all (epoch ms).
+    """
+    return Scope(
+        groups,
+        reach_ms,
+        listed=[row["group_id"] for row in rows],
+        cut_us=min((row["cut"] for row in rows if row["cut"] is not None), default=None),
+        whole=[row["group_id"] for row in rows if row["cut"] is None],
+        old=[row["group_id"] for row in rows if row["since"] is None or row["since"] < line],
+    )
+
+
+def is_since(at: float) -> Column:
+    """Tell of a row of `Scope.groups` whether all that changed is not older than a moment (epoch ms)."""
+    return F.coalesce(F.col("since") >= F.lit(at), F.lit(False))
 
 
 def _is_since(column: str, us: Column) -> Column:

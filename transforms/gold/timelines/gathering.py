@@ -49,20 +49,22 @@ class Run:
         homes: where they live.
         groups: by their ids, the moment (epoch ms) before which their settled rows stay, None = none of them does;
             None in place of all = there are too many to list.
-        late: ids of those that go back; None = likewise.
+        others: such a moment for all that are not listed, which just go on; None = all are listed, or none.
+        late: ids of those that go back; None = too many to list.
         has_new: some of them were not replayed before.
     """
 
     starting: DataFrame
     homes: DataFrame
     groups: Mapping[str, float | None] | None = None
+    others: float | None = None
     late: Sequence[str] | None = None
     has_new: bool = True
 
     @property
     def listed(self) -> Sequence[str] | None:
         """Their ids; None = there are too many to list."""
-        return None if self.groups is None else list(self.groups)
+        return None if self.groups is None or self.others is not None else list(self.groups)
 
     def of_run(self, rows: DataFrame) -> DataFrame:
         """Return the rows of its groups; if these are listed, files without any of them are not read."""
