@@ -9,6 +9,8 @@ from pyspark.sql import functions as F
 
 from jobs.findings.looking import Looked
 from jobs.frame.job import Job
+from jobs.frame.keeping import at_hand
+from jobs.timelines.writing import MOST_LISTED
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
@@ -93,12 +95,21 @@ class Offsets:
             return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms)
         known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP])
         is_held = F.col("line").isNull() | is_held_after(F.col("line"))
-        held = assignments.join(F.broadcast(behind), [*GROUP]).where(is_held).drop("line")
+        held = self._held(assignments, behind).join(F.broadcast(behind), [*GROUP]).where(is_held).drop("line")
         lost = known.where("kind = 'lost' AND line IS NOT NULL")
         found = commit_gaps({**tables, ASSIGNMENTS: held}, silent_ms, lost)
         whose = [*GAP, "member_id"]
         others = known.where("line IS NOT NULL").drop("line").join(held.select(*whose), whose, "left_anti")
         return one_each(found.unionByName(others.select(found.columns)))
+
+    def _held(self, assignments: DataFrame, behind: DataFrame) -> DataFrame:
+        """Leave out assignments that are over before the lines of all groups, so that pages without others are too."""
+        _, groups = at_hand(behind, MOST_LISTED)
+        lines = [row["line"] for row in groups or []]
+        if not lines or None in lines:
+            return assignments
+        earliest = min(lines) - 1  # some less: lines are rounded to microseconds
+        return assignments.where(F.col("valid_to").isNull() | _is_after("valid_to", earliest))
 
     def _after(self, found: DataFrame, spec: TableSpec, behind: DataFrame | None) -> DataFrame:
         """Return what was found beyond the line, and what was known before it."""

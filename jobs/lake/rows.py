@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import reduce
 from typing import Any, TypeVar
@@ -20,6 +21,9 @@ from transforms.given_rows import rows_held
 from transforms.sql import quoted
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+_MOST_PLACES = 100
+"""Logs, or partitions, that a condition asks for one by one."""
 
 WRITTEN_AT = ("recorded_at", "logged_at", "answered_at", "at", "seen_at")
 """When what a row tells of was written, by the first of these columns that its table has."""
@@ -57,11 +61,30 @@ def few(spec: TableSpec, rows: DataFrame, cluster: str) -> pa.Table:
 
 
 def within_keys(spec: TableSpec, rows: pa.Table) -> Column:
-    """Return the condition of rows that can have a key of one of these: files beyond their reach are not read."""
+    """Return the condition of rows that can have a key of one of these: files and pages beyond are not read.
+
+    A key begins with the cluster and what its other parts count in, such as a log: of a few such, each has its reach.
+    """
     if not rows.num_rows:
         return F.lit(False)
-    reach = [(name, pc.min_max(rows[name]).as_py()) for name in spec.key]
-    return reduce(Column.__and__, [F.col(name).between(F.lit(of["min"]), F.lit(of["max"])) for name, of in reach])
+    places = rows.group_by(list(spec.key[:2])).aggregate(
+        [(name, how) for name in spec.key[2:] for how in ("min", "max")]
+    )
+    if places.num_rows > _MOST_PLACES:
+        return _between((name, *pc.min_max(rows[name]).as_py().values()) for name in spec.key)
+    return reduce(Column.__or__, (_between(_reach(spec, place)) for place in places.to_pylist()))
+
+
+def _reach(spec: TableSpec, place: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each part of a key, and the first and last of its values at one place."""
+    for name in spec.key[:2]:
+        yield name, place[name], place[name]
+    for name in spec.key[2:]:
+        yield name, place[f"{name}_min"], place[f"{name}_max"]
+
+
+def _between(reach: Iterable[tuple[str, Any, Any]]) -> Column:
+    return reduce(Column.__and__, [F.col(name).between(F.lit(first), F.lit(last)) for name, first, last in reach])
 
 
 def good_rows(read: DataFrame, spec: TableSpec, *, is_unique: bool = False) -> DataFrame:

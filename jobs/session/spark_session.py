@@ -27,6 +27,9 @@ REQUIRED = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",  # all times of the tables are UTC
+    # Spark's default has no earliest and latest moment of a file's pages, so that none could be left out.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.hadoop.parquet.page.row.count.limit": "5000",  # a group's late rows are read, and few others
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # to note where it was made costs more than an expression

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.benchmarks.load_workload import STORIES, story, write
@@ -27,8 +28,8 @@ LATENESS_MS = 600
 _STEP = re.compile(r"✓ (\w+(?: \w+)?)\s+([\d.]+) s")
 
 
-def run(root: Path, lateness_ms: int = LATENESS_MS) -> tuple[float, str]:
-    """Run the pipeline; return its seconds, and those of its steps."""
+def run(root: Path, lateness_ms: int = LATENESS_MS, more: Sequence[str] = ()) -> tuple[float, str]:
+    """Run the pipeline, with more settings if need be; return its seconds, and those of its steps."""
     given = [
         "--cluster=load",
         f"--lake.root={root / 'lake'}",
@@ -37,6 +38,7 @@ def run(root: Path, lateness_ms: int = LATENESS_MS) -> tuple[float, str]:
         f"--logs.path={root / 'logs'}",
         "--logs.broker={dir}",
         f"--replay.lateness_ms={lateness_ms}",
+        *more,
     ]
     began = time.monotonic()
     ended = subprocess.run(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -82,7 +82,7 @@ class RawPaper(Paper):
         return self.written[int(at - BEGIN) // SPAN_MS]
 
 
-def story(number: int, generations: int, seed: int, rest_ms: float = 0.0) -> dict[int, Written]:
+def story(number: int, generations: int, seed: int, rest_ms: float = 0.0, members: int = MEMBERS) -> dict[int, Written]:
     """Play a group of about as many generations; return what was written of it, by span.
 
     Args:
@@ -91,10 +91,11 @@ def story(number: int, generations: int, seed: int, rest_ms: float = 0.0) -> dic
         seed: of the play.
         rest_ms: for so long all members are away after every tenth generation, as those of a job are that runs by a
             schedule; 0 = never.
+        members: how many the group has.
     """
     random = Random(f"{seed}/{number}")
     setup = a_setup(random, session_ms=10 * SECOND, commit_ms=30 * SECOND)
-    group, _ = a_group("load", _FIRST + number, random, MEMBERS, setup, BEGIN)
+    group, _ = a_group("load", _FIRST + number, random, members, setup, BEGIN)
     group.world.group_id, paper = name(number, 0), RawPaper(name(number, 0))
     group.world.paper = paper
     at = BEGIN + 2 * _EVERY_MS
@@ -129,7 +130,7 @@ def _renamed(raw: bytes, of: int, namesake: int) -> bytes:
 
 
 def write(
-    root: Path, stories: list[dict[int, Written]], groups: range, spans: Iterable[int], is_rotated: bool = True
+    root: Path, stories: list[dict[int, Written]], groups: Sequence[int], spans: Iterable[int], is_rotated: bool = True
 ) -> int:
     """Write what there is of some groups in some spans, below a folder; return how many lines and records these are.
 
@@ -141,7 +142,7 @@ def write(
 
 
 def _write_span(
-    root: Path, logs: Path, stories: list[dict[int, Written]], groups: range, span: int, ending: str
+    root: Path, logs: Path, stories: list[dict[int, Written]], groups: Sequence[int], span: int, ending: str
 ) -> int:
     pieces, partitions = 0, defaultdict[int, list[tuple[int, bytes, bytes]]](list)
     texts = [{log: ("\n".join(lines) + "\n").encode() for log, lines in each[span].lines.items()} for each in stories]

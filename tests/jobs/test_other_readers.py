@@ -38,6 +38,18 @@ def test_delta_rs_and_duckdb_read_every_table(lake: Callable[[str], Path], lake_
         assert table.metadata().description == spec.grain
 
 
+def test_whoever_seeks_a_moment_can_leave_out_what_has_others(lake: Callable[[str], Path]) -> None:
+    """INT96, the kind of timestamp that Spark writes unless told otherwise, has no first and last value."""
+    from deltalake import DeltaTable
+    from pyarrow import parquet
+
+    for spec in TABLES:
+        for file in DeltaTable(lake(CAPTURE) / spec.layer.value / spec.name).file_uris():
+            schema = parquet.ParquetFile(file).schema
+            kinds = {schema.column(place).physical_type for place in range(len(schema))}
+            assert "INT96" not in kinds, file
+
+
 def test_duckdb_answers_what_the_readme_of_an_analyst_would_ask(lake: Callable[[str], Path], lake_rows: Any) -> None:
     import duckdb
     from deltalake import DeltaTable

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.session.brief_queries import queries
+from jobs.frame.keeping import staged
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
@@ -33,16 +33,14 @@ THRESHOLDS = Thresholds(StormLimits(100, 3))
 
 @pytest.fixture(scope="module")
 def golden_findings(spark: SparkSession) -> dict[str, list[Row]]:
-    """Findings of all golden cases by "table/case"; those with the same settings are sought together."""
+    """Findings of all golden cases by "table/case"; those with the same settings are sought together, as by the job."""
     found: dict[str, list[Row]] = defaultdict(list)
     for table in ("rebalance_storms", "illegal_generation_bursts"):
         batches: dict[tuple[tuple[str, int], ...], list[Case]] = defaultdict(list)
         for case in cases(table):
             batches[tuple(case.given.settings.items())].append(case)
         for batch in batches.values():
-            with queries(spark, are_brief=True):
-                rows = to_rows(_find(spark, table, batch))
-            for row in rows:
+            for row in to_rows(_find(spark, table, batch)):
                 found[f"{table}/{row['cluster']}"].append({**row, "cluster": "demo"})
     return found
 
@@ -57,9 +55,10 @@ def _find(spark: SparkSession, table: str, batch: list[Case]) -> DataFrame:
 
     if table == "rebalance_storms":
         tables = {spec: frame(spec.name) for spec in READ_FOR_STORMS}
-        return rebalance_storms(tables, batch[0].thresholds(), settings.get("seen_until"))
+        return rebalance_storms(tables, batch[0].thresholds(), settings.get("seen_until"), staged)
     tables = {spec: frame(spec.name) for spec in READ_FOR_BURSTS}
-    return illegal_generation_bursts(tables, settings["gap_ms"], settings["min_errors"], settings.get("seen_until"))
+    limits = (settings["gap_ms"], settings["min_errors"], settings.get("seen_until"))
+    return illegal_generation_bursts(tables, *limits, staged)
 
 
 @pytest.mark.parametrize(

@@ -68,17 +68,18 @@ def group_health(tables: Mapping[TableSpec, DataFrame], now: float | None) -> Da
     """
     now_us = F.lit(None if now is None else round(now * 1000)).cast("bigint")
     commits = tables[OFFSET_COMMITS]
-    states = _states(tables[TRANSITIONS], now_us)
     parts = [
-        states,
+        _states(tables[TRANSITIONS], now_us),
         _rebalances(tables[GENERATIONS], now_us),
         _evidence(tables[GENERATIONS]),
         _commits(commits),
         _commit_intervals(commits, now_us),
         free_commits(tables, F.timestamp_micros(now_us - _DAY_US)),
-        *_where_known(tables, states),
+        *_where_known(tables),
     ]
     joined = reduce(lambda left, right: left.join(right, list(_GROUP), "full_outer"), parts)
+    if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
+        joined = joined.join(_present(sessions), list(_LIFE), "left")
     wanted = struct_type(GROUP_HEALTH)
     given = joined.withColumns(_given(joined, now_us))
     commits_none = F.col("group_type") == _WITHOUT_COMMITS
@@ -115,6 +116,8 @@ def _given(joined: DataFrame, now_us: Column) -> dict[str, Column]:
         F.when(has_commits, F.array(F.lit("offsets"))).otherwise(F.array().cast("array<string>")),
     )
     held = F.col("has_assignments") if "has_assignments" in joined.columns else F.lit(False)
+    is_counted = F.col("life").isNotNull() if "present" in joined.columns else F.lit(False)
+    present = F.col("present") if "present" in joined.columns else F.lit(None)
     orphaned = F.col("orphaned_partition_count") if "orphaned_partition_count" in joined.columns else F.lit(None)
     return {
         "at": F.timestamp_micros(now_us),
@@ -122,6 +125,7 @@ def _given(joined: DataFrame, now_us: Column) -> dict[str, Column]:
         "orphaned_partition_count": F.coalesce(orphaned, F.lit(0)),
         "has_assignments": F.coalesce(held, F.lit(False)),
         "has_commits": has_commits,
+        "member_count": F.when(is_counted, F.coalesce(present, F.lit(0))),
         "evidence": F.filter(F.array(*map(F.lit, EVIDENCE)), lambda kind: F.array_contains(evidence, kind)),
     }
 
@@ -197,13 +201,15 @@ def _commit_intervals(commits: DataFrame, now_us: Column) -> DataFrame:
     )
 
 
-def _where_known(tables: Mapping[TableSpec, DataFrame], states: DataFrame) -> list[DataFrame]:
+def _present(sessions: DataFrame) -> DataFrame:
+    """How many members each life of a group has, where it has any."""
+    present = sessions.where("ended_at IS NULL AND end_cause IS NULL")
+    return present.groupBy(*_LIFE).agg(F.count("member_id").alias("present"))
+
+
+def _where_known(tables: Mapping[TableSpec, DataFrame]) -> list[DataFrame]:
     """What the tables tell that may be missing."""
     parts = []
-    if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        present = sessions.where("ended_at IS NULL AND end_cause IS NULL").select(*_LIFE, "member_id")
-        counted = states.select(*_LIFE).join(present, list(_LIFE), "left").groupBy(*_GROUP)
-        parts.append(counted.agg(F.count("member_id").alias("member_count")))
     if (assignments := tables.get(ASSIGNMENTS)) is not None:
         parts.append(assignments.select(*_GROUP).distinct().withColumn("has_assignments", F.lit(True)))
     if (orphans := tables.get(ORPHANED_PARTITIONS)) is not None:
