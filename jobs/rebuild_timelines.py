@@ -19,8 +19,9 @@ from jobs.frame.keeping import Keep, at_hand, fetched, keeping
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
+from jobs.timelines.part_files import replayed_into
 from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
-from jobs.timelines.told import Told
+from jobs.timelines.told import Here, InFiles, Kept, Told
 from jobs.timelines.writing import MOST_LISTED, write
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
@@ -102,9 +103,12 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
 def _replayed(job: Job, evidence: DataFrame, how: Replay, keep: Keep) -> Told:
     """Return what the replay gives, computed; of little evidence in this process."""
     few = fetched(evidence, FEW_ROWS) if job.lake.is_brief else None
-    if few is None:
-        return Told.kept(replayed(evidence, how, job.spark.sparkContext.defaultParallelism), keep)
-    return Told.here(job.spark, replayed_here(few, how))
+    if few is not None:
+        return Here(job.spark, replayed_here(few, how))
+    tasks, folder = job.spark.sparkContext.defaultParallelism, keep.folder(job.spark)
+    if folder is not None:
+        return InFiles(replayed_into(folder, evidence, how, tasks))
+    return Kept(replayed(evidence, how, tasks), keep)
 
 
 def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | None]:

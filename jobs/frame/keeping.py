@@ -2,36 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.frame.row_files import written
 from jobs.jvm.gateway import as_if_a_table
 from jobs.lake.rows import fetched as all_fetched
 from transforms.given_rows import held, rows_held
 
-Keep = Callable[[DataFrame], DataFrame]
+
+class Keep:
+    """Keeps rows until `let_go`."""
+
+    def __init__(self) -> None:
+        self._kept: list[DataFrame] = []
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._turn = threading.Lock()
+
+    def __call__(self, rows: DataFrame) -> DataFrame:
+        """Keep a frame as Spark has it."""
+        self._kept.append(rows.persist())
+        return self._kept[-1]
+
+    def in_columns(self, rows: DataFrame) -> DataFrame:
+        """Return rows as they are now, kept column by column: a query reads those that it asks for, and no others.
+
+        That suits rows of many columns that are read time and again, each time a few of them. Where the workers are of
+        this machine they lie in files, which take no memory, and which others than Spark can read.
+        """
+        folder = self.folder(rows.sparkSession)
+        return self(as_if_a_table(rows)) if folder is None else written(rows, folder)
+
+    def folder(self, spark: SparkSession) -> Path | None:
+        """Return a folder for files that are needed as long; None where workers may be of other machines."""
+        if not (spark.sparkContext.master or "").startswith("local"):
+            return None
+        with self._turn:
+            if self._folder is None:
+                place = spark.sparkContext.getConf().get("spark.local.dir")
+                self._folder = tempfile.TemporaryDirectory(prefix="rebalance-analytics-", dir=place)
+        return Path(self._folder.name)
+
+    def let_go(self) -> None:
+        """Keep nothing of it any more."""
+        for rows in self._kept:
+            rows.unpersist()
+        if self._folder is not None:
+            self._folder.cleanup()
 
 
 @contextmanager
 def keeping() -> Iterator[Keep]:
-    """Keep frames: yields the function that does so, and lets go of all of them at the end."""
-    kept: list[DataFrame] = []
-
-    def keep(rows: DataFrame) -> DataFrame:
-        kept.append(rows.persist())
-        return kept[-1]
-
+    """Keep frames: yields what does so, and lets go of all of them at the end."""
+    keep = Keep()
     try:
         yield keep
     finally:
-        for rows in kept:
-            rows.unpersist()
+        keep.let_go()
 
 
 def staged(rows: DataFrame) -> DataFrame:
@@ -41,15 +77,6 @@ def staged(rows: DataFrame) -> DataFrame:
     which takes the driver longer than the query itself. Executors hold them; one that is lost ends the run.
     """
     return rows.localCheckpoint()
-
-
-def in_columns(rows: DataFrame, keep: Keep) -> DataFrame:
-    """Return rows as they are now, kept column by column: a query reads those that it asks for, and no others.
-
-    That suits rows of many columns that are read time and again, each time a few of them. Of a plain column in which
-    like rows lie together, a query for one value leaves out what does not have it.
-    """
-    return keep(as_if_a_table(rows))
 
 
 def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]] | None]:

@@ -19,19 +19,21 @@ that rests on it, and keeps that from being published.
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from jobs.frame.keeping import fetched, in_columns, keeping, staged
+from jobs.frame.keeping import Keep, fetched, keeping, staged
+from jobs.frame.row_files import files_of
+from jobs.quality.by_duckdb import RowFiles
 from jobs.quality.judge import load_great_expectations
 from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, completed
 from schemas.catalog import BY_NAME
@@ -39,7 +41,7 @@ from schemas.expectations import checks_of
 from schemas.table import TableSpec
 from schemas.tables.quality import SET_ASIDE
 from transforms.errors import QualityError
-from transforms.given_rows import given
+from transforms.given_rows import given, rows_held
 from transforms.quality.laws.all_laws import LAWS
 from transforms.quality.laws.law import Law
 from transforms.quality.thresholds import Thresholds
@@ -102,7 +104,7 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
     job.report.activity("auditing")
     to_compute = [spec for spec in batch.rows if spec not in batch.counts]
     with keeping() as keep:
-        compute = job.staged if job.lake.is_brief else partial(in_columns, keep=keep)
+        compute = job.staged if job.lake.is_brief else keep.in_columns
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
             computed = threads.map(compute, [batch.rows[spec] for spec in to_compute])
             rows = {**batch.rows, **dict(zip(to_compute, computed, strict=True))}
@@ -123,8 +125,9 @@ def hold(job: Job, batch: Batch, so: str) -> list[Verdict]:
         QualityError: a critical one is; the rows that break it are set aside.
     """
     threading.Thread(target=load_great_expectations, daemon=True).start()  # so that it is there when needed
-    question = _question(job, batch)
-    verdicts = question.verdicts(job.spark)
+    with keeping() as keep:
+        question = _question(job, batch, keep)
+        verdicts = question.verdicts(job.spark)
     job.record.take(verdicts)
     broken = [verdict for verdict in verdicts if not verdict.passed]
     critical = [verdict for verdict in broken if verdict.is_critical]
@@ -164,26 +167,46 @@ def reads_beside(specs: Sequence[TableSpec]) -> list[TableSpec]:
     return [spec for name, spec in BY_NAME.items() if name in names and spec not in specs]
 
 
-def _question(job: Job, batch: Batch) -> Question:
+def _question(job: Job, batch: Batch, keep: Keep) -> Question:
     looked_at = {**batch.beside, **batch.evidence, **batch.rows}
     of_tables = job.lake.contents.row_counts([spec for spec in looked_at if spec not in batch.rows])
     most = {spec: of_tables[spec.full_name] for spec in looked_at if spec not in batch.rows}
     most |= batch.counts
     looked_at |= {spec: job.lake.none_of(spec) for spec, count in most.items() if not count}
+    sources = _sources(job, batch.spoken)
+    rows = {spec.name: frame for spec, frame in looked_at.items()} | {SOURCES: sources}
+    question = Question(rows, batch.subjects, batch.laws, thresholds(job, batch.left_out))
     at_hand = _at_hand(looked_at) if sum(batch.counts.values()) <= MOST_AT_HAND else None
-    if at_hand is None:
-        small = [spec for spec, count in most.items() if 0 < count <= _SMALL_TABLE]
-        with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-            looked_at |= zip(small, threads.map(staged, [looked_at[spec] for spec in small]), strict=True)
-    rows = {spec.name: frame for spec, frame in looked_at.items()} | {SOURCES: _sources(job, batch.spoken)}
+    scratch = keep.folder(job.spark) if at_hand is None else None
+    if scratch is not None:
+        at_hand = _in_files(question, keep)
     if at_hand is not None:
-        at_hand[SOURCES] = rows[SOURCES].toArrow()
-    return Question(rows, batch.subjects, batch.laws, thresholds(job, batch.left_out), at_hand)
+        return replace(question, at_hand={**at_hand, SOURCES: sources.toArrow()}, scratch=scratch)
+    small = [spec for spec, count in most.items() if 0 < count <= _SMALL_TABLE]
+    with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+        kept = zip(small, threads.map(staged, [looked_at[spec] for spec in small]), strict=True)
+        return replace(question, rows=rows | {spec.name: frame for spec, frame in kept})
 
 
-def _at_hand(rows: Rows) -> dict[str, pa.Table] | None:
+def _in_files(question: Question, keep: Keep) -> dict[str, pa.Table | RowFiles]:
+    """Return rows as files of this machine; what is not in any yet is written, as far as it is asked for."""
+    words = set(re.findall(r"\w+", question.statement))
+
+    def as_files(rows: DataFrame) -> pa.Table | RowFiles:
+        if rows_held(rows) is not None:
+            return completed(rows).toArrow()
+        if files_of(rows) is None:
+            rows = keep.in_columns(rows.select(*(name for name in rows.columns if name in words)))
+        return RowFiles(files_of(rows) or (), tuple(rows.columns))
+
+    frames = {name: rows for name, rows in question.rows.items() if name != SOURCES}
+    with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
+        return dict(zip(frames, threads.map(as_files, frames.values()), strict=True))
+
+
+def _at_hand(rows: Rows) -> dict[str, pa.Table | RowFiles] | None:
     """Return rows if all of them together are few."""
-    found: dict[str, pa.Table] = {}
+    found: dict[str, pa.Table | RowFiles] = {}
     left = MOST_AT_HAND
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
         fetching = threads.map(lambda frame: fetched(completed(frame), MOST_AT_HAND), rows.values())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.quality import in_memory
+from jobs.quality.by_duckdb import RowFiles, ask
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
 from transforms.quality import statements
@@ -61,14 +62,17 @@ class Question:
         specs: tables whose rows are held to the checks that their declaration implies.
         laws: laws that they are held to.
         thresholds: what the laws compare with.
-        at_hand: the same rows, where they are few enough to be looked at without Spark.
+        at_hand: the same rows, where they are few, or lie in files of this machine, and so are looked at without Spark;
+            they need only have the columns that `statement` names.
+        scratch: folder for what looking at them takes.
     """
 
     rows: Mapping[str, DataFrame]
     specs: Sequence[TableSpec]
     laws: Sequence[Law]
     thresholds: Thresholds
-    at_hand: Mapping[str, pa.Table] | None = None
+    at_hand: Mapping[str, pa.Table | RowFiles] | None = None
+    scratch: Path | None = None
 
     def verdicts(self, spark: SparkSession) -> list[Verdict]:
         """Return what became of each check and law; of rows of several clusters, those of all together."""
@@ -80,11 +84,15 @@ class Question:
 
     def broken(self, spark: SparkSession) -> Sequence[Mapping[str, Any]]:
         """Return which of them are broken, by cluster: the columns of `statements.FOUND`."""
-        statement = statements.found(self.specs, self.laws)
         if self.at_hand is None:
-            return [row.asDict() for row in self._run(spark, statement).collect()]
+            return [row.asDict() for row in self._run(spark, self.statement).collect()]
         tables = {name: self.at_hand[name] for name in self._read}
-        return in_memory.ask(self.thresholds.put_into(statement), tables)
+        return ask(self.thresholds.put_into(self.statement), tables, self.scratch)
+
+    @property
+    def statement(self) -> str:
+        """The SQL that is asked."""
+        return statements.found(self.specs, self.laws)
 
     def offending(self, spark: SparkSession, verdicts: Sequence[Verdict]) -> DataFrame:
         """Return the rows behind verdicts: table, check, and the row as JSON."""

@@ -1,8 +1,10 @@
-"""What a replay gave, by table: kept by Spark in columns, or, where it is little, in this process."""
+"""What a replay gave, by table: in files of this machine, kept by Spark in columns, or, if little, in this process."""
 
 from __future__ import annotations
 
-from collections import Counter
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -10,53 +12,73 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from jobs.frame.keeping import Keep, in_columns
+from jobs.frame.keeping import Keep
+from jobs.frame.row_files import of_files
 from transforms.given_rows import given, held
 from transforms.gold.timelines.columns import PART, REPLAY, part_of, rows_of_parts
 
 
-class Told:
+class Told(ABC):
     """The rows of a replay, by part.
 
     Args:
         spark: the session.
         counts: rows of each part that has any.
-        rows: the rows, all parts together.
-        keep: keeps the rows of a part, of which laws by the dozen will each read some columns; None = they are here.
     """
 
-    def __init__(
-        self, spark: SparkSession, counts: dict[str, int], rows: DataFrame | pa.Table, keep: Keep | None = None
-    ) -> None:
+    def __init__(self, spark: SparkSession, counts: Mapping[str, int]) -> None:
         self.counts = counts
         self._spark = spark
-        self._rows = rows
-        self._keep = keep
         self._parts: dict[str, DataFrame] = {}
-
-    @classmethod
-    def kept(cls, rows: DataFrame, keep: Keep) -> Told:
-        """Have Spark compute the rows, and keep them."""
-        computed = in_columns(rows, keep)
-        return cls(rows.sparkSession, rows_of_parts(computed), computed, keep)
-
-    @classmethod
-    def here(cls, spark: SparkSession, rows: pa.Table) -> Told:
-        """Take rows that this process has."""
-        return cls(spark, dict(Counter(rows[PART].to_pylist())), rows)
 
     def part(self, name: str) -> DataFrame:
         """Return the rows of one part; without any, whatever is built on them is planned away."""
         kind: Any = REPLAY.result_type[name].dataType
         if name not in self.counts:
             return given(self._spark, kind.toNullable())
-        if self._keep is None:
-            return held(self._spark, _flat(self._rows, name, kind), kind.toNullable())
         if name not in self._parts:
-            self._parts[name] = in_columns(part_of(self._rows, name), self._keep)
+            self._parts[name] = self._rows_of(name, kind.toNullable())
         return self._parts[name]
 
+    @abstractmethod
+    def _rows_of(self, name: str, kind: StructType) -> DataFrame:
+        """Return the rows of a part that has some."""
 
-def _flat(rows: pa.Table, name: str, kind: StructType) -> pa.Table:
-    of_part = rows.filter(pc.equal(rows[PART], name))[name].combine_chunks()
-    return pa.Table.from_arrays(of_part.flatten(), names=kind.names)
+
+class Here(Told):
+    """Rows that this process has."""
+
+    def __init__(self, spark: SparkSession, rows: pa.Table) -> None:
+        super().__init__(spark, Counter(rows[PART].to_pylist()))
+        self._rows = rows
+
+    def _rows_of(self, name: str, kind: StructType) -> DataFrame:
+        of_part = self._rows.filter(pc.equal(self._rows[PART], name))[name].combine_chunks()
+        return held(self._spark, pa.Table.from_arrays(of_part.flatten(), names=kind.names), kind)
+
+
+class InFiles(Told):
+    """Rows that workers of this machine wrote into files, which `listed` names: `part_files.LISTED`."""
+
+    def __init__(self, listed: DataFrame) -> None:
+        files, counts = defaultdict[str, list[str]](list), Counter[str]()
+        for row in listed.collect():
+            files[row.part].append(row.file)
+            counts[row.part] += row.row_count
+        super().__init__(listed.sparkSession, counts)
+        self._files = files
+
+    def _rows_of(self, name: str, kind: StructType) -> DataFrame:
+        return of_files(self._spark, sorted(self._files[name]), kind)
+
+
+class Kept(Told):
+    """Rows that Spark computes, and keeps."""
+
+    def __init__(self, rows: DataFrame, keep: Keep) -> None:
+        self._keep = keep
+        self._rows = keep.in_columns(rows)
+        super().__init__(rows.sparkSession, rows_of_parts(self._rows))
+
+    def _rows_of(self, name: str, kind: StructType) -> DataFrame:
+        return self._keep.in_columns(part_of(self._rows, name))

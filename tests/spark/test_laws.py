@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -99,11 +100,22 @@ def _found(spark: Any, frames: dict[str, Any], with_checks: bool) -> dict[str, d
     for row in Question(frames, specs, LAWS, NOW).broken(spark):
         found[row["cluster"]][row["check"]] = row["sample"]
     at_hand = {name: completed(frame).toArrow() for name, frame in frames.items()}
-    without_spark = Question(frames, specs, LAWS, NOW, at_hand).broken(spark)
-    assert {(row["cluster"], row["check"]) for row in without_spark} == {
-        (cluster, check) for cluster, checks in found.items() for check in checks
-    }
+    told = {(cluster, check) for cluster, checks in found.items() for check in checks}
+    with TemporaryDirectory() as folder:
+        in_files = {name: _as_file(rows, Path(folder) / f"{name}.parquet") for name, rows in at_hand.items()}
+        for rows in (at_hand, in_files):
+            without_spark = Question(frames, specs, LAWS, NOW, rows, Path(folder)).broken(spark)
+            assert {(row["cluster"], row["check"]) for row in without_spark} == told
     return found
+
+
+def _as_file(rows: Any, file: Path) -> Any:
+    from pyarrow import parquet
+
+    from jobs.quality.by_duckdb import RowFiles
+
+    parquet.write_table(rows, file)
+    return RowFiles((str(file),), tuple(rows.column_names))
 
 
 def test_every_law_is_true_of_every_capture(spark: Any, pure_tables: Callable[[str], Tables]) -> None:

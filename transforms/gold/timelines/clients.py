@@ -5,7 +5,7 @@ A group is taken whole: a line may come long after what it tells of, and by a cl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -74,13 +74,12 @@ def lay_group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         member_sessions=found[MEMBER_SESSIONS.name],
     )
     refined = take_clients(rows, cluster, found[CLIENT_EVENTS.name])
-    yield from LAID.batches(
-        {
-            CLIENT_TIMELINE.name: rows.client_timeline,
-            GENERATIONS.name: refined.generations,
-            MEMBER_SESSIONS.name: refined.member_sessions,
-        }
-    )
+    told: dict[str, Sequence[Any]] = {
+        CLIENT_TIMELINE.name: rows.client_timeline,
+        GENERATIONS.name: refined.generations,
+        MEMBER_SESSIONS.name: refined.member_sessions,
+    }
+    yield from LAID.wide(LAID.batches(told))
 
 
 _DECODERS: dict[str, msgspec.json.Decoder[Any]] = {

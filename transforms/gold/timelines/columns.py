@@ -33,6 +33,9 @@ _ROWS_PER_BATCH = 20_000
 Rows = Mapping[str, Sequence[Any]]
 """Rows by part, as structs with the columns' names; moments in epoch ms."""
 
+Part = tuple[str, pa.RecordBatch]
+"""Name of a part, and some of its rows."""
+
 
 class Parts:
     """The parts of a kernel's result.
@@ -46,20 +49,25 @@ class Parts:
         parts = [T.StructField(name, kind) for name, kind in structs.items()]
         self.result_type = T.StructType([T.StructField(PART, T.StringType()), *parts])
 
-    def batches(self, rows: Rows) -> Iterator[pa.RecordBatch]:
+    def batches(self, rows: Rows) -> Iterator[Part]:
         """Yield the rows of all parts."""
         for name, of_part in rows.items():
             for start in range(0, len(of_part), _ROWS_PER_BATCH):
-                yield self._batch(name, of_part[start : start + _ROWS_PER_BATCH])
+                yield name, self._batch(name, of_part[start : start + _ROWS_PER_BATCH])
+
+    def wide(self, parts: Iterator[Part]) -> Iterator[pa.RecordBatch]:
+        """Yield parts as rows of the result: in each, one of the struct columns is filled."""
+        for name, rows in parts:
+            filled = pa.StructArray.from_arrays(rows.columns, fields=[*self._types[name]])
+            nulls = {other: pa.nulls(rows.num_rows, kind) for other, kind in self._types.items() if other != name}
+            columns = [filled if each == name else nulls[each] for each in self._types]
+            part = pa.repeat(name, rows.num_rows)
+            yield pa.RecordBatch.from_arrays([part, *columns], names=[PART, *self._types])
 
     def _batch(self, name: str, rows: Sequence[Any]) -> pa.RecordBatch:
-        kind = self._types[name]
-        fields = [kind.field(index) for index in range(kind.num_fields)]
+        fields = [*self._types[name]]
         arrays = [_array([*map(attrgetter(field.name), rows)], field.type) for field in fields]
-        filled = pa.StructArray.from_arrays(arrays, fields=fields)
-        columns = [filled if each == name else pa.nulls(len(rows), other) for each, other in self._types.items()]
-        part = pa.repeat(name, len(rows))
-        return pa.RecordBatch.from_arrays([part, *columns], names=[PART, *self._types])
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def part_of(given: DataFrame, name: str) -> DataFrame:

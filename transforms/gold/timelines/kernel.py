@@ -29,7 +29,7 @@ from transforms.coordinator.batch import Batch, Snapshot
 from transforms.coordinator.evidence.sequence import EvidenceRow
 from transforms.coordinator.fold import begin, load
 from transforms.coordinator.rows.tables import Rows
-from transforms.gold.timelines.columns import REPLAY, SUPERSEDED, TABLES
+from transforms.gold.timelines.columns import REPLAY, SUPERSEDED, TABLES, Part
 from transforms.gold.timelines.evidence import GROUP, LINE, MODERN, PLACE, RECORD, REQUEST, STATE
 
 BUCKETS = 256
@@ -68,12 +68,16 @@ def replayed(evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
     Returns:
         One struct column for each table, one of them filled in each row.
     """
-    in_order = (
+    return in_order(evidence, partitions).groupBy("bucket").applyInArrow(_bound(how), REPLAY.result_type)
+
+
+def in_order(evidence: DataFrame, partitions: int) -> DataFrame:
+    """Return evidence in tasks, and in each task bucket by bucket, group by group, in order of its moments."""
+    return (
         evidence.withColumn("bucket", bucket(F.col("group_id")))
         .repartition(partitions, "bucket")
         .sortWithinPartitions("bucket", *GROUP, "at")
     )
-    return in_order.groupBy("bucket").applyInArrow(_bound(how), REPLAY.result_type)
 
 
 def replayed_here(evidence: pa.Table, how: Replay) -> pa.Table:
@@ -86,9 +90,9 @@ def replayed_here(evidence: pa.Table, how: Replay) -> pa.Table:
     Returns:
         As `replayed`.
     """
-    in_order = evidence.sort_by([(name, "ascending") for name in (*GROUP, "at")])
+    ordered = evidence.sort_by([(name, "ascending") for name in (*GROUP, "at")])
     schema = to_arrow_schema(REPLAY.result_type.toNullable())
-    told = [batch.cast(schema) for batch in replay_groups(iter(in_order.to_batches()), how)]
+    told = [batch.cast(schema) for batch in REPLAY.wide(replay_groups(iter(ordered.to_batches()), how))]
     return pa.Table.from_batches(told, schema)
 
 
@@ -99,13 +103,13 @@ def bucket(group_id: Column) -> Column:
 
 def _bound(how: Replay) -> Callable[..., Any]:
     def replay_bucket(batches_in: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return replay_groups(batches_in, how)
+        return REPLAY.wide(replay_groups(batches_in, how))
 
     return replay_bucket
 
 
-def replay_groups(evidence: Iterator[pa.RecordBatch], how: Replay) -> Iterator[pa.RecordBatch]:
-    """Replay the groups of one bucket; a function of this module, so that workers import it and its decoders."""
+def replay_groups(evidence: Iterator[pa.RecordBatch], how: Replay) -> Iterator[Part]:
+    """Replay groups, one after the other; a function of this module, so that workers import it and its decoders."""
     told = _Told()
     group: _Group | None = None
     for batch in evidence:
@@ -162,11 +166,11 @@ class _Told:
         )
         self._snapshots.append(row)
 
-    def if_many(self) -> Iterator[pa.RecordBatch]:
+    def if_many(self) -> Iterator[Part]:
         if sum(len(getattr(self._rows, name)) for name in _REPLAYED) >= _ROWS_AT_ONCE:
             yield from self.all()
 
-    def all(self) -> Iterator[pa.RecordBatch]:
+    def all(self) -> Iterator[Part]:
         parts: dict[str, Any] = {name: getattr(self._rows, name) for name in _REPLAYED}
         parts |= {REPLAY_SNAPSHOTS.name: self._snapshots, SUPERSEDED: self._superseded}
         self._rows, self._snapshots, self._superseded = Rows(), [], []
