@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from jobs.findings.health import look_at_health
@@ -34,11 +37,13 @@ from schemas.tables.gold import (
     STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
+from schemas.words import FENCING_ERRORS
+from transforms.given_rows import rows_held
 from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import Few, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
-from transforms.gold.illegal_generation_bursts import illegal_generation_bursts, is_of_settings
+from transforms.gold.illegal_generation_bursts import SETTINGS, illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import slow_revokers
@@ -106,12 +111,14 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
     every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}
     if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
         del every[CLIENT_EVENTS]
-    near = every if scope is None else {spec: scope.rows(spec, rows) for spec, rows in every.items()}
+    some = {} if scope is None else {spec: job.lake.some(spec, scope.wanted(spec)) for spec in every}
+    near = every if scope is None else {spec: scope.rows(spec, rows) for spec, rows in some.items()}
     # A request that is refused may be of a generation that is long past.
     far = {spec: every[spec] if scope is None else scope.of_groups(every[spec]) for spec in _NAMED_LATE}
+    named = far if scope is None else _named(job, scope, some) or far
     of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
-    lines = every[COORDINATOR_EVENTS]
-    of_cluster[COORDINATOR_EVENTS] = lines if scope is None else scope.late(COORDINATOR_EVENTS, lines, is_of_settings())
+    lines = COORDINATOR_EVENTS
+    of_cluster[lines] = every[lines] if scope is None else job.lake.some(lines, scope.late(lines, {"event": SETTINGS}))
     of_late = (seen_until, _hold, of_cluster, _few(job))
 
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
@@ -124,13 +131,32 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         lambda: with_staying(REBALANCE_STORMS, rebalance_storms(near, storms.thresholds(), *of_late)),
         lambda: with_staying(
             ILLEGAL_GENERATION_BURSTS,
-            illegal_generation_bursts(near | far, bursts.gap_ms, bursts.min_errors, *of_late),
+            illegal_generation_bursts(near | named, bursts.gap_ms, bursts.min_errors, *of_late),
         ),
     ]
     if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):  # classic groups have none
         late = (job.settings.revocations.slow_ms, seen_until, _hold, _few(job))
         searches.append(lambda: with_staying(SLOW_REVOKERS, slow_revokers(near | far, *late)))
     return searches
+
+
+def _named(job: Job, scope: Scope, some: Mapping[TableSpec, DataFrame]) -> dict[TableSpec, DataFrame]:
+    """Return what there is of generations that are late, or that refused requests name; nothing if these are not known.
+
+    What clients say that they were refused is of generations, too: where there is any, nobody knows of which. Of who is
+    not let in brokers' lines tell as of generation 0.
+    """
+    requests = rows_held(some[GROUP_REQUESTS])
+    if requests is None or CLIENT_EVENTS in some:
+        return {}
+    refused = requests.filter(pc.is_in(requests["error"], pa.array(FENCING_ERRORS)))["generation"].drop_null()
+    numbers = sorted({number + step for number in [0, *refused.to_pylist()] for step in (0, 1)})
+    found = {}
+    for spec in _NAMED_LATE:
+        wanted = scope.wanted(spec)
+        rows = job.lake.some(spec, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
+        found[spec] = scope.of_groups(rows)
+    return found
 
 
 _CUT = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import reduce
 from typing import Any
 
@@ -35,6 +36,7 @@ from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.scope import REACH_MS, Scope, cuts, few_groups, is_since
 from transforms.gold.slow_revokers import overdue
 from transforms.gold.timelines.gathering import Reach
+from transforms.wanted_rows import Wanted
 
 STEP = "detect_findings"
 
@@ -60,6 +62,11 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     def is_new(self, spec: TableSpec) -> Column:
         """Tell whether the run did not know a row of silver."""
         return Reach(loaded=self.loaded).is_new(spec)
+
+    def loaded_us(self, spec: TableSpec) -> int | None:
+        """Return when the newest row that the run knew was loaded (epoch µs); None if it knew none."""
+        at = self.loaded.get(spec.full_name)
+        return None if at is None else round(datetime.fromisoformat(at).timestamp() * 1_000_000)
 
 
 def line_of(standing: Standing | None) -> float | None:
@@ -130,7 +137,9 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
     def new(spec: TableSpec) -> DataFrame | None:
         if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
             return None
-        return job.lake.read(spec).where(before.is_new(spec))
+        known = before.loaded_us(spec)
+        rows = job.lake.some(spec, Wanted(None, {} if known is None else {"loaded_at": known}))
+        return rows.where(before.is_new(spec))
 
     found = []
     if (commits := new(OFFSET_COMMITS)) is not None:

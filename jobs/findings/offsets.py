@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import floor
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -20,6 +22,7 @@ from transforms.gold.findings.commits import is_held_after, line, standing, toge
 from transforms.gold.findings.kernel import GROUP, Few, Hold
 from transforms.gold.findings.scope import Scope, is_since
 from transforms.gold.offset_rewinds import offset_rewinds
+from transforms.wanted_rows import Wanted
 
 Found = list[tuple[TableSpec, DataFrame]]
 
@@ -47,7 +50,7 @@ class Offsets:
     def found(self) -> Found:
         """Return the rows of the tables, of the groups of the run."""
         commits, behind = self._commits()
-        requests = self._requests(behind)
+        requests, assignments = self._requests(behind), self._assignments(behind)
         rewinds = offset_rewinds(
             {
                 OFFSET_COMMITS: commits,
@@ -62,10 +65,10 @@ class Offsets:
         )
         found = [
             (OFFSET_REWINDS, self._after(rewinds, OFFSET_REWINDS, behind)),
-            (COMMIT_GAPS, self._gaps(commits, requests, behind)),
+            (COMMIT_GAPS, self._gaps(commits, requests, assignments, behind)),
         ]
         if self.now.line is not None:
-            found.append((STANDING_COMMITS, standing(commits, self._of_groups(ASSIGNMENTS), self.now.line)))
+            found.append((STANDING_COMMITS, standing(commits, assignments, self.now.line)))
         return found
 
     def _commits(self) -> tuple[DataFrame, DataFrame | None]:
@@ -75,9 +78,12 @@ class Offsets:
             return rows, None
         at = self.before.line
         groups = self.scope.groups.select(*GROUP, (~is_since(at)).alias("is_whole"))
-        is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | self.before.is_new(OFFSET_COMMITS)
-        rows = self._with_old(rows, is_young)
-        of_run = self.scope.listed_rows(rows).join(F.broadcast(groups), [*GROUP])
+        is_new = self.before.is_new(OFFSET_COMMITS)
+        is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | is_new
+        loaded = self.before.loaded_us(OFFSET_COMMITS)
+        young = {} if loaded is None else {"recorded_at": _us(at), "loaded_at": loaded}
+        rows = self._with_old(OFFSET_COMMITS, young)
+        of_run = rows.join(F.broadcast(groups), [*GROUP])
         since = of_run.where(F.col("is_whole") | is_young)
         kept = self.job.lake.read(STANDING_COMMITS).join(F.broadcast(groups.where("NOT is_whole")), [*GROUP])
         opened = line(kept, at).withColumnRenamed("line", "opened")
@@ -86,30 +92,32 @@ class Offsets:
         )
         return self.job.staged(together(kept, since)), self.job.staged(behind)
 
-    def _gaps(self, commits: DataFrame, requests: DataFrame, behind: DataFrame | None) -> DataFrame:
+    def _gaps(
+        self, commits: DataFrame, requests: DataFrame, assignments: DataFrame, behind: DataFrame | None
+    ) -> DataFrame:
         """Return the gaps in assignments that reach beyond the line, and those that there are in others."""
         tables = {OFFSET_COMMITS: commits, GROUP_REQUESTS: requests}
         silent_ms = self.job.settings.commits.silent_ms
-        assignments = self._of_groups(ASSIGNMENTS)
         if behind is None:
             return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms)
         known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP])
         is_held = F.col("line").isNull() | is_held_after(F.col("line"))
-        held = self._held(assignments, behind).join(F.broadcast(behind), [*GROUP]).where(is_held).drop("line")
+        held = assignments.join(F.broadcast(behind), [*GROUP]).where(is_held).drop("line")
         lost = known.where("kind = 'lost' AND line IS NOT NULL")
         found = commit_gaps({**tables, ASSIGNMENTS: held}, silent_ms, lost)
         whose = [*GAP, "member_id"]
         others = known.where("line IS NOT NULL").drop("line").join(held.select(*whose), whose, "left_anti")
         return one_each(found.unionByName(others.select(found.columns)))
 
-    def _held(self, assignments: DataFrame, behind: DataFrame) -> DataFrame:
-        """Leave out assignments that are over before the lines of all groups, so that pages without others are too."""
-        _, groups = at_hand(behind, MOST_LISTED)
+    def _assignments(self, behind: DataFrame | None) -> DataFrame:
+        """Return the assignments of the groups, but for those that are over before the lines of all of them."""
+        _, groups = (None, None) if behind is None else at_hand(behind, MOST_LISTED)
         lines = [row["line"] for row in groups or []]
-        if not lines or None in lines:
-            return assignments
-        earliest = min(lines) - 1  # some less: lines are rounded to microseconds
-        return assignments.where(F.col("valid_to").isNull() | _is_after("valid_to", earliest))
+        if self.scope is None or not lines or None in lines:
+            return self._of_groups(ASSIGNMENTS)
+        earliest = _us(min(lines)) - 1000  # some less: lines are rounded to microseconds
+        rows = self.job.lake.some(ASSIGNMENTS, Wanted(self.scope.listed, {"valid_to": earliest}))
+        return self.scope.of_groups(rows)
 
     def _after(self, found: DataFrame, spec: TableSpec, behind: DataFrame | None) -> DataFrame:
         """Return what was found beyond the line, and what was known before it."""
@@ -126,18 +134,23 @@ class Offsets:
 
     def _requests(self, behind: DataFrame | None) -> DataFrame:
         """Return the requests that have a say in what lies beyond the line: those of a rebalance before it too."""
-        rows = self.job.lake.read(GROUP_REQUESTS)
         at = self.before.line if self.before else None
         if self.scope is None or at is None or behind is None:
-            return rows
-        is_young = _is_after("answered_at", at - AT_REBALANCE_US / 1000)
-        of_run = self.scope.listed_rows(self._with_old(rows, is_young)).join(F.broadcast(behind), [*GROUP])
-        return of_run.where(F.col("line").isNull() | is_young).drop("line")
+            return self.job.lake.read(GROUP_REQUESTS)
+        since = at - AT_REBALANCE_US / 1000
+        of_run = self._with_old(GROUP_REQUESTS, {"answered_at": _us(since)}).join(F.broadcast(behind), [*GROUP])
+        return of_run.where(F.col("line").isNull() | _is_after("answered_at", since)).drop("line")
 
-    def _with_old(self, rows: DataFrame, is_young: Column) -> DataFrame:
+    def _with_old(self, spec: TableSpec, young: Mapping[str, int]) -> DataFrame:
         """Return rows that are young, and all of the groups in which something old changed: no other file is opened."""
-        old = None if self.scope is None else self.scope.old
-        return rows if old is None else rows.where(is_young | F.col("group_id").isin(*old))
+        assert self.scope is not None, "whoever looks at all groups reads all rows"
+        old = self.scope.old
+        since = {} if old is None else young
+        return self.job.lake.some(spec, Wanted(self.scope.listed, since, {"group_id": old or ()}))
+
+
+def _us(at: float) -> int:
+    return floor(at * 1000)
 
 
 def _is_after(column: str, at: float) -> Column:

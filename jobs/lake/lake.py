@@ -30,6 +30,7 @@ from schemas.table import Layer, TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import given
 from transforms.sql import literal, quoted
+from transforms.wanted_rows import Wanted
 
 log = logging.getLogger(__name__)
 
@@ -145,6 +146,10 @@ class Lake:
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         return self._tables.read(spec)
+
+    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
+        """Return those of this cluster's rows of a table that are wanted: where they are few, they are here."""
+        return self._tables.some(spec, wanted)
 
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""

@@ -18,12 +18,14 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.jvm.delta_log import TableState
 from jobs.lake.conflicts import Overtaken
+from jobs.lake.found_rows import found_rows
 from jobs.lake.local_log import LocalLog
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import held, rows_held
+from transforms.wanted_rows import Wanted
 
 FEW_ROWS = 20_000
 """So many rows of one cluster in one table are few."""
@@ -89,6 +91,14 @@ class SmallTables:
             with self._turn:
                 self._read[spec.full_name] = known
         return known[1]
+
+    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
+        """Return few rows of the cluster out of a table that exists, however large it is; None if they are not few."""
+        table = self.log(spec).table()
+        if table is None or not _is_fitting(spec, table):
+            return None
+        found = found_rows(spec, table, self.log(spec).folder, self._cluster, wanted)
+        return None if found is None else held(self._spark, found, struct_type(spec).toNullable())
 
     def append(self, spec: TableSpec, rows: pa.Table, note: str, transaction: tuple[str, int] | None = None) -> int:
         """Add rows to a table, however large it is, in one commit; of no row, none.
@@ -177,11 +187,7 @@ class SmallTables:
 
     def _found(self, spec: TableSpec, version: int) -> pa.Table | None:
         table = DeltaTable(self.log(spec).uri, version=version)
-        if table.protocol().min_reader_version > _READER_VERSION:
-            return None
-        names = {field.name for field in table.schema().fields}
-        is_fitting = names == set(spec.columns) and table.metadata().partition_columns == list(spec.partitions)
-        if not is_fitting or not self._are_few(table):
+        if not _is_fitting(spec, table) or not self._are_few(table):
             return None
         found = table.to_pyarrow_table(filters=[("cluster", "=", self._cluster)], columns=list(spec.columns))
         return found.cast(to_arrow_schema(struct_type(spec).toNullable()))
@@ -192,6 +198,14 @@ class SmallTables:
         counts = [file.get("num_records") for file in ours]
         size = sum(file["size_bytes"] for file in ours)
         return None not in counts and sum(counts) <= FEW_ROWS and size <= FEW_BYTES
+
+
+def _is_fitting(spec: TableSpec, table: DeltaTable) -> bool:
+    """Tell whether a table is laid out as it is declared, and can be read without Delta."""
+    if table.protocol().min_reader_version > _READER_VERSION:
+        return False
+    names = {field.name for field in table.schema().fields}
+    return names == set(spec.columns) and table.metadata().partition_columns == list(spec.partitions)
 
 
 def _sound(rows: pa.Table) -> pa.Table:

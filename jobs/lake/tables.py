@@ -28,6 +28,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import given, held
 from transforms.sql import literal, quoted
+from transforms.wanted_rows import Wanted
 
 T = TypeVar("T")
 
@@ -70,6 +71,14 @@ class Tables(DeclaredTables):
             return few
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
+
+    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
+        """Return those of this cluster's rows of a table that are wanted."""
+        if self._by_delta_rs and self._small_one(spec) is None and self.log(spec).state() is not None:
+            found = self._by_delta_rs.some(spec, wanted)
+            if found is not None:
+                return found
+        return wanted.of(self.read(spec))
 
     def append(self, spec: TableSpec, rows: DataFrame) -> int:
         """Add rows that nobody else can add: a commit that has nothing to look up before.

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from transforms.quality.laws.law import DEFAULTS
 from transforms.quality.statements import WHOLE_ROW
-from transforms.sql import literal
 
 _SETTINGS: dict[str, Any] = {
     "TimeZone": "UTC",
@@ -65,7 +64,11 @@ def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path
 
 def _selected(rows: RowFiles) -> str:
     missing = "".join(f", {default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns)
-    return f"SELECT *{missing} FROM read_parquet([{', '.join(map(literal, rows.files))}])"
+    return f"SELECT *{missing} FROM read_parquet([{', '.join(map(_text, rows.files))}])"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
 
 
 def _translated(statement: str, tables: Mapping[str, Any]) -> str:

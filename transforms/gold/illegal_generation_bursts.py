@@ -53,7 +53,9 @@ from transforms.gold.findings.kernel import (
 from transforms.gold.rebalances import begun_at
 
 _BROKER_SETTINGS, _GROUP_SETTINGS = "broker_settings", "group_settings"
-"""Events that tell of settings as brokers print them."""
+
+SETTINGS = (_BROKER_SETTINGS, _GROUP_SETTINGS)
+"""Events that tell of settings as brokers print them: such a line counts for all that comes after it, however late."""
 
 READ = (
     GROUP_REQUESTS,
@@ -222,17 +224,12 @@ def _heard(requests: DataFrame, refused: DataFrame, spans: DataFrame, stays: Dat
     return granted.join(holders, [*FINDING, "member_id"], "left_semi").select(*FINDING, *Heard.__struct_fields__)
 
 
-def is_of_settings() -> Column:
-    """Tell whether a broker's line is about settings: it counts for all that comes after it, however late."""
-    return F.col("event").isin(_GROUP_SETTINGS, _BROKER_SETTINGS)
-
-
 def _printed(lines: DataFrame, refused: DataFrame) -> DataFrame:
     """What brokers printed of the session timeout before a member was not let in: the last of each kind."""
     first = refused.where(F.col("error") == NOT_LET_IN).groupBy(*FINDING).agg(F.min("at_us").alias("first_us"))
     is_own, attributes = F.col("event") == _GROUP_SETTINGS, F.col("attributes")
     name = F.when(is_own, SESSION_SETTINGS["consumer"]).otherwise(f"group.{SESSION_SETTINGS['consumer']}")
-    told = lines.where(is_of_settings()).select(
+    told = lines.where(F.col("event").isin(*SETTINGS)).select(
         "cluster",
         "logged_at",
         is_own.alias("is_own"),

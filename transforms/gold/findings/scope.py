@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 from schemas.table import TableSpec
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.timelines.replacing import EVERYTHING, of_groups
+from transforms.wanted_rows import Wanted
 
 REACH_MS = 3_600_000
 """What came later than this after a finding has no part in it, and what was over so long before it neither."""
@@ -69,32 +70,33 @@ class Scope:
 
     def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
         """Return the rows of a table that findings of the run may need."""
-        rows = self.listed_rows(rows)
+        rows = self.wanted(spec).of(rows)
         written = _written(spec)
         if written is None:
             return rows
-        if self.whole is not None:
-            rows = self._late(written, rows, F.col("group_id").isin(*self.whole) if self.whole else None)
         since_us = F.col("cut") - 2 * self.reach_ms * 1000
         near = rows.join(F.broadcast(self.groups), [*GROUP])
         return near.where(F.col("cut").isNull() | _is_since(written, since_us)).drop("cut", "since")
 
-    def late(self, spec: TableSpec, rows: DataFrame, or_else: Column) -> DataFrame:
-        """Return the rows of a table, of whatever group, that are late enough; older files are not even opened.
+    def wanted(self, spec: TableSpec) -> Wanted:
+        """Return which rows of a table are looked through for those that findings of the run may need."""
+        whole = {"group_id": self.whole} if self.whole else {}
+        return Wanted(self.listed, {} if self.whole is None else self._since(spec), whole)
+
+    def late(self, spec: TableSpec, or_in: Mapping[str, Sequence[str]]) -> Wanted:
+        """Return which rows of a table, of whatever group, are late enough, or wanted however old they are.
 
         Args:
             spec: the table.
-            rows: its rows.
-            or_else: tells of rows that they are needed however old they are.
+            or_in: by column, values by which they are wanted.
         """
-        written = _written(spec)
-        return rows if written is None or self.whole != [] else self._late(written, rows, or_else)
+        return Wanted(None, self._since(spec) if self.whole == [] else {}, or_in)
 
-    def _late(self, written: str, rows: DataFrame, or_else: Column | None) -> DataFrame:
-        if self.cut_us is None:
-            return rows
-        is_late = _is_since(written, F.lit(self.cut_us - 2 * self.reach_ms * 1000))
-        return rows.where(is_late if or_else is None else is_late | or_else)
+    def _since(self, spec: TableSpec) -> dict[str, int]:
+        written = _written(spec)
+        if written is None or self.cut_us is None:
+            return {}
+        return {written: self.cut_us - 2 * self.reach_ms * 1000}
 
     def of_groups(self, rows: DataFrame) -> DataFrame:
         """Return all rows of the groups."""

@@ -1,0 +1,104 @@
+"""Few rows out of a large table are the same, whether DuckDB or Spark looks for them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.catalog import BY_NAME
+from schemas.spark import struct_type
+from transforms.wanted_rows import Wanted
+
+pytestmark = pytest.mark.spark
+
+LINES = BY_NAME["coordinator_events"]
+TRANSITIONS = BY_NAME["transitions"]
+BEGIN_US = 1_767_225_600_000_000
+
+WANTED = {
+    "all": Wanted(),
+    "of groups": Wanted(["it's", "b%"]),
+    "of no group": Wanted([]),
+    "late": Wanted(None, {"settled_at": BEGIN_US + 5_000_001}),
+    "late, of groups": Wanted(["a"], {"settled_at": BEGIN_US + 5_000_000}),
+    "late, or of a group": Wanted(["a", "b%"], {"settled_at": BEGIN_US + 8_000_000}, {"group_id": ["b%"]}),
+    "late, or of some generations": Wanted(None, {"settled_at": BEGIN_US + 8_000_000}, {"generation": [1, 3]}),
+    "late, or of none": Wanted(None, {"settled_at": BEGIN_US + 8_000_000}, {"generation": []}),
+    "late by either of two moments": Wanted(None, {"settled_at": BEGIN_US + 9_000_000, "at": BEGIN_US + 3_000_000}),
+}
+
+
+def _rows(spark: Any) -> Any:
+    """Return rows of three groups; those of the last seconds are not settled yet, and some know no moment."""
+    names = ("cluster", "group_id", "life", "seq", "generation", "at", "settled_at", "is_settled", "source")
+    values = [
+        (
+            "c's",
+            group,
+            1,
+            second,
+            second,
+            None if second == 2 else _moment(10 - second),
+            None if second > 6 else _moment(second),
+            second <= 6,
+            "record",
+        )
+        for group in ("a", "it's", "b%")
+        for second in range(10)
+    ]
+    kind = struct_type(TRANSITIONS)
+    known = [dict(zip(names, row, strict=True)) for row in values]
+    filler = {"to_state": "Stable", "event": "record", "is_inferred": False, "group_type": "classic"}
+    rows = [tuple({**filler, **row}.get(name) for name in kind.names) for row in known]
+    return spark.createDataFrame(rows, kind.toNullable())
+
+
+def _moment(second: int) -> datetime:
+    return datetime.fromtimestamp(BEGIN_US / 1_000_000 + second, timezone.utc)
+
+
+@pytest.fixture(scope="module")
+def lake(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from jobs.lake.lake import Lake
+
+    lake = Lake(spark, str(tmp_path_factory.mktemp("a lake's")), "", "c's")
+    lake.replace(TRANSITIONS, _rows(spark))
+    Lake(spark, lake.root, "", "other").replace(TRANSITIONS, _rows(spark).drop("cluster"))
+    return lake
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_duckdb_finds_the_rows_that_spark_finds(lake: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transforms.given_rows import rows_held
+
+    by_spark = lake.some(TRANSITIONS, WANTED[name])
+    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    found = _found_in(lake, WANTED[name])
+    assert rows_held(found) is not None, "nobody looked for them without Spark"
+    assert found.schema == struct_type(TRANSITIONS).toNullable()
+    assert sorted(map(str, found.collect())) == sorted(map(str, by_spark.collect()))
+    assert (found.count() > 0) == (name != "of no group")
+
+
+def _found_in(lake: Any, wanted: Wanted) -> Any:
+    """Return the rows, as one finds them who is about to write little, and has read nothing of the lake yet."""
+    from jobs.lake.lake import Lake
+
+    another = Lake(lake.spark, lake.root, "", lake.cluster)
+    with another.brief(True):
+        return another.some(TRANSITIONS, wanted)
+
+
+def test_too_many_rows_are_left_to_spark(lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transforms.given_rows import rows_held
+
+    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    for limit in ("MOST_ROWS", "MOST_BYTES"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"jobs.lake.found_rows.{limit}", 5)
+            found = _found_in(lake, Wanted(["a"]))
+            assert rows_held(found) is None
+            assert found.count() == 10

@@ -1,0 +1,53 @@
+"""Which rows of a table are wanted, where that is few of many: said once for Spark, and for DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_, or_
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Rows of some groups that are late, or are wanted for another reason.
+
+    Attributes:
+        groups: the groups; None = all.
+        since: by column, the moment (epoch µs) from which on rows are late; who has no moment is. Without any, all are.
+        or_in: by column, values by which rows are wanted however old they are.
+    """
+
+    groups: Sequence[str] | None = None
+    since: Mapping[str, int] = field(default_factory=dict)
+    or_in: Mapping[str, Sequence[str | int]] = field(default_factory=dict)
+
+    def of(self, rows: DataFrame) -> DataFrame:
+        """Return the rows, by Spark: files without any are not opened."""
+        late: list[Column] = []
+        for name, us in self.since.items():
+            late += [F.col(name).isNull(), F.col(name) >= F.timestamp_micros(F.lit(us))]
+        if late:
+            late += [F.col(name).isin(*values) for name, values in self.or_in.items() if values]
+        conditions = [] if self.groups is None else [F.col("group_id").isin(*self.groups)]
+        conditions += [reduce(or_, late)] if late else []
+        return rows.where(reduce(and_, conditions)) if conditions else rows
+
+    def in_sql(self) -> tuple[str, list[Any]]:
+        """Return the condition in DuckDB's SQL, and its parameters."""
+        late, of_late = list[str](), list[Any]()
+        for name, us in self.since.items():
+            late.append(f'"{name}" IS NULL OR "{name}" >= make_timestamptz(?::BIGINT)')
+            of_late.append(us)
+        if late:
+            for name, values in self.or_in.items():
+                late.append(f'list_contains(?, "{name}")')
+                of_late.append(list(values))
+        conditions = [] if self.groups is None else ["list_contains(?, group_id)"]
+        conditions += [f"({' OR '.join(late)})"] if late else []
+        given = [] if self.groups is None else [list(self.groups)]
+        return " AND ".join(conditions) or "true", [*given, *of_late]
