@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -52,6 +53,7 @@ from transforms.gold.timelines.replacing import EVERYTHING
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 
+_BURSTS = ILLEGAL_GENERATION_BURSTS
 _BEGIN = "started_at"
 
 _MOST_AT_HAND = 10_000
@@ -184,10 +186,21 @@ def _replace(job: Job, scope: Scope | None, found: Found) -> None:
         frames.append((spec, told))
     timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
     if scope is not None:
+        bursts = next((few for (spec, _), (_, few) in zip(found, looked_up, strict=True) if spec is _BURSTS), None)
+        timelines[GENERATIONS] = _held_against(job, scope, bursts)
         timelines = {spec: scope.listed_rows(rows) for spec, rows in timelines.items()}
         timelines = held_against(timelines, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
     with audited(job, Batch(dict(frames), beside=timelines)) as rows:
         job.replace([(spec, told.drop(IS_KNOWN)) for spec, told in rows.items()], where)
+
+
+def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | None) -> DataFrame:
+    """Return the generations that are late, or that bursts were fenced by; if these are not few, all."""
+    if bursts is None:
+        return job.lake.read(GENERATIONS)
+    wanted = scope.wanted(GENERATIONS)
+    numbers = sorted({row["fenced_by_generation"] for row in bursts} - {None})
+    return job.lake.some(GENERATIONS, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
 
 
 def _hold(rows: DataFrame) -> DataFrame | None:

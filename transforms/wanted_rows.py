@@ -20,11 +20,15 @@ class Wanted:
         groups: the groups; None = all.
         since: by column, the moment (epoch µs) from which on rows are late; who has no moment is. Without any, all are.
         or_in: by column, values by which rows are wanted however old they are.
+        beside: one row at most for each (cluster, group_id), laid beside the rows for `where` to look at.
+        where: one more condition, in SQL as Spark and DuckDB both have it; `beside` has none of a table's columns else.
     """
 
     groups: Sequence[str] | None = None
     since: Mapping[str, int] = field(default_factory=dict)
     or_in: Mapping[str, Sequence[str | int]] = field(default_factory=dict)
+    beside: DataFrame | None = None
+    where: str = ""
 
     def of(self, rows: DataFrame) -> DataFrame:
         """Return the rows, by Spark: files without any are not opened."""
@@ -35,7 +39,11 @@ class Wanted:
             late += [F.col(name).isin(*values) for name, values in self.or_in.items() if values]
         conditions = [] if self.groups is None else [F.col("group_id").isin(*self.groups)]
         conditions += [reduce(or_, late)] if late else []
-        return rows.where(reduce(and_, conditions)) if conditions else rows
+        found = rows.where(reduce(and_, conditions)) if conditions else rows
+        if not self.where:
+            return found
+        laid = found if self.beside is None else found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
+        return laid.where(self.where).select(rows.columns)
 
     def in_sql(self) -> tuple[str, list[Any]]:
         """Return the condition in DuckDB's SQL, and its parameters."""
@@ -48,6 +56,6 @@ class Wanted:
                 late.append(f'list_contains(?, "{name}")')
                 of_late.append(list(values))
         conditions = [] if self.groups is None else ["list_contains(?, group_id)"]
-        conditions += [f"({' OR '.join(late)})"] if late else []
+        conditions += [f"({each})" for each in (" OR ".join(late), self.where) if each]
         given = [] if self.groups is None else [list(self.groups)]
         return " AND ".join(conditions) or "true", [*given, *of_late]

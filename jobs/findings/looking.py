@@ -138,7 +138,7 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
         if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
             return None
         known = before.loaded_us(spec)
-        rows = job.lake.some(spec, Wanted(None, {} if known is None else {"loaded_at": known}))
+        rows = job.lake.some(spec, Wanted(None, {} if known is None else {"loaded_at": known + 1}))
         return rows.where(before.is_new(spec))
 
     found = []

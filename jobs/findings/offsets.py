@@ -81,7 +81,7 @@ class Offsets:
         is_new = self.before.is_new(OFFSET_COMMITS)
         is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | is_new
         loaded = self.before.loaded_us(OFFSET_COMMITS)
-        young = {} if loaded is None else {"recorded_at": _us(at), "loaded_at": loaded}
+        young = {} if loaded is None else {"recorded_at": _us(at), "loaded_at": loaded + 1}
         rows = self._with_old(OFFSET_COMMITS, young)
         of_run = rows.join(F.broadcast(groups), [*GROUP])
         since = of_run.where(F.col("is_whole") | is_young)

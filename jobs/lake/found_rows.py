@@ -18,6 +18,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.given_rows import rows_held
 from transforms.wanted_rows import Wanted
 
 MOST_ROWS = 50_000
@@ -47,6 +48,8 @@ def found_rows(spec: TableSpec, table: DeltaTable, folder: Path, cluster: str, w
         return kind.empty_table()
     if sum(file["size_bytes"] for file in ours) > MOST_BYTES:
         return None
+    if wanted.beside is not None and rows_held(wanted.beside) is None:
+        return None
     of_partitions: dict[bool | None, list[str]] = {}
     for file in ours:
         of_partitions.setdefault(file.get("partition.is_settled"), []).append(str(folder / unquote(file["path"])))
@@ -61,7 +64,14 @@ def _asked(spec: TableSpec, of_partitions: dict[bool | None, list[str]], cluster
     condition, given = wanted.in_sql()
     parts = [_of_partition(spec, settled, files) for settled, files in of_partitions.items()]
     with duckdb.connect(config={"TimeZone": "UTC", "autoinstall_known_extensions": False}) as connection:
-        statement = f"SELECT * FROM ({' UNION ALL BY NAME '.join(parts)}) WHERE {condition} LIMIT {MOST_ROWS + 1}"
+        laid = ""
+        if wanted.beside is not None:
+            connection.register("beside", rows_held(wanted.beside))
+            laid = "LEFT JOIN beside USING (cluster, group_id)"
+        statement = (
+            f"SELECT told.* FROM ({' UNION ALL BY NAME '.join(parts)}) told {laid} WHERE {condition} "
+            f"LIMIT {MOST_ROWS + 1}"
+        )
         rows: pa.Table = connection.sql(statement, params=[*([cluster] * len(parts)), *given]).to_arrow_table()
         return rows
 

@@ -82,11 +82,9 @@ def _as_published(
         if spec is REPLAY_AUDIT or not there[spec.full_name]:
             counts[spec] = told.counts.get(spec.name, 0)
             continue
-        staying = _staying(job, spec, run)
+        staying = _staying(job, spec, run, first)
         if spec is MEMBER_SESSIONS:
             staying = replacing.without_superseded(staying, superseded)
-        if first is not None:
-            staying = looking_back.looked_at(spec, staying, first)
         rows[spec] = looking_back.beside(rows[spec], staying)
     return rows, counts
 
@@ -96,8 +94,12 @@ def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
     return at_hand(looking_back.known_from(_staying(job, GENERATIONS, run), given), MOST_LISTED)[0]
 
 
-def _staying(job: Job, spec: TableSpec, run: Run) -> DataFrame:
-    return replacing.staying(run.of_run(job.lake.read(spec)), run.starting)
+def _staying(job: Job, spec: TableSpec, run: Run, first: DataFrame | None = None) -> DataFrame:
+    """Return what stays of the groups of a run; no more than is looked at, if it is known from where on that is."""
+    rows = (
+        job.lake.read(spec) if first is None else job.lake.some(spec, looking_back.looked_at(spec, run.listed, first))
+    )
+    return replacing.staying(run.of_run(rows), run.starting)
 
 
 def _rows(job: Job, spec: TableSpec, told: Told, starting: DataFrame, where: str) -> DataFrame:

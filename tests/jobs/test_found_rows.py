@@ -29,6 +29,9 @@ WANTED = {
     "late by either of two moments": Wanted(None, {"settled_at": BEGIN_US + 9_000_000, "at": BEGIN_US + 3_000_000}),
 }
 
+BESIDE = [("c's", "a", 4), ("c's", "it's", None)]
+"""Of one group from which generation on rows are wanted, of another that this is not known, of the third nothing."""
+
 
 def _rows(spark: Any) -> Any:
     """Return rows of three groups; those of the last seconds are not settled yet, and some know no moment."""
@@ -80,6 +83,20 @@ def test_duckdb_finds_the_rows_that_spark_finds(lake: Any, name: str, monkeypatc
     assert found.schema == struct_type(TRANSITIONS).toNullable()
     assert sorted(map(str, found.collect())) == sorted(map(str, by_spark.collect()))
     assert (found.count() > 0) == (name != "of no group")
+
+
+def test_rows_are_wanted_by_what_lies_beside_them(spark: Any, lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transforms.given_rows import given, rows_held
+
+    rows = [dict(zip(("cluster", "group_id", "wanted_from"), row, strict=True)) for row in BESIDE]
+    beside = given(spark, "cluster STRING, group_id STRING, wanted_from INT", rows)
+    wanted = Wanted(["a", "it's"], beside=beside, where="wanted_from IS NULL OR generation >= wanted_from")
+    by_spark = lake.some(TRANSITIONS, wanted)
+    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    found = _found_in(lake, wanted)
+    assert rows_held(found) is not None
+    assert sorted(map(str, found.collect())) == sorted(map(str, by_spark.collect()))
+    assert found.count() == 6 + 10
 
 
 def _found_in(lake: Any, wanted: Wanted) -> Any:

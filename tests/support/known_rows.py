@@ -54,5 +54,5 @@ def as_looked_at(known: Mapping[str, DataFrame], new: Mapping[str, DataFrame]) -
     first = known_from(known["generations"], [new[spec.name] for spec in OF_GENERATIONS]).persist()
     seen: dict[str, Any] = {**new}
     for name in known.keys() & {*_REPLAYED}:
-        seen[name] = beside(new[name], looked_at(BY_NAME[name], known[name], first))
+        seen[name] = beside(new[name], looked_at(BY_NAME[name], None, first).of(known[name]))
     return seen

@@ -7,10 +7,10 @@ change of state against the one before. So no more of a long history is looked a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
@@ -23,6 +23,7 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
 )
 from transforms.gold.timelines.evidence import GROUP
+from transforms.wanted_rows import Wanted
 
 IS_KNOWN = "is_known"
 """Column of what passed in an earlier batch; see `transforms.quality.laws.law`."""
@@ -60,20 +61,19 @@ def known_from(staying: DataFrame, told: Iterable[DataFrame]) -> DataFrame:
     return found.where("last IS NOT NULL AND is_of_one_type").select(*GROUP, *columns)
 
 
-def looked_at(spec: TableSpec, staying: DataFrame, first: DataFrame) -> DataFrame:
-    """Return those of a table's settled rows that are looked at.
+def looked_at(spec: TableSpec, groups: Sequence[str] | None, first: DataFrame) -> Wanted:
+    """Return which of a table's settled rows are looked at.
 
     Args:
         spec: the table.
-        staying: rows of the groups of a run that stay.
+        groups: the groups of a run; None = they are not listed.
         first: the first generation of each group that is.
     """
     if spec is COORDINATORS:  # few rows
-        return staying
+        return Wanted(groups)
     if spec is AUDIT_COUNTS:
-        return staying.where(_IS_DOUBT)
-    wanted = F.col("from_life").isNull() | _is_after(spec)
-    return staying.join(F.broadcast(first), [*GROUP], "left").where(wanted).select(staying.columns)
+        return Wanted(groups, where=_IS_DOUBT)
+    return Wanted(groups, beside=first, where=_is_after(spec))
 
 
 def beside(told: DataFrame, staying: DataFrame) -> DataFrame:
@@ -87,11 +87,12 @@ def new_of(rows: DataFrame) -> DataFrame:
     return rows.where(~F.col(IS_KNOWN)) if IS_KNOWN in rows.columns else rows
 
 
-def _is_after(spec: TableSpec) -> Column:
+def _is_after(spec: TableSpec) -> str:
+    """Return the SQL condition of rows that do not lie before the first generation of their group."""
     if spec is MEMBER_SESSIONS:
-        is_in_life = F.coalesce(F.col("last_generation") >= F.col("from_generation"), F.lit(False))
+        is_in_life = "coalesce(last_generation >= from_generation, false)"
     elif "generation" in spec.columns:
-        is_in_life = F.coalesce(F.col("generation") >= F.col("from_generation"), F.lit(True))
+        is_in_life = "coalesce(generation >= from_generation, true)"
     else:
-        is_in_life = F.col("settled_at") >= F.col("from_settled_at")
-    return (F.col("life") > F.col("from_life")) | ((F.col("life") == F.col("from_life")) & is_in_life)
+        is_in_life = "settled_at >= from_settled_at"
+    return f"from_life IS NULL OR life > from_life OR (life = from_life AND {is_in_life})"
