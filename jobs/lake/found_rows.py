@@ -6,16 +6,14 @@ Rows that are here already go into the plans, as those of small tables do.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import DeltaTable
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from jobs.lake.duckdb_files import Files, connected, files_of, listed, rows_in, translated
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
@@ -25,10 +23,7 @@ MOST_ROWS = 50_000
 """So many rows go into a plan."""
 
 MOST_BYTES = 256 << 20
-"""So many bytes of files are looked through as quickly as a query is planned."""
-
-_GLOB = set("*?[")
-"""DuckDB takes names with these for patterns."""
+"""So many bytes of a table's files are looked through as quickly as a query is planned."""
 
 
 def found_rows(spec: TableSpec, table: DeltaTable, folder: Path, cluster: str, wanted: Wanted) -> pa.Table | None:
@@ -41,47 +36,60 @@ def found_rows(spec: TableSpec, table: DeltaTable, folder: Path, cluster: str, w
         cluster: whose rows are read.
         wanted: which of them.
     """
-    files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-    ours = [file for file in files if file["partition.cluster"] == cluster]
+    files = files_of(table, folder, cluster)
     kind = to_arrow_schema(struct_type(spec).toNullable())
-    if not ours or wanted.groups == []:
+    if files is not None and (not files.of_partitions or wanted.groups == []):
         return kind.empty_table()
-    if sum(file["size_bytes"] for file in ours) > MOST_BYTES:
+    if files is None or files.size > MOST_BYTES:
         return None
     if wanted.beside is not None and rows_held(wanted.beside) is None:
         return None
-    of_partitions: dict[bool | None, list[str]] = {}
-    for file in ours:
-        of_partitions.setdefault(file.get("partition.is_settled"), []).append(str(folder / unquote(file["path"])))
-    if any(_GLOB & set(path) for paths in of_partitions.values() for path in paths):
-        return None
-    found = _asked(spec, of_partitions, cluster, wanted)
+    found = _asked(spec, files, cluster, wanted)
     return None if found.num_rows > MOST_ROWS else found.select(spec.columns).cast(kind)
 
 
-def _asked(spec: TableSpec, of_partitions: dict[bool | None, list[str]], cluster: str, wanted: Wanted) -> pa.Table:
-    duckdb: Any = importlib.import_module("duckdb")  # imported by those who ask: it takes its time
+def _asked(spec: TableSpec, files: Files, cluster: str, wanted: Wanted) -> pa.Table:
     condition, given = wanted.in_sql()
-    parts = [_of_partition(spec, settled, files) for settled, files in of_partitions.items()]
-    with duckdb.connect(config={"TimeZone": "UTC", "autoinstall_known_extensions": False}) as connection:
+    with connected() as connection:
         laid = ""
         if wanted.beside is not None:
             connection.register("beside", rows_held(wanted.beside))
             laid = "LEFT JOIN beside USING (cluster, group_id)"
         statement = (
-            f"SELECT told.* FROM ({' UNION ALL BY NAME '.join(parts)}) told {laid} WHERE {condition} "
-            f"LIMIT {MOST_ROWS + 1}"
+            f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {condition} LIMIT {MOST_ROWS + 1}"
         )
-        rows: pa.Table = connection.sql(statement, params=[*([cluster] * len(parts)), *given]).to_arrow_table()
+        rows: pa.Table = connection.sql(statement, params=given).to_arrow_table()
         return rows
 
 
-def _of_partition(spec: TableSpec, is_settled: bool | None, files: Sequence[str]) -> str:
-    """Return the query for the rows of one partition, whose values its files do not have."""
-    stored = ", ".join(f'"{name}"' for name in spec.columns if name not in spec.partitions)
-    settled = "" if is_settled is None else f"{str(is_settled).lower()} AS is_settled, "
-    return f"SELECT ? AS cluster, {settled}{stored} FROM read_parquet([{', '.join(map(_text, files))}])"
+def answer(
+    statement: str,
+    tables: Mapping[TableSpec, tuple[DeltaTable | None, Path]],
+    cluster: str,
+    groups: Sequence[str] | None,
+    told: TableSpec,
+) -> pa.Table | None:
+    """Return the rows that a statement tells of; None if they, or what is to be looked through, are too many.
 
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    Args:
+        statement: in Spark's SQL; `{name}` stands for the rows of a table.
+        tables: these tables as they are now, if they exist, with where they lie; they have the declared columns.
+        cluster: whose rows are read.
+        groups: those whose rows are read; None = all.
+        told: table whose columns the statement gives.
+    """
+    with connected() as connection:
+        for spec, (table, folder) in tables.items():
+            files = Files({}, 0) if table is None else files_of(table, folder, cluster)
+            if files is None or files.size > MOST_BYTES:
+                return None
+            if files.of_partitions:
+                of_groups = "" if groups is None else f" WHERE list_contains({listed(groups)}, group_id)"
+                rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}){of_groups}"
+                connection.execute(f'CREATE VIEW "{spec.name}" AS {rows}')
+            else:
+                connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
+        named = statement.format_map({spec.name: spec.name for spec in tables})
+        found: pa.Table = connection.sql(f"SELECT * FROM ({translated(named)}) LIMIT {MOST_ROWS + 1}").to_arrow_table()
+    kind = to_arrow_schema(struct_type(told).toNullable())
+    return None if found.num_rows > MOST_ROWS else found.select(told.columns).cast(kind)

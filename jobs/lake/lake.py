@@ -151,6 +151,19 @@ class Lake:
         """Return those of this cluster's rows of a table that are wanted: where they are few, they are here."""
         return self._tables.some(spec, wanted)
 
+    def answer(
+        self, statement: str, specs: Sequence[TableSpec], groups: Sequence[str] | None, told: TableSpec
+    ) -> DataFrame:
+        """Return what a statement tells of this cluster's rows.
+
+        Args:
+            statement: in Spark's SQL; `{name}` stands for the rows of a table.
+            specs: these tables.
+            groups: the groups whose rows are read; None = all.
+            told: table whose columns the statement gives.
+        """
+        return self._tables.answer(statement, specs, groups, told)
+
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""
         return given(self.spark, struct_type(spec))

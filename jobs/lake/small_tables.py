@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.jvm.delta_log import TableState
 from jobs.lake.conflicts import Overtaken
-from jobs.lake.found_rows import found_rows
+from jobs.lake.found_rows import answer, found_rows
 from jobs.lake.local_log import LocalLog
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
@@ -99,6 +99,16 @@ class SmallTables:
             return None
         found = found_rows(spec, table, self.log(spec).folder, self._cluster, wanted)
         return None if found is None else held(self._spark, found, struct_type(spec).toNullable())
+
+    def answer(
+        self, statement: str, specs: Sequence[TableSpec], groups: Sequence[str] | None, told: TableSpec
+    ) -> DataFrame | None:
+        """Return what a statement tells of the cluster's rows; None if too many are looked at, or told of."""
+        tables = {spec: (self.log(spec).table(), self.log(spec).folder) for spec in specs}
+        if not all(table is None or _is_fitting(spec, table) for spec, (table, _) in tables.items()):
+            return None
+        found = answer(statement, tables, self._cluster, groups, told)
+        return None if found is None else held(self._spark, found, struct_type(told).toNullable())
 
     def append(self, spec: TableSpec, rows: pa.Table, note: str, transaction: tuple[str, int] | None = None) -> int:
         """Add rows to a table, however large it is, in one commit; of no row, none.

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
 from pyspark.sql import Column, DataFrame, DataFrameWriter, Row, SparkSession
@@ -79,6 +79,24 @@ class Tables(DeclaredTables):
             if found is not None:
                 return found
         return wanted.of(self.read(spec))
+
+    def answer(
+        self, statement: str, specs: Sequence[TableSpec], groups: Sequence[str] | None, told: TableSpec
+    ) -> DataFrame:
+        """Return what a statement tells of this cluster's rows.
+
+        Args:
+            statement: in Spark's SQL; `{name}` stands for the rows of a table.
+            specs: these tables.
+            groups: the groups whose rows are read; None = all.
+            told: table whose columns the statement gives.
+        """
+        if self._small:
+            found = self._small.answer(statement, specs, groups, told)
+            if found is not None:
+                return found
+        rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in specs}
+        return conforming(told, self._spark.sql(statement, **rows))
 
     def append(self, spec: TableSpec, rows: DataFrame) -> int:
         """Add rows that nobody else can add: a commit that has nothing to look up before.

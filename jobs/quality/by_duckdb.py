@@ -7,7 +7,6 @@ of both together.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.lake.duckdb_files import connected, listed, translated
 from transforms.quality.laws.law import DEFAULTS
 from transforms.quality.statements import WHOLE_ROW
 
-_SETTINGS: dict[str, Any] = {
-    "TimeZone": "UTC",
-    "autoinstall_known_extensions": False,
-    "preserve_insertion_order": False,
-}
+_IN_ANY_ORDER = {"preserve_insertion_order": "false"}
 
 _MOST_MEMORY = "4GB"
 """Beyond it, what is sorted or grouped goes to the disk."""
@@ -49,30 +45,19 @@ def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path
         tables: these rows, by name.
         scratch: folder for what is more than memory may hold.
     """
-    duckdb: Any = importlib.import_module("duckdb")  # imported by those who ask, as sqlglot is: both take their time
     spill = {} if scratch is None else {"memory_limit": _MOST_MEMORY, "temp_directory": str(scratch)}
-    with duckdb.connect(config={**_SETTINGS, **spill}) as connection:
+    with connected(**_IN_ANY_ORDER, **spill) as connection:
         for name, rows in tables.items():
             if isinstance(rows, RowFiles):
                 connection.execute(f'CREATE VIEW "{name}" AS {_selected(rows)}')
             else:
                 connection.register(name, rows)
-        answer = connection.execute(_translated(statement, tables))
+        named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
+        answer = connection.execute(translated(named))
         names = [column[0] for column in answer.description]
         return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
 
 def _selected(rows: RowFiles) -> str:
     missing = "".join(f", {default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns)
-    return f"SELECT *{missing} FROM read_parquet([{', '.join(map(_text, rows.files))}])"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _translated(statement: str, tables: Mapping[str, Any]) -> str:
-    sqlglot: Any = importlib.import_module("sqlglot")
-    named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
-    ignore = sqlglot.ErrorLevel.IGNORE  # hints are Spark's own
-    return "".join(sqlglot.transpile(named, read="spark", write="duckdb", identify=True, unsupported_level=ignore))
+    return f"SELECT *{missing} FROM read_parquet({listed(rows.files)})"

@@ -18,7 +18,8 @@ from jobs.lake.lake import Lake
 from schemas.catalog import BY_NAME
 from schemas.rows import AssignmentRow, GenerationRow
 from schemas.table import Layer, TableSpec
-from schemas.tables.gold import TRANSITIONS
+from schemas.tables.gold import GROUP_HEALTH, TRANSITIONS
+from tests.support.answers import answered
 from tests.support.captures import MODERN
 from tests.support.frames import to_frame
 from tests.support.pure_pipeline import Tables, run_pipeline
@@ -27,7 +28,7 @@ from tests.unit.findings.golden import complete
 from transforms.findings.description.standing import Standing
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import GOES_ON, SLACK_MS, keeping_of, use_of
-from transforms.gold.group_health import group_health
+from transforms.gold import group_health
 
 pytestmark = pytest.mark.spark
 
@@ -194,7 +195,9 @@ def test_the_few_commits_that_are_read_tell_who_keeps_the_offsets_as_all_of_them
         )
     assert found == whole
     there = complete("transitions", {"cluster": "demo", "group_id": "g", "life": 1, "seq": 1, "to_state": "Stable"})
-    (row,) = group_health({**frames, TRANSITIONS: to_frame(spark, TRANSITIONS, [there])}, 1e6).collect()
+    frames = {spec: frames.get(spec, to_frame(spark, spec, [])) for spec in group_health.READ}
+    frames[TRANSITIONS] = to_frame(spark, TRANSITIONS, [there])
+    (row,) = answered(spark, group_health.group_health(1e6), frames, GROUP_HEALTH).collect()
     assert row.offsets_kept_by == keeping_of(whole), "all of it was within a day"
 
 

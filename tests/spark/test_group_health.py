@@ -10,18 +10,14 @@ from pyspark.sql import SparkSession
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import (
-    ASSIGNMENTS,
     GENERATIONS,
     GROUP_HEALTH,
-    ILLEGAL_GENERATION_BURSTS,
-    MEMBER_SESSIONS,
-    REBALANCE_STORMS,
     TRANSITIONS,
 )
-from schemas.tables.silver import OFFSET_COMMITS
+from tests.support.answers import answered
 from tests.support.frames import to_frame, to_rows
 from tests.unit.findings.golden import complete
-from transforms.gold.group_health import READ, group_health, is_ageing
+from transforms.gold.group_health import IS_AGEING, READ, group_health
 
 pytestmark = pytest.mark.spark
 
@@ -29,15 +25,14 @@ Row = dict[str, Any]
 
 HOUR = 3_600_000
 NOW = 40.0 * 24 * HOUR
-SPECS = (*READ, REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS)
 
 
 def health(spark: SparkSession, now: float | None = NOW, **rows: list[Row]) -> dict[str, Row]:
     """The rows of health by group, out of rows of other tables; each table's name is an argument."""
     tables: dict[TableSpec, Any] = {
-        spec: to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])]) for spec in SPECS
+        spec: to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])]) for spec in READ
     }
-    return {row["group_id"]: row for row in to_rows(group_health(tables, now))}
+    return {row["group_id"]: row for row in to_rows(answered(spark, group_health(now), tables, GROUP_HEALTH))}
 
 
 def transition(group: str, seq: int, at: float | None, state: str, life: int = 1, generation: int = 1) -> Row:
@@ -232,19 +227,19 @@ def test_the_last_storm_and_the_last_burst_stand_beside_it(spark: SparkSession) 
 
 
 def test_groups_that_time_alone_makes_others_are_known(spark: SparkSession) -> None:
-    tables: dict[TableSpec, Any] = {spec: to_frame(spark, spec, []) for spec in SPECS}
+    tables: dict[TableSpec, Any] = {spec: to_frame(spark, spec, []) for spec in READ}
     rows = [transition("busy", 1, NOW - HOUR, "Stable"), transition("resting", 1, NOW - 800 * HOUR, "Stable")]
     begun = [generation("busy", 1, NOW - HOUR), generation("resting", 1, NOW - 800 * HOUR)]
     tables[TRANSITIONS] = to_frame(spark, TRANSITIONS, [complete("transitions", row) for row in rows])
     tables[GENERATIONS] = to_frame(spark, GENERATIONS, [complete("generations", row) for row in begun])
-    ageing = group_health(tables, NOW).where(is_ageing())
+    ageing = answered(spark, group_health(NOW), tables, GROUP_HEALTH).where(IS_AGEING)
     assert [row.group_id for row in ageing.collect()] == ["busy"]
 
 
-def test_the_rows_are_those_of_the_contract_with_whatever_tables_there_are(spark: SparkSession) -> None:
-    few = (TRANSITIONS, GENERATIONS, OFFSET_COMMITS)
-    for specs, now in ((SPECS, None), (few, NOW), ((*few, ASSIGNMENTS, MEMBER_SESSIONS), NOW)):
-        frame = group_health({spec: to_frame(spark, spec, []) for spec in specs}, now)
+def test_the_rows_are_those_of_the_contract_whatever_there_is(spark: SparkSession) -> None:
+    for now in (None, NOW):
+        nothing = {spec: to_frame(spark, spec, []) for spec in READ}
+        frame = answered(spark, group_health(now), nothing, GROUP_HEALTH)
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
             (field.name, field.dataType.simpleString()) for field in struct_type(GROUP_HEALTH)
         ]

@@ -11,6 +11,7 @@ from pyspark.sql import types as T
 
 from schemas.spark import spark_type, struct_type
 from schemas.table import TableSpec
+from transforms.given_rows import given
 
 Row = dict[str, Any]
 
@@ -26,7 +27,7 @@ def to_frame(spark: SparkSession, spec: TableSpec, rows: list[Row]) -> DataFrame
 
     # What a case does not draw is null, whatever the contract says of the column.
     schema = T.StructType([T.StructField(field.name, field.dataType) for field in struct_type(spec)])
-    return spark.createDataFrame([tuple(cell(name, row[name]) for name in spec.columns) for row in rows], schema)
+    return given(spark, schema, [{name: cell(name, row[name]) for name in spec.columns} for row in rows])
 
 
 def to_rows(frame: DataFrame) -> list[Row]:

@@ -1,22 +1,15 @@
 """How each group is now: one row a group, out of all that is known of it.
 
-Now is the newest time in the data of the cluster, never the clock on the wall. Each table is gone through once, and
-gives a row a group; these rows are then joined. Whoever hands over tables restricted to some groups gets the rows of
-these groups.
+Now is the newest time in the data of the cluster, never the clock on the wall. It is one statement, in Spark's SQL: it
+goes through each table once, for a row a group, and lays these rows side by side. So whoever can read the tables' files
+answers it, over a history however long, for the few groups that there is news of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
-
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
-
-from schemas.spark import struct_type
-from schemas.table import TableSpec
 from schemas.tables.gold import (
     ASSIGNMENTS,
+    BEGINS,
     GENERATIONS,
     GROUP_HEALTH,
     ILLEGAL_GENERATION_BURSTS,
@@ -27,9 +20,9 @@ from schemas.tables.gold import (
 )
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from schemas.words import EVIDENCE
-from transforms.gold.offset_keepers import free_commits, keeper
-from transforms.gold.orphaned_partitions import still_orphaned
-from transforms.gold.rebalances import rebalances
+from transforms.gold import offset_keepers
+from transforms.gold.orphaned_partitions import STILL_ORPHANED
+from transforms.gold.rebalances import IS_OF_REBALANCE
 
 READ = (
     TRANSITIONS,
@@ -39,12 +32,11 @@ READ = (
     ORPHANED_PARTITIONS,
     OFFSET_COMMITS,
     GROUP_REQUESTS,
+    REBALANCE_STORMS,
+    ILLEGAL_GENERATION_BURSTS,
 )
-"""Tables that the health of groups is read from, beside the storms and bursts found in the same run."""
+"""Tables that the health of groups is read from; the findings are those of the same run."""
 
-_GROUP = ("cluster", "group_id")
-_LIFE = (*_GROUP, "life")
-_PARTITION = (*_GROUP, "topic", "partition")
 _DAY_US = 86_400_000_000
 _WINDOWS_US = {"hour": _DAY_US // 24, "day": _DAY_US, "week": 7 * _DAY_US}
 
@@ -54,177 +46,175 @@ _WITHOUT_COMMITS = "share"
 _AT_REST = ("Empty", "Stable", "Dead")
 """States of a group that is not on the way to another assignment."""
 
+_COMMITTED = "offsets"
+"""Evidence that a group's commits are."""
 
-def group_health(tables: Mapping[TableSpec, DataFrame], now: float | None) -> DataFrame:
-    """Tell how each group is.
+IS_AGEING = """
+    week_rebalance_count > 0 OR week_unstable_ms > 0 OR commit_interval_ms IS NOT NULL
+    OR coalesce(is_last_storm_open, false) OR coalesce(offsets_kept_by = 'both', false)
+    OR coalesce(offsets_kept_by = 'consumers' AND NOT has_commits, false)
+"""
+"""Condition of rows that are others as soon as time goes by, though nothing happens to their group.
+
+A run that looks only at the groups with news must look at these as well; of the others only `at` would change.
+"""
+
+
+def group_health(now: float | None) -> str:
+    """Return the statement that tells how each group is.
 
     Args:
-        tables: those of READ that there are, and `rebalance_storms` and `illegal_generation_bursts`; the transitions,
-            the generations and the commits must be.
         now: the newest time in the data of the cluster (epoch ms); None = there is no data, and so no group.
 
     Returns:
-        `gold.group_health`, one row for each group that has ever had members or committed offsets.
+        SQL over the tables of READ, by name; it gives the columns of `gold.group_health`, one row for each group that
+        has ever had members or committed offsets.
     """
-    now_us = F.lit(None if now is None else round(now * 1000)).cast("bigint")
-    commits = tables[OFFSET_COMMITS]
-    parts = [
-        _states(tables[TRANSITIONS], now_us),
-        _rebalances(tables[GENERATIONS], now_us),
-        _evidence(tables[GENERATIONS]),
-        _commits(commits),
-        _commit_intervals(commits, now_us),
-        free_commits(tables, F.timestamp_micros(now_us - _DAY_US)),
-        *_where_known(tables),
-    ]
-    joined = reduce(lambda left, right: left.join(right, list(_GROUP), "full_outer"), parts)
-    if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        joined = joined.join(_present(sessions), list(_LIFE), "left")
-    wanted = struct_type(GROUP_HEALTH)
-    given = joined.withColumns(_given(joined, now_us))
-    commits_none = F.col("group_type") == _WITHOUT_COMMITS
-    given = given.withColumn("offsets_kept_by", F.when(~F.coalesce(commits_none, F.lit(False)), keeper()))
-    nothing = [F.lit(None).alias(field.name) for field in wanted if field.name not in given.columns]
-    return (
-        given.select("*", *nothing)
-        .where(F.col("at").isNotNull() & (F.col("life").isNotNull() | F.col("has_commits")))
-        .select(*(F.col(field.name).cast(field.dataType) for field in wanted))
-    )
-
-
-def is_ageing() -> Column:
-    """Tell of a row whether it is another one as soon as time goes by, though nothing happens to its group.
-
-    A run that looks only at the groups with news must look at these as well; of the others only `at` would change.
-    """
-    return (
-        (F.col("week_rebalance_count") > 0)
-        | (F.col("week_unstable_ms") > 0)
-        | F.col("commit_interval_ms").isNotNull()
-        | F.coalesce("is_last_storm_open", F.lit(False))
-        | F.coalesce(F.col("offsets_kept_by") == "both", F.lit(False))
-        | F.coalesce((F.col("offsets_kept_by") == "consumers") & ~F.col("has_commits"), F.lit(False))
-    )
-
-
-def _given(joined: DataFrame, now_us: Column) -> dict[str, Column]:
-    """What follows from the parts: where one has nothing of a group, that is none, and not null."""
-    counts = [f"{name}_{what}" for name in _WINDOWS_US for what in ("rebalance_count", "unstable_ms")]
-    has_commits = F.coalesce("has_commits", F.lit(False))
-    evidence = F.array_union(
-        F.coalesce("evidence", F.array().cast("array<string>")),
-        F.when(has_commits, F.array(F.lit("offsets"))).otherwise(F.array().cast("array<string>")),
-    )
-    held = F.col("has_assignments") if "has_assignments" in joined.columns else F.lit(False)
-    is_counted = F.col("life").isNotNull() if "present" in joined.columns else F.lit(False)
-    present = F.col("present") if "present" in joined.columns else F.lit(None)
-    orphaned = F.col("orphaned_partition_count") if "orphaned_partition_count" in joined.columns else F.lit(None)
-    return {
-        "at": F.timestamp_micros(now_us),
-        **{name: F.coalesce(name, F.lit(0)) for name in counts},
-        "orphaned_partition_count": F.coalesce(orphaned, F.lit(0)),
-        "has_assignments": F.coalesce(held, F.lit(False)),
-        "has_commits": has_commits,
-        "member_count": F.when(is_counted, F.coalesce(present, F.lit(0))),
-        "evidence": F.filter(F.array(*map(F.lit, EVIDENCE)), lambda kind: F.array_contains(evidence, kind)),
+    now_us = "CAST(NULL AS BIGINT)" if now is None else str(round(now * 1000))
+    parts = {
+        "states": _STATES,
+        "unstable": _unstable(now_us),
+        "begun": _rebalances(now_us),
+        "known": _evidence(),
+        "stored": _COMMITS,
+        "paced": _commit_intervals(now_us),
+        **offset_keepers.free_commits(f"{now_us} - {_DAY_US}"),
+        "owning": f"SELECT cluster, group_id, true AS is_owning FROM {{{ASSIGNMENTS.name}}} GROUP BY cluster, group_id",
+        "orphaned": f"SELECT cluster, group_id, orphaned_partition_count, orphaned_since FROM ({STILL_ORPHANED})",
+        "storm": _last(REBALANCE_STORMS.name, ("started_at", "ended_at", "pattern", "is_open")),
+        "burst": _last(ILLEGAL_GENERATION_BURSTS.name, ("error", "started_at", "suspected_cause")),
+        "present": _PRESENT,
+        "seen": "SELECT cluster, group_id FROM states UNION SELECT cluster, group_id FROM stored WHERE has_committed",
     }
-
-
-def _within(us: Column, now_us: Column, window_us: int) -> Column:
-    return (us > now_us - window_us) & (us <= now_us)
-
-
-def _states(transitions: DataFrame, now_us: Column) -> DataFrame:
-    """The last state of each group, and how long it was on the way to another assignment."""
-    # Spark goes through what precedes once, but through all that follows anew for each row.
-    latest_first = Window.partitionBy(*_GROUP).orderBy(F.desc("life"), F.desc("seq"))
-    later = latest_first.rowsBetween(Window.unboundedPreceding, -1)
-    end = F.coalesce(F.last("at_us", ignorenulls=True).over(later), now_us)
-    is_dated = F.col("at_us").isNotNull() & ~F.col("to_state").isin(*_AT_REST)
-
-    def unstable_ms(window_us: int) -> Column:
-        length = F.least(F.col("end_us"), now_us) - F.greatest(F.col("at_us"), now_us - window_us)
-        return F.floor(F.sum(F.when(is_dated, F.greatest(length, F.lit(0)))) / 1000)
-
-    last = ("life", "to_state", "generation", "at", "group_type")
-    return (
-        transitions.withColumn("at_us", F.unix_micros("at"))
-        .withColumn("end_us", end)
-        .groupBy(*_GROUP)
-        .agg(
-            F.max_by(F.struct(*last), F.struct("life", "seq")).alias("last"),
-            *(unstable_ms(window_us).alias(f"{name}_unstable_ms") for name, window_us in _WINDOWS_US.items()),
+    told = {"at": f"timestamp_micros({now_us})", **_TOLD}
+    columns = ",\n".join(f"{told.get(name, name)} AS {name}" for name in GROUP_HEALTH.columns)
+    beside = "\n".join(f"LEFT JOIN {name} USING (cluster, group_id)" for name in _OF_GROUPS)
+    queries = ",\n".join(f"{name} AS ({query})" for name, query in parts.items())
+    return f"""
+        WITH {queries},
+        laid AS (
+            SELECT *, coalesce(is_owning, false) AS has_assignments, coalesce(has_committed, false) AS has_commits
+            FROM seen {beside} LEFT JOIN present USING (cluster, group_id, life)
         )
-        .select(
-            *_GROUP,
-            "last.life",
-            "last.group_type",
-            "last.generation",
-            F.col("last.to_state").alias("state"),
-            F.col("last.at").alias("entered_at"),
-            *(f"{name}_unstable_ms" for name in _WINDOWS_US),
-        )
-    )
+        SELECT {columns} FROM laid WHERE {now_us} IS NOT NULL"""
 
 
-def _rebalances(generations: DataFrame, now_us: Column) -> DataFrame:
-    """How often each group rebalanced of late."""
-    counts = [
-        F.count_if(_within(F.col("at_us"), now_us, window_us)).alias(f"{name}_rebalance_count")
+_OF_GROUPS = (
+    "states", "unstable", "begun", "known", "stored", "paced", "free", "owning", "orphaned", "storm", "burst",
+)  # fmt: skip
+
+_STATES = f"""
+    SELECT cluster, group_id, last.life AS life, last.group_type AS group_type, last.generation AS generation,
+        last.to_state AS state, last.at AS entered_at
+    FROM (
+        SELECT cluster, group_id,
+            max_by(struct(life, to_state, generation, at, group_type), struct(life, seq)) AS last
+        FROM {{{TRANSITIONS.name}}} GROUP BY cluster, group_id
+    )"""
+"""The last state of each group."""
+
+_COMMITS = f"""
+    SELECT cluster, group_id, bool_or(NOT is_tombstone) AS has_committed
+    FROM {{{OFFSET_COMMITS.name}}} GROUP BY cluster, group_id"""
+"""Which groups have committed offsets, be they deleted by now."""
+
+_PRESENT = f"""
+    SELECT cluster, group_id, life, count(member_id) AS present
+    FROM {{{MEMBER_SESSIONS.name}}} WHERE ended_at IS NULL AND end_cause IS NULL GROUP BY cluster, group_id, life"""
+"""How many members each life of a group has, where it has any."""
+
+
+def _unstable(now_us: str) -> str:
+    """How long each group was on the way to another assignment."""
+    rest = ", ".join(f"'{state}'" for state in _AT_REST)
+    sums = ", ".join(
+        f"sum(greatest(least(end_us, {now_us}) - greatest(at_us, {now_us} - {window_us}), 0)) div 1000 "
+        f"AS {name}_unstable_ms"
         for name, window_us in _WINDOWS_US.items()
-    ]
-    last = F.timestamp_micros(F.max("at_us")).alias("last_rebalance_at")
-    return rebalances(generations).groupBy(*_GROUP).agg(*counts, last)
-
-
-def _evidence(generations: DataFrame) -> DataFrame:
-    return generations.groupBy(*_GROUP).agg(
-        F.array_distinct(F.flatten(F.collect_set("evidence"))).alias("evidence"),
     )
+    return f"""
+        SELECT cluster, group_id, {sums} FROM (
+            SELECT cluster, group_id, to_state, unix_micros(at) AS at_us, coalesce(
+                lead(unix_micros(at)) OVER (PARTITION BY cluster, group_id ORDER BY life, seq), {now_us}
+            ) AS end_us
+            FROM {{{TRANSITIONS.name}}} WHERE at IS NOT NULL
+        ) WHERE to_state NOT IN ({rest}) GROUP BY cluster, group_id"""
 
 
-def _commits(commits: DataFrame) -> DataFrame:
-    """Which groups have committed offsets, be they deleted by now."""
-    return commits.groupBy(*_GROUP).agg(F.bool_or(~F.col("is_tombstone")).alias("has_commits"))
+def _rebalances(now_us: str) -> str:
+    """How often each group rebalanced of late."""
+    counts = ", ".join(
+        f"count_if({_within(now_us, window_us)}) AS {name}_rebalance_count" for name, window_us in _WINDOWS_US.items()
+    )
+    return f"""
+        SELECT cluster, group_id, {counts}, max(begun_at) AS last_rebalance_at FROM (
+            SELECT cluster, group_id, begun_at, unix_micros(begun_at) AS at_us FROM (
+                SELECT *, coalesce({", ".join(BEGINS)}) AS begun_at FROM {{{GENERATIONS.name}}}
+            ) WHERE begun_at IS NOT NULL AND {IS_OF_REBALANCE}
+        ) GROUP BY cluster, group_id"""
 
 
-def _commit_intervals(commits: DataFrame, now_us: Column) -> DataFrame:
+def _evidence() -> str:
+    """Of which kinds the evidence of each group's generations is."""
+    kinds = ", ".join(f"bool_or(array_contains(evidence, '{kind}')) AS is_known_by_{kind}" for kind in EVIDENCE)
+    return f"SELECT cluster, group_id, {kinds} FROM {{{GENERATIONS.name}}} GROUP BY cluster, group_id"
+
+
+def _commit_intervals(now_us: str) -> str:
     """How long it usually is from one commit of a partition to the next; only a day's commits are looked at."""
-    in_order = Window.partitionBy(*_PARTITION).orderBy("at_us")
-    return (
-        commits.where("NOT is_tombstone")
-        .select(*_PARTITION, F.unix_micros("recorded_at").alias("at_us"))
-        .where(_within(F.col("at_us"), now_us, _DAY_US))
-        .withColumn("gap_us", F.col("at_us") - F.lag("at_us").over(in_order))
-        .groupBy(*_GROUP)
-        .agg(F.round(F.percentile_approx("gap_us", F.lit(0.5)) / 1000).cast("bigint").alias("commit_interval_ms"))
-    )
+    return f"""
+        SELECT cluster, group_id,
+            CAST(round(percentile_disc(0.5) WITHIN GROUP (ORDER BY gap_us) / 1000) AS BIGINT) AS commit_interval_ms
+        FROM (
+            SELECT cluster, group_id,
+                at_us - lag(at_us) OVER (PARTITION BY cluster, group_id, topic, partition ORDER BY at_us) AS gap_us
+            FROM (
+                SELECT cluster, group_id, topic, partition, unix_micros(recorded_at) AS at_us
+                FROM {{{OFFSET_COMMITS.name}}} WHERE NOT is_tombstone
+            ) WHERE {_within(now_us, _DAY_US)}
+        ) WHERE gap_us IS NOT NULL GROUP BY cluster, group_id"""
 
 
-def _present(sessions: DataFrame) -> DataFrame:
-    """How many members each life of a group has, where it has any."""
-    present = sessions.where("ended_at IS NULL AND end_cause IS NULL")
-    return present.groupBy(*_LIFE).agg(F.count("member_id").alias("present"))
-
-
-def _where_known(tables: Mapping[TableSpec, DataFrame]) -> list[DataFrame]:
-    """What the tables tell that may be missing."""
-    parts = []
-    if (assignments := tables.get(ASSIGNMENTS)) is not None:
-        parts.append(assignments.select(*_GROUP).distinct().withColumn("has_assignments", F.lit(True)))
-    if (orphans := tables.get(ORPHANED_PARTITIONS)) is not None:
-        parts.append(still_orphaned(orphans).drop("group_type"))
-    if (storms := tables.get(REBALANCE_STORMS)) is not None:
-        parts.append(_last(storms, "storm", ("started_at", "ended_at", "pattern", "is_open")))
-    if (bursts := tables.get(ILLEGAL_GENERATION_BURSTS)) is not None:
-        parts.append(_last(bursts, "burst", ("error", "started_at", "suspected_cause")))
-    return parts
-
-
-def _last(findings: DataFrame, what: str, columns: tuple[str, ...]) -> DataFrame:
+def _last(table: str, columns: tuple[str, ...]) -> str:
     """The last finding of each group: of those that begin last, the one that ends last."""
-    names = {"is_open": f"is_last_{what}_open", "suspected_cause": f"last_{what}_cause"}
-    last = findings.groupBy(*_GROUP).agg(F.max_by(F.struct(*columns), F.struct("started_at", "ended_at")).alias("last"))
-    return last.select(
-        *_GROUP, *(F.col(f"last.{name}").alias(names.get(name, f"last_{what}_{name}")) for name in columns)
+    row = ", ".join(f"last.{name} AS {table}_{name}" for name in columns)
+    return f"""
+        SELECT cluster, group_id, {row} FROM (
+            SELECT cluster, group_id, max_by(struct({", ".join(columns)}), struct(started_at, ended_at)) AS last
+            FROM {{{table}}} GROUP BY cluster, group_id
+        )"""
+
+
+def _within(now_us: str, window_us: int) -> str:
+    return f"at_us > {now_us} - {window_us} AND at_us <= {now_us}"
+
+
+def _kinds() -> str:
+    told = (
+        f"IF(coalesce({'has_commits' if kind == _COMMITTED else f'is_known_by_{kind}'}, false), '{kind}', NULL)"
+        for kind in EVIDENCE
     )
+    return f"array_compact(array({', '.join(told)}))"
+
+
+_STORM, _BURST = REBALANCE_STORMS.name, ILLEGAL_GENERATION_BURSTS.name
+
+_TOLD = {
+    "member_count": "IF(life IS NULL, NULL, coalesce(present, 0))",
+    "orphaned_partition_count": "coalesce(orphaned_partition_count, 0)",
+    **{
+        name: f"coalesce({name}, 0)"
+        for window in _WINDOWS_US
+        for name in (f"{window}_rebalance_count", f"{window}_unstable_ms")
+    },
+    "last_storm_started_at": f"{_STORM}_started_at",
+    "last_storm_ended_at": f"{_STORM}_ended_at",
+    "last_storm_pattern": f"{_STORM}_pattern",
+    "is_last_storm_open": f"{_STORM}_is_open",
+    "last_burst_error": f"{_BURST}_error",
+    "last_burst_started_at": f"{_BURST}_started_at",
+    "last_burst_cause": f"{_BURST}_suspected_cause",
+    "offsets_kept_by": f"IF(coalesce(group_type = '{_WITHOUT_COMMITS}', false), NULL, {offset_keepers.keeper()})",
+    "evidence": _kinds(),
+}
+"""By column, what is told of a group out of the parts: where one has nothing of it, that is none, and not null."""

@@ -7,48 +7,69 @@ is asked of everything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
 from itertools import product
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
-from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, MEMBER_SESSIONS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.offsets.keeping import COMMITS, GOES_ON, OffsetUse, keeping_of
-from transforms.gold.offset_use import in_empty
+from transforms.gold.offset_use import IS_TAKEN, in_empty
+from transforms.sql import literal
 
-_GROUP = ("cluster", "group_id")
-_PARTITION = (*_GROUP, "topic", "partition")
 _RECORD = ("topic_partition_of_record", "record_offset")
+_MADE = ("cluster", "group_id", "topic", "partition", *_RECORD, "recorded_at")
 
 
-def free_commits(tables: Mapping[TableSpec, DataFrame], since: Column) -> DataFrame:
-    """Count the commits of each group that are no member's.
+def free_commits(since_us: str) -> dict[str, str]:
+    """Return the queries that count the commits of each group that are no member's.
 
     Args:
-        tables: commits, generations, and those of assignments, sessions and requests that there are.
-        since: the moment from which on commits count.
+        since_us: the moment (epoch µs) from which on commits count, in SQL.
 
     Returns:
-        cluster, group_id, free_commits BIGINT and free_refused BIGINT, as `OffsetUse` has them; groups that have none
-        may be missing.
+        By name, each building on those before it; the last, `free`, gives cluster, group_id, free_commits BIGINT and
+        free_refused BIGINT, as `OffsetUse` has them; groups that have none may be missing.
     """
-    stored = _free_stored(tables, since)
-    if (requests := tables.get(GROUP_REQUESTS)) is None:
-        return stored.withColumn("free_refused", F.lit(0))
-    sent = _free_sent(requests, tables, since)
-    both = stored.withColumnRenamed("free_commits", "stored").join(sent, list(_GROUP), "full_outer")
-    return both.select(*_GROUP, F.coalesce("taken", "stored").alias("free_commits"), "free_refused")
+    made = ", ".join(_MADE)
+    free = ", ".join(f"free.{name}" for name in _MADE)
+    return {
+        "made": f"""
+            SELECT {made} FROM {{{OFFSET_COMMITS.name}}}
+            WHERE {IS_TAKEN} AND unix_micros(recorded_at) > {since_us}""",
+        "without_members": f"""
+            SELECT cluster, group_id, emptied_at, ended_at FROM {{{GENERATIONS.name}}}
+            WHERE emptied_at IS NOT NULL AND (ended_at IS NULL OR unix_micros(ended_at) > {since_us})""",
+        "made_in_empty": in_empty("made", "without_members", _MADE),
+        "never_owned": f"""
+            SELECT {free} FROM made free
+            JOIN (
+                SELECT cluster, group_id, min(valid_from) AS known_since FROM {{{ASSIGNMENTS.name}}}
+                GROUP BY cluster, group_id HAVING NOT bool_or(role IS NOT NULL)
+            ) known USING (cluster, group_id)
+            LEFT ANTI JOIN (SELECT DISTINCT cluster, group_id, topic, partition FROM {{{ASSIGNMENTS.name}}}) owned
+            USING (cluster, group_id, topic, partition)
+            WHERE recorded_at >= known_since""",
+        "free_stored": f"""
+            SELECT cluster, group_id, max(of_partition) AS free_stored FROM (
+                SELECT cluster, group_id, topic, partition, count(*) AS of_partition FROM (
+                    SELECT {made} FROM made_in_empty WHERE is_in_empty UNION SELECT {made} FROM never_owned
+                ) GROUP BY cluster, group_id, topic, partition
+            ) GROUP BY cluster, group_id""",
+        "free_sent": _free_sent(since_us),
+        "free": """
+            SELECT cluster, group_id, coalesce(free_taken, free_stored) AS free_commits, free_refused
+            FROM free_stored FULL OUTER JOIN free_sent USING (cluster, group_id)""",
+    }
 
 
-def keeper() -> Column:
-    """Return who keeps a group's offsets, given whether it has assignments and commits, and its free commits."""
-    goes_on, refused = F.coalesce("free_commits", F.lit(0)) >= GOES_ON, F.coalesce("free_refused", F.lit(0)) > 0
-    asked = (F.col("has_assignments"), F.col("has_commits"), goes_on, refused)
-    verdict = F.lit(None).cast("string")
+def keeper() -> str:
+    """Return in SQL who keeps a group's offsets, given whether it has assignments and commits, and its free commits."""
+    asked = (
+        "has_assignments",
+        "has_commits",
+        f"coalesce(free_commits, 0) >= {GOES_ON}",
+        "coalesce(free_refused, 0) > 0",
+    )
+    cases = []
     for answers in product((False, True), repeat=len(asked)):
         has_assignments, has_commits, is_going_on, is_refused = answers
         use = OffsetUse(
@@ -57,73 +78,33 @@ def keeper() -> Column:
             free_commits=GOES_ON * is_going_on,
             free_refused=int(is_refused),
         )
-        fits = reduce(
-            Column.__and__, (column.eqNullSafe(answer) for column, answer in zip(asked, answers, strict=True))
-        )
-        verdict = F.when(fits, keeping_of(use)).otherwise(verdict)
-    return verdict
+        if (verdict := keeping_of(use)) is not None:
+            fits = " AND ".join(
+                f"({what}) = {str(answer).lower()}" for what, answer in zip(asked, answers, strict=True)
+            )
+            cases.append(f"WHEN {fits} THEN {literal(verdict)}")
+    return f"CASE {' '.join(cases)} END"
 
 
-def _free_sent(requests: DataFrame, tables: Mapping[TableSpec, DataFrame], since: Column) -> DataFrame:
+def _free_sent(since_us: str) -> str:
     """What the request log tells of each group in it; members that have left may forget who they were."""
-    is_free = F.expr("member_id = '' AND group_instance_id IS NULL AND generation < 0")
-    sent = (
-        requests.where(F.col("api").isin(*COMMITS) & F.col("error").isNotNull() & (F.col("answered_at") > since))
-        .withColumn("is_free", F.coalesce(is_free, F.lit(False)))
-        .groupBy(*_GROUP, "client_id", "is_free")
-        .agg(
-            F.count_if(F.col("error") == "NONE").alias("taken"),
-            F.count_if(F.col("error") == "UNKNOWN_MEMBER_ID").alias("refused"),
-        )
-    )
-    named = [tables[spec].select(*_GROUP, "client_id") for spec in (MEMBER_SESSIONS, ASSIGNMENTS) if spec in tables]
-    if named:
-        members = reduce(DataFrame.unionByName, named).distinct().withColumn("is_member", F.lit(True))
-        sent = sent.join(members, [*_GROUP, "client_id"], "left")
-    else:
-        sent = sent.withColumn("is_member", F.lit(None))
-    is_nobodys = F.col("is_free") & F.col("is_member").isNull()
-    return sent.groupBy(*_GROUP).agg(
-        F.coalesce(F.max(F.when(is_nobodys, F.col("taken"))), F.lit(0)).alias("taken"),
-        F.coalesce(F.sum(F.when(is_nobodys, F.col("refused"))), F.lit(0)).alias("free_refused"),
-    )
-
-
-def _free_stored(tables: Mapping[TableSpec, DataFrame], since: Column) -> DataFrame:
-    """What the records tell: most commits of one partition that no member can have made."""
-    made = (
-        tables[OFFSET_COMMITS]
-        .where("NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')")
-        .where(F.col("recorded_at") > since)
-        .select(*_PARTITION, *_RECORD, "recorded_at")
-    )
-    empty = tables[GENERATIONS].where(F.col("emptied_at").isNotNull())
-    empty = empty.where(F.col("ended_at").isNull() | (F.col("ended_at") > since))
-    of_empty = made.join(empty.select(*_GROUP).distinct(), list(_GROUP), "left_semi")
-    free = [in_empty(of_empty, empty).where("is_in_empty").select(made.columns)]
-    if (assignments := tables.get(ASSIGNMENTS)) is not None:
-        free.append(_never_owned(made, assignments))
-    return (
-        reduce(DataFrame.unionByName, free)
-        .dropDuplicates([*_GROUP, *_RECORD])
-        .groupBy(*_PARTITION)
-        .agg(F.count("*").alias("free_commits"))
-        .groupBy(*_GROUP)
-        .agg(F.max("free_commits").alias("free_commits"))
-    )
-
-
-def _never_owned(made: DataFrame, assignments: DataFrame) -> DataFrame:
-    """Commits of partitions that nobody was ever assigned, since assignments are known; tasks are no partitions."""
-    owned = assignments.select(*_PARTITION).distinct()
-    known = (
-        assignments.groupBy(*_GROUP)
-        .agg(F.min("valid_from").alias("known_since"), F.bool_or(F.col("role").isNotNull()).alias("is_of_tasks"))
-        .where("NOT is_of_tasks")
-    )
-    return (
-        made.join(known, list(_GROUP))
-        .where("recorded_at >= known_since")
-        .join(owned, list(_PARTITION), "left_anti")
-        .select(made.columns)
-    )
+    return f"""
+        SELECT cluster, group_id, coalesce(max(IF(is_nobodys, taken, NULL)), 0) AS free_taken,
+            coalesce(sum(IF(is_nobodys, refused, NULL)), 0) AS free_refused
+        FROM (
+            SELECT sent.*, is_free AND coalesce(NOT is_member, true) AS is_nobodys FROM (
+                SELECT cluster, group_id, client_id, is_free, count_if(error = 'NONE') AS taken,
+                    count_if(error = 'UNKNOWN_MEMBER_ID') AS refused
+                FROM (
+                    SELECT *, coalesce(
+                        member_id = '' AND group_instance_id IS NULL AND generation < 0, false
+                    ) AS is_free
+                    FROM {{{GROUP_REQUESTS.name}}}
+                    WHERE api IN ({", ".join(map(literal, COMMITS))}) AND error IS NOT NULL
+                        AND unix_micros(answered_at) > {since_us}
+                ) GROUP BY cluster, group_id, client_id, is_free
+            ) sent LEFT JOIN (
+                SELECT cluster, group_id, client_id, true AS is_member FROM {{{MEMBER_SESSIONS.name}}}
+                UNION SELECT cluster, group_id, client_id, true AS is_member FROM {{{ASSIGNMENTS.name}}}
+            ) members USING (cluster, group_id, client_id)
+        ) GROUP BY cluster, group_id"""

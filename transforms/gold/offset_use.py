@@ -5,14 +5,20 @@ The verdict is `transforms.findings.offsets.keeping`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from transforms.findings.offsets.keeping import COMMITS, GOES_ON, SLACK_MS
+from transforms.sql import quoted
 
 _GROUP = ("cluster", "group_id")
 _PLACE = ("topic", "partition")
 _FOR_EVER = 2**62
+
+IS_TAKEN = "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
+"""Condition of commits that hold."""
 
 
 def owners_until(assignments: DataFrame, group_id: str, at: Column) -> DataFrame:
@@ -54,12 +60,13 @@ def commits_until(
         group_id: the group.
         at: the moment up to which something is known.
     """
-    is_taken = "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
-    taken = _until(commits, group_id, "recorded_at", at).where(is_taken)
+    taken = _until(commits, group_id, "recorded_at", at).where(IS_TAKEN)
     owned = (
         _until(assignments, group_id, "valid_from", at).select(*_PLACE).distinct().withColumn("is_owned", F.lit(True))
     )
-    marked = in_empty(taken, empty_until(generations, group_id, at)).join(owned, [*_PLACE], "left")
+    empty = empty_until(generations, group_id, at)
+    told = in_empty("{taken}", "{empty}", [*_GROUP, *(name for name in commits.columns if name not in _GROUP)])
+    marked = commits.sparkSession.sql(told, taken=taken, empty=empty).join(owned, [*_PLACE], "left")
     is_free = F.col("is_in_empty") | F.col("is_owned").isNull()
     newest = F.row_number().over(Window.partitionBy(*_PLACE).orderBy(F.desc("recorded_at")))
     of_kind = F.row_number().over(Window.partitionBy(*_PLACE, "is_in_empty").orderBy(F.desc("recorded_at")))
@@ -93,26 +100,35 @@ def requests_until(requests: DataFrame, group_id: str, at: Column) -> DataFrame:
     )
 
 
-def in_empty(commits: DataFrame, generations: DataFrame) -> DataFrame:
-    """Tell of commits whether their group had no members then: `is_in_empty`.
+def in_empty(commits: str, generations: str, columns: Sequence[str]) -> str:
+    """Return the query that tells of commits whether their group had no members then.
 
     Args:
-        commits: of `silver.offset_commits`.
-        generations: those of `gold.generations` without members.
+        commits: name of those of `silver.offset_commits`.
+        generations: name of those of `gold.generations` without members.
+        columns: columns of the commits that are told again; cluster, group_id and recorded_at are among them.
+
+    Returns:
+        SQL that gives these columns, and `is_in_empty`.
     """
-    begin, end = F.unix_micros("emptied_at") + SLACK_MS * 1000, F.unix_micros("ended_at")
-    spans = generations.select(
-        *_GROUP, begin.alias("us"), F.coalesce(end, F.lit(_FOR_EVER)).alias("until_us"), F.lit(0).alias("rank")
-    ).where("us <= until_us")
-    made = commits.withColumn("us", F.unix_micros("recorded_at")).withColumn("rank", F.lit(1))
-    in_order = Window.partitionBy(*_GROUP).orderBy("us", "rank")
-    last = F.last("until_us", ignorenulls=True).over(in_order)
-    return (
-        made.unionByName(spans, allowMissingColumns=True)
-        .withColumn("is_in_empty", F.coalesce(F.col("us") <= last, F.lit(False)))
-        .where("rank = 1")
-        .drop("us", "until_us", "rank")
-    )
+    told = ", ".join(map(quoted, columns))
+    nothing = "".join(f"NULL AS {quoted(name)}, " for name in columns if name not in _GROUP)
+    return f"""
+        SELECT {told}, is_in_empty FROM (
+            SELECT *, coalesce(us <= last_value(until_us) IGNORE NULLS OVER (
+                PARTITION BY cluster, group_id ORDER BY us, rank ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ), false) AS is_in_empty
+            FROM (
+                SELECT {told}, unix_micros(recorded_at) AS us, CAST(NULL AS BIGINT) AS until_us, 1 AS rank
+                FROM {commits}
+                UNION ALL
+                SELECT {", ".join(_GROUP)}, {nothing}us, until_us, 0 AS rank FROM (
+                    SELECT cluster, group_id, unix_micros(emptied_at) + {SLACK_MS * 1000} AS us,
+                        coalesce(unix_micros(ended_at), {_FOR_EVER}) AS until_us
+                    FROM {generations}
+                ) WHERE us <= until_us
+            )
+        ) WHERE rank = 1"""
 
 
 def _until(rows: DataFrame, group_id: str, moment: str, at: Column) -> DataFrame:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+
+STILL_ORPHANED = """
+    SELECT cluster, group_id, max_by(group_type, from_at) AS group_type,
+        CAST(count(DISTINCT topic, partition) AS INT) AS orphaned_partition_count, min(from_at) AS orphaned_since
+    FROM {orphaned_partitions} WHERE to_at IS NULL GROUP BY cluster, group_id"""
+"""The query for it, over the table by name."""
 
 
 def still_orphaned(orphans: DataFrame) -> DataFrame:
@@ -16,12 +21,4 @@ def still_orphaned(orphans: DataFrame) -> DataFrame:
         One row for each group that has some: cluster, group_id, group_type, orphaned_partition_count INT,
         orphaned_since (begin of the longest of these stretches).
     """
-    return (
-        orphans.where("to_at IS NULL")
-        .groupBy("cluster", "group_id")
-        .agg(
-            F.max_by("group_type", "from_at").alias("group_type"),
-            F.count_distinct("topic", "partition").cast("int").alias("orphaned_partition_count"),
-            F.min("from_at").alias("orphaned_since"),
-        )
-    )
+    return orphans.sparkSession.sql(STILL_ORPHANED, orphaned_partitions=orphans)

@@ -10,6 +10,9 @@ from schemas.tables.gold import BEGINS
 IS_REBALANCE = "NOT bump_count <=> 0"
 """Tells of a row of `gold.generations` that it is no bump of a group's epoch on its way to an earlier one."""
 
+IS_OF_REBALANCE = f"{IS_REBALANCE} AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
+"""Tells of such a row that its generation came by a rebalance, and was not merely taken over by a coordinator."""
+
 _LIFE = ("cluster", "group_id", "life")
 
 
@@ -24,9 +27,7 @@ def rebalances(generations: DataFrame) -> DataFrame:
     Left out are those without any moment, those that a coordinator merely took over, and bumps of a group's epoch while
     it was on its way to an earlier one.
     """
-    return generations.withColumn("at_us", F.unix_micros(begun_at())).where(
-        f"at_us IS NOT NULL AND {IS_REBALANCE} AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
-    )
+    return generations.withColumn("at_us", F.unix_micros(begun_at())).where(f"at_us IS NOT NULL AND {IS_OF_REBALANCE}")
 
 
 def further_bumps(generations: DataFrame) -> DataFrame:

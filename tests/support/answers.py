@@ -1,0 +1,41 @@
+"""Statements put to Spark and to DuckDB: what one of them tells, the other tells as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from jobs.lake.duckdb_files import connected, translated
+from jobs.lake.rows import conforming
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from transforms.given_rows import held, rows_held
+
+
+def answered(spark: SparkSession, statement: str, frames: Mapping[TableSpec, DataFrame], told: TableSpec) -> DataFrame:
+    """Return what Spark answers, once DuckDB has answered the same.
+
+    Args:
+        spark: the session.
+        statement: in Spark's SQL; `{name}` stands for the rows of a table.
+        frames: these rows.
+        told: table whose columns the statement gives.
+    """
+    kind = struct_type(told).toNullable()
+    named: dict[str, Any] = {spec.name: rows for spec, rows in frames.items()}
+    found = conforming(told, spark.sql(statement, **named)).toArrow().cast(to_arrow_schema(kind))
+    with connected() as connection:
+        for spec, rows in frames.items():
+            connection.register(spec.name, rows_held(rows))
+        query = translated(statement.format_map({name: name for name in named}))
+        other = connection.sql(query).to_arrow_table().select(told.columns)
+    assert _in_order(found) == _in_order(other.cast(found.schema))
+    return held(spark, found, kind)
+
+
+def _in_order(rows: pa.Table) -> list[str]:
+    return sorted(map(repr, rows.to_pylist()))
