@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from schemas.rows import TransitionRow
 from transforms.coordinator.epochs import generations, holds, orphans, waits
+from transforms.coordinator.epochs.anew import begins_anew
 from transforms.coordinator.epochs.before import Before, named, targets_before
 from transforms.coordinator.epochs.members import Members
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part
@@ -101,6 +102,8 @@ class Course:
 
     def _operate(self, operation: Sequence[Record[Struct]], at: float, is_followed: bool) -> None:
         state, machine = self._state, self._machine
+        if machine.present is not None and begins_anew(machine.present, operation, self._protocol):
+            self.give_way(at)
         before = self._look(operation)
         cause = self._protocol.cause_of(machine.present, operation)
         machine.take(operation, at)
