@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from schemas.rows import TransitionRow
-from transforms.coordinator.epochs import generations, holds, orphans, waits
+from transforms.coordinator.epochs import generations, holds, orphans, shares, waits
 from transforms.coordinator.epochs.anew import begins_anew
 from transforms.coordinator.epochs.before import Before, named, targets_before
 from transforms.coordinator.epochs.members import Members
@@ -97,6 +97,8 @@ class Course:
                 waits.tell(state, self._teller, wait, members[member_id], None, None)
         for orphan in state.orphans:
             orphans.tell(state, self._teller, orphan, members.get(orphan.member_id), None)
+        for share in state.share_states:
+            shares.tell(state, self._teller, share, None)
 
     # --- one operation -----------------------------------------------------------------------------------------
 
@@ -132,6 +134,7 @@ class Course:
             self._take_assignor(group, before, at)
         self._follow_state(group, operation, cause, at)
         orphans.follow(state, self._teller, self._protocol, group, before.seen, at)
+        shares.follow(state, self._teller, self._protocol, group, operation, at)
 
     def _look(self, operation: Sequence[Record[Struct]]) -> Before:
         group, types = self._machine.present, self._protocol.types
@@ -180,6 +183,7 @@ class Course:
         for member_id in [*state.waits]:
             waits.follow(state, self._teller, before.members.get(member_id), None, (), at)
         orphans.end(state, self._teller, before.members | before.seen, at)
+        shares.end(state, self._teller, at)
         state.holds, state.waits, state.joined_at = {}, {}, {}
         self._say_moved(ModernState.DEAD.value, "group_deleted", before.epoch, None, at)
         if not lives.is_deletion_known(at, Source.OFFSETS):
