@@ -170,3 +170,22 @@ def test_up_to_4_1_a_member_that_is_there_cannot_join_again(version, error):
 def test_a_topology_that_cannot_be_read_says_nothing():
     (joined,) = _audited(_records((1_001, JOINED)), _join(1_000, topology='{"epoch":"none"}'))
     assert joined["agrees"] is None
+
+
+@pytest.mark.parametrize("epochs", [(2, 3), (2,)])
+def test_a_group_whose_topology_is_missing_among_the_records_runs_one_all_the_same(epochs: tuple[int, ...]):
+    """Its coordinator has it: the first member brought it along, and tasks that it reports are of it."""
+    moments = [(1_000, [each for each in JOINED if each[0] != 23]), (2_000, BUMPED)]
+    asked = [_join(1_000), _beat(1_500, 2, 2, **(NOTHING | {"owned_active": TASKS, "told_active": None}))]
+    asked += [_beat(3_000, 3, 3)] if 3 in epochs else []
+    tables = replay_group(
+        "c",
+        GROUP,
+        [],
+        [line(900, "broker_version", group_id=None, attributes={"version": "4.2.0"})],
+        asked,
+        50,
+        modern_records=_records(*moments[: len(epochs)]),
+    )
+    assert [(row["predicted_error"], row["agrees"]) for row in tables["replay_audit"]] == [(0, True)] * len(asked)
+    assert tables["transitions"][-1]["to_state"] == "Stable"

@@ -119,6 +119,8 @@ class StreamsEpochs(EpochProtocol):
         """Return what a request is answered that wrote some records; the group is used up."""
         if request is None or (group is not None and _rests_on_partitions(group, request, world, caller)):
             return None
+        if group is not None and group.members and group.topology is None:
+            group.topology = _topology_said(request)
         machine = Machine(group, Memory(must_refresh=False, configured=_TASKS_COUNTED))
         answer = machine.observe(request, records, world, caller, partitions=_ANY_PARTITION)
         if not isinstance(answer, HeartbeatAnswer):
@@ -135,6 +137,12 @@ _TASKS_COUNTED: Final = Configured({}, Status.MISSING_INTERNAL_TOPICS)
 
 _ANY_PARTITION: Final = (("", 0),)
 """What stands for the partitions of a commit, where the answer hangs on none of them."""
+
+
+def _topology_said(request: Request) -> Topology:
+    """Return what stands for the topology of a group whose record of it is missing: whoever came first had one."""
+    said = request.topology if isinstance(request, HeartbeatRequest) else None
+    return Topology() if said is None else said
 
 
 def _rests_on_partitions(group: Group, request: Request, world: World, caller: Caller) -> bool:
