@@ -70,8 +70,8 @@ class Neighbourhood:
     def given_up_at(self, group_type: str, row: GroupRequestRow) -> float | None:
         """Return when an empty group gave way to a classic one by a join, as its records tell; None if it did not.
 
-        Where it wrote none it was gone before: who joins an empty group by an id lets its coordinator forget it without a
-        record. Source: GroupMetadataManager.classicGroupJoin and maybeDeleteEmptyConsumerGroup (4.2).
+        Where it wrote none it was gone before: who joins an empty group by an id lets its coordinator forget it, and no
+        record tells. Source: GroupMetadataManager.classicGroupJoin and maybeDeleteEmptyConsumerGroup (4.2).
         """
         course = self._courses.get(group_type)
         is_empty = course is not None and course.is_there and not course.present.members
