@@ -77,6 +77,7 @@ BY_HAND: dict[str, tuple[Check, ...]] = {
     ),
     "assignments": _in_order("valid_from", "valid_to"),
     "orphaned_partitions": _in_order("from_at", "to_at"),
+    "share_partitions": _in_order("from_at", "to_at"),
     "member_sessions": (*_in_order("joined_at", "ended_at"), *_in_order("first_generation", "last_generation")),
     "coordinators": _in_order("from_at", "to_at"),
     "rebalance_storms": (

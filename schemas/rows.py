@@ -357,6 +357,26 @@ class OrphanedPartitionRow(Struct, kw_only=True, gc=False):
     settled_at: float | None = None
 
 
+class SharePartitionRow(Struct, kw_only=True, gc=False):
+    """Row of `gold.share_partitions`.
+
+    One stretch of time in which the share state of one partition of a share group was being made, was ready, or was
+    being deleted.
+    """
+
+    cluster: str
+    group_id: str
+    life: int
+    group_type: str = "classic"
+    topic: str
+    partition: int
+    state: str
+    from_at: float
+    to_at: float | None = None
+    is_settled: bool = False
+    settled_at: float | None = None
+
+
 class TransitionRow(Struct, kw_only=True, gc=False):
     """Row of `gold.transitions`: one change of state of a group."""
 

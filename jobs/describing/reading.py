@@ -22,10 +22,10 @@ from schemas.tables.gold import (
     ORPHANED_PARTITIONS,
     RECONCILIATIONS,
 )
-from schemas.tables.silver import GROUP_REQUESTS, MODERN_GROUP_RECORDS, OFFSET_COMMITS
+from schemas.tables.silver import GROUP_REQUESTS, MODERN_GROUP_RECORDS, OFFSET_COMMITS, TOPIC_NAMES
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
 from transforms.findings.description.standing import Orphan, Part, Standing
-from transforms.findings.description.stored import TOLD_BY, share_partitions, topology
+from transforms.findings.description.stored import TARGETS, TOLD_BY, share_partitions, targets, topology
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import OffsetUse, use_of
 from transforms.gold.epochs_as_of import (
@@ -35,6 +35,7 @@ from transforms.gold.epochs_as_of import (
     orphans_at,
     reconciliations_at,
     stored_at,
+    targets_at,
 )
 from transforms.gold.offset_use import commits_until, empty_until, owners_until, requests_until
 
@@ -79,6 +80,7 @@ def standing_of(asked: Asked, state: Mapping[str, Any], members: Sequence[Mappin
         members=typed(members_of(read(GENERATION_MEMBERS), *whose, epochs.told_of), GenerationMemberRow),
         assignments=typed(assignments_at(read(ASSIGNMENTS), *whose, newest, asked.at), AssignmentRow),
         reconciliations=typed(reconciliations_at(read(RECONCILIATIONS), *whose, newest, asked.at), ReconciliationRow),
+        targets=_targets(asked, state["group_type"]),
     )
     told = members_at(rows, epochs, [member["member_id"] for member in members], asked.at_ms)
     left = typed(orphans_at(read(ORPHANED_PARTITIONS), *whose, asked.at), OrphanedPartitionRow)
@@ -95,6 +97,16 @@ def _stored(asked: Asked, group_type: str) -> dict[int, str | None]:
         return {}
     rows = collected(stored_at(asked.read(MODERN_GROUP_RECORDS), asked.group_id, types, asked.at))
     return {row["record_type"]: row["body"] for row in rows}
+
+
+def _targets(asked: Asked, group_type: str) -> dict[str, tuple[Part, ...]]:
+    """Return what members are to have, by the newest record of each."""
+    record_type = TARGETS.get(group_type)
+    if record_type is None:
+        return {}
+    rows = collected(targets_at(asked.read(MODERN_GROUP_RECORDS), asked.group_id, record_type, asked.at))
+    names = collected(asked.read(TOPIC_NAMES).select("topic_id", "topic")) if group_type != "streams" else []
+    return targets({row["member_id"]: row["body"] for row in rows}, {row["topic_id"]: row["topic"] for row in names})
 
 
 def offset_use_of(asked: Asked, group_type: str | None) -> OffsetUse | None:

@@ -31,6 +31,7 @@ from schemas.tables.gold import (
     REBALANCE_STORMS,
     RECONCILIATIONS,
     REPLAY_AUDIT,
+    SHARE_PARTITIONS,
     SLOW_REVOKERS,
     TRANSITIONS,
 )
@@ -46,6 +47,7 @@ MOST = {
     "member_sessions": 1_000,
     "reconciliations": 2_000,
     "orphaned_partitions": 500,
+    "share_partitions": 2_000,
     "refused_requests": 500,
     "offset_rewinds": 300,
     "commit_gaps": 300,
@@ -70,6 +72,7 @@ _SHOWN = (
     MEMBER_SESSIONS,
     RECONCILIATIONS,
     ORPHANED_PARTITIONS,
+    SHARE_PARTITIONS,
     OFFSET_REWINDS,
     COMMIT_GAPS,
     COORDINATORS,

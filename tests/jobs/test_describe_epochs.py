@@ -19,10 +19,11 @@ from schemas.catalog import BY_NAME
 from schemas.rows import AssignmentRow, GenerationRow
 from schemas.table import Layer, TableSpec
 from schemas.tables.gold import GROUP_HEALTH, TRANSITIONS
+from schemas.tables.silver import TOPIC_NAMES
 from tests.support.answers import answered
 from tests.support.captures import MODERN
 from tests.support.frames import to_frame
-from tests.support.pure_pipeline import Tables, run_pipeline
+from tests.support.pure_pipeline import Tables, run_pipeline, topic_names
 from tests.truth.test_described_epochs import Told, snapshots_of
 from tests.unit.findings.golden import complete
 from transforms.findings.description.standing import Standing
@@ -74,6 +75,8 @@ def filled(spark: Any, root: Path, tables: Tables, groups: tuple[str, ...] = GRO
         for row in rows if spec.layer is Layer.SILVER else ():
             row |= {"loaded_at": 0.0, **({"txn_state": "none"} if name == "offset_commits" else {})}
         lake.replace(spec, to_frame(spark, spec, rows))
+    names = [{"cluster": "demo", "topic_id": each, "topic": name} for each, name in topic_names(tables).items()]
+    lake.replace(TOPIC_NAMES, to_frame(spark, TOPIC_NAMES, [{**row, "loaded_at": 0.0} for row in names]))
     return lake
 
 

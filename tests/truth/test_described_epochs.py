@@ -17,7 +17,7 @@ from tests.support.pure_pipeline import Row, Tables, run_pipeline
 from tests.truth.described_groups import SLACK_MS, Standing, described, parts_told, timelines, topics_of
 from transforms.findings.description.epochs import Rows, epochs_at, members_at
 from transforms.findings.description.standing import Epochs, Member, Part, SharePartitions, Topology
-from transforms.findings.description.stored import share_partitions, topology
+from transforms.findings.description.stored import TARGETS, share_partitions, targets, topology
 
 _TYPES = {
     "generations": GenerationRow,
@@ -38,6 +38,7 @@ class Told(NamedTuple):
 
     Attributes:
         wishes: the assignor that most members wished for, since targets were computed; "" = none; None = none of one.
+        without_records: the members as they are described where no records of targets are at hand.
     """
 
     line: Row
@@ -48,6 +49,7 @@ class Told(NamedTuple):
     wishes: str | None
     shares: SharePartitions | None = None
     topology: Topology | None = None
+    without_records: dict[str, Member] = {}
 
 
 @pytest.fixture(scope="module", params=(*MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC))
@@ -59,13 +61,14 @@ def snapshots(request: pytest.FixtureRequest, capture_dir: Callable[[str], Path]
 def snapshots_of(folder: Path, tables: Tables) -> Iterator[Told]:
     topics = topics_of(folder)
     known, lives, wishes = timelines(tables, topics), _lives(tables, topics), _wishes(tables)
-    stored = _stored(tables)
+    stored, to_have = _stored(tables), _to_have(tables, topics)
     for line in described(folder):
         timeline = known[line["group"], line["gtype"]]
         until = line["t1"] * 1000 + SLACK_MS
         standing = timeline.at(until)
         if standing is not None and timeline.stands_still(line["t0"] * 1000 - SLACK_MS, until):
-            told = _told(line, standing, lives[line["group"], timeline.life_at(until)], until, wishes)
+            life = lives[line["group"], timeline.life_at(until)]
+            told = _told(line, standing, life, until, wishes, to_have(line, until))
             bodies = stored(line["group"], until)
             yield told._replace(shares=share_partitions(bodies), topology=topology(bodies))
 
@@ -94,18 +97,40 @@ def _stored(tables: Tables) -> Callable[[str, float], dict[int, str | None]]:
     return at
 
 
+def _to_have(tables: Tables, topics: dict[str, str]) -> Callable[[Row, float], dict[str, tuple[Part, ...]]]:
+    """Return what gives, of a group as it was described and a moment, what members are to have by their records."""
+    said: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in tables["modern_group_records"]:
+        said[row["group_id"], row["record_type"]].append(row)
+
+    def at(line: Row, moment: float) -> dict[str, tuple[Part, ...]]:
+        of_targets = said[line["group"], TARGETS[line["gtype"].lower()]]
+        return targets({row["member_id"]: row["body"] for row in of_targets if row["recorded_at"] <= moment}, topics)
+
+    return at
+
+
 def _renamed(part: str, topics: dict[str, str]) -> str:
     topic, _, number = part.rpartition("-")
     return f"{topics.get(topic, topic)}-{number}"
 
 
-def _told(line: Row, standing: Standing, rows: dict[str, list[Any]], at: float, wishes: _WishOf) -> Told:
+def _told(
+    line: Row,
+    standing: Standing,
+    rows: dict[str, list[Any]],
+    at: float,
+    wishes: _WishOf,
+    to_have: dict[str, tuple[Part, ...]],
+) -> Told:
     epochs = epochs_at(rows["generations"], at)
     assert epochs is not None
     asked = [row for row in rows["generation_members"] if row.generation in epochs.told_of]
-    given = Rows(members=asked, assignments=rows["assignments"], reconciliations=rows["reconciliations"])
+    waits = rows["reconciliations"]
+    given = Rows(members=asked, assignments=rows["assignments"], reconciliations=waits, targets=to_have)
     members = members_at(given, epochs, standing.members, at)
-    return Told(line, at, standing, epochs, members, wishes(line, epochs, at))
+    without = members_at(msgspec.structs.replace(given, targets={}), epochs, standing.members, at)
+    return Told(line, at, standing, epochs, members, wishes(line, epochs, at), without_records=without)
 
 
 def _members(snapshots: list[Told]) -> Iterator[tuple[Told, Row, Member]]:
@@ -213,15 +238,29 @@ def test_what_members_subscribe_to_and_speak_is_as_the_broker_told(snapshots: li
         assert min(found["classic"], found["consumer"], found["regexes"], found["topologies"]) >= 5, found
 
 
-def test_targets_are_those_that_the_broker_told_or_it_is_not_known_which_but_how_many(snapshots: list[Told]):
+def test_targets_are_those_that_the_broker_told(snapshots: list[Told]):
+    """Also of members that have not got to them yet."""
     found = Counter[bool]()
     for each, told, member in _members(snapshots):
         if "target" not in told or not each.epochs.assignment_epoch:
             continue
         target = _target(each.line, told)
         assert member.target_count == len(target), each.line
-        assert member.target is None or set(member.target) == target, each.line
-        found[member.target is not None] += 1
+        assert set(member.target or ()) == target, each.line
+        assert member.target is not None, each.line
+        found[told["epoch"] == each.line["assignment_epoch"]] += 1
+    assert found[True] > 500 and found[False] > 5, found
+
+
+def test_without_records_targets_are_those_that_members_have_got_to_or_it_is_not_known_which(snapshots: list[Told]):
+    found = Counter[bool]()
+    for each in snapshots:
+        for name, told in each.line["members"].items():
+            if "target" not in told or not each.epochs.assignment_epoch:
+                continue
+            target = each.without_records[name].target
+            assert target is None or set(target) == _target(each.line, told), each.line
+            found[target is not None] += 1
     assert found[True] >= 0.85 * found.total(), found
 
 

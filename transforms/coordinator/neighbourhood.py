@@ -70,14 +70,17 @@ class Neighbourhood:
     def given_up_at(self, group_type: str, row: GroupRequestRow) -> float | None:
         """Return when an empty group gave way to a classic one by a join, as its records tell; None if it did not.
 
-        Source: GroupMetadataManager.classicGroupJoin and maybeDeleteEmptyConsumerGroup (4.2).
+        Where it wrote none it was gone before: who joins an empty group by an id lets its coordinator forget it, and no
+        record tells. Source: GroupMetadataManager.classicGroupJoin and maybeDeleteEmptyConsumerGroup (4.2).
         """
         course = self._courses.get(group_type)
         is_empty = course is not None and course.is_there and not course.present.members
         if row.api != "JoinGroup" or row.member_id or not is_empty:
             return None
         written = self.to_come(group_type, row.answered_at + SAME_MOMENT_MS)
-        return written[0].at if written and all(each.is_end for each in written) else None
+        if not written:
+            return row.answered_at if row.handled_at is None else row.handled_at
+        return written[0].at if all(each.is_end for each in written) else None
 
     def around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
         """Return a group of one type with what was written of it up to the answer to a request."""

@@ -153,7 +153,7 @@ class GroupWalk:
             if self._courses and self._shows_classic_group(item):
                 if self._is_of_group_before(item):
                     return
-                self._give_way(item.at)
+                self._give_way(item.at if item.record is None else item.record.recorded_at or item.at)
             self._classic.take(item)
 
     def settle(self, now: float) -> None:
@@ -173,9 +173,13 @@ class GroupWalk:
         return is_of_classic and self._near.present() is not None
 
     def _shows_classic_group(self, item: Item) -> bool:
-        """Whether a record or line is of a classic group with members, though no record told of a conversion."""
+        """Whether a record or line is of a classic group, though no record told of a conversion.
+
+        A coordinator that reads its record has a classic group from then on, whatever the id was before, and whether
+        the group has members or not (GroupMetadataManager.replay). A line may be late, so it has to name a generation.
+        """
         if item.record is not None:
-            return bool(item.record.members)
+            return not item.record.is_tombstone
         return item.line is not None and item.line.event in _OF_CLASSIC_GROUPS and item.line.generation is not None
 
     def _is_of_group_before(self, item: Item) -> bool:

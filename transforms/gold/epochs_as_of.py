@@ -89,6 +89,21 @@ def stored_at(records: DataFrame, group_id: str, types: Collection[int], at: Col
     return last.select("record_type", F.col("last.body").alias("body"))
 
 
+def targets_at(records: DataFrame, group_id: str, record_type: int, at: Column) -> DataFrame:
+    """Return what the records of members' targets said last: member_id, and their fields as JSON, null of a tombstone.
+
+    Args:
+        records: `silver.modern_group_records`.
+        group_id: the group.
+        record_type: their type.
+        at: the moment.
+    """
+    of_type = (F.col("group_id") == group_id) & (F.col("record_type") == record_type) & (F.col("recorded_at") <= at)
+    place = F.struct("recorded_at", "record_offset", "body")
+    last = records.where(of_type).groupBy("member_id").agg(F.max(place).alias("last"))
+    return last.select("member_id", F.col("last.body").alias("body"))
+
+
 def orphans_at(orphans: DataFrame, group_id: str, life: int, at: Column) -> DataFrame:
     """Return what nobody had, although the group was Stable.
 

@@ -26,6 +26,7 @@ NEWEST_BY = {
     "member_sessions": ("joined_at",),
     "reconciliations": ("from_at",),
     "orphaned_partitions": ("from_at",),
+    "share_partitions": ("from_at",),
     "refused_requests": ("at",),
     "offset_rewinds": ("at",),
     "commit_gaps": ("life", "generation"),

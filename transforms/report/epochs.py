@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 from schemas.words import AWAY, UNREVOKED
 from transforms.report.charts import Bar, Panel, bar, panel
@@ -93,6 +94,30 @@ def nobodys_now(rows: GroupRows) -> str:
     if not still:
         return ""
     return f"{count(len(still), 'partition')}, the first since {moment(min(row['from_at'] for row in still))}"
+
+
+def share_states_table(rows: GroupRows) -> Table:
+    """Return what became of the share state of a share group's partitions, in one row what went together of a topic."""
+    together: dict[tuple[float, str, str, float], list[int]] = {}
+    for row in rows.of("share_partitions"):
+        end = inf if row["to_at"] is None else row["to_at"]
+        together.setdefault((row["from_at"], row["topic"], row["state"], end), []).append(row["partition"])
+    found = [
+        TableRow(
+            (
+                topic,
+                _some([f"{number}" for number in sorted(numbers)]),
+                state,
+                moment(begin),
+                "still so" if end == inf else duration(end - begin),
+            )
+        )
+        for (begin, topic, state, end), numbers in sorted(together.items(), reverse=True)
+    ]
+    columns = ("topic", "partitions", "share state", "since", "for")
+    title = "Share state of partitions, the newest first: members are given those alone that are initialised"
+    left_out = rows.in_all("share_partitions") - len(rows.of("share_partitions"))
+    return table(title, columns, found, len(found) + left_out)
 
 
 def _called(rows: GroupRows) -> dict[str, str]:

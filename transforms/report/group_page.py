@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from transforms.findings.rebalances import lasted_ms
 from transforms.report.charts import Chart
-from transforms.report.epochs import nobodys_now, nobodys_table, ways_table
+from transforms.report.epochs import nobodys_now, nobodys_table, share_states_table, ways_table
 from transforms.report.findings import Finding, findings_of, request_cells
 from transforms.report.names import generation_anchor, page_name
 from transforms.report.rows import GroupRows, Row, rebalanced_at, step_word
@@ -50,6 +50,7 @@ def group_page(rows: GroupRows) -> GroupPage:
         _members(rows),
         nobodys_table(rows),
         ways_table(rows),
+        share_states_table(rows),
         _requests(rows),
         _rewinds(rows),
         _gaps(rows),

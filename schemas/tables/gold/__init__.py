@@ -13,7 +13,7 @@ from schemas.tables.gold.findings import (
 )
 from schemas.tables.gold.health import GROUP_HEALTH
 from schemas.tables.gold.known_findings import KNOWN_FINDINGS
-from schemas.tables.gold.reconciling import ORPHANED_PARTITIONS, RECONCILIATIONS
+from schemas.tables.gold.reconciling import ORPHANED_PARTITIONS, RECONCILIATIONS, SHARE_PARTITIONS
 from schemas.tables.gold.timelines import (
     ASSIGNMENTS,
     BEGINS,
@@ -47,6 +47,7 @@ __all__ = [
     "REPLAYED",
     "REPLAY_AUDIT",
     "REPLAY_SNAPSHOTS",
+    "SHARE_PARTITIONS",
     "SLOW_REVOKERS",
     "STANDING_COMMITS",
     "TABLES",
@@ -59,6 +60,7 @@ REPLAYED = (
     ASSIGNMENTS,
     RECONCILIATIONS,
     ORPHANED_PARTITIONS,
+    SHARE_PARTITIONS,
     TRANSITIONS,
     MEMBER_SESSIONS,
     REPLAY_AUDIT,

@@ -1,4 +1,4 @@
-"""How members of modern groups get from what they hold to their targets, and what nobody takes."""
+"""How members of modern groups get from what they hold to their targets, what nobody takes, and what can be given."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from schemas.columns import Entry
 from schemas.table import Layer, TableSpec
 from schemas.tables.gold.settled import SETTLED
 from schemas.types import STRING
-from schemas.words import WAITING_STATES
+from schemas.words import SHARE_STATES, WAITING_STATES
 
 RECONCILIATIONS = TableSpec(
     Layer.GOLD,
@@ -77,5 +77,38 @@ ORPHANED_PARTITIONS = TableSpec(
         "member_id": "member that the target gives the partition to; in a share group the first by id of several",
         "from_at": "when the group was Stable and nobody had the partition",
         "to_at": "when somebody had it, or the group was not Stable any more; null while open",
+    },
+)
+
+SHARE_PARTITIONS = TableSpec(
+    Layer.GOLD,
+    "share_partitions",
+    grain="one stretch of time in which the share state of one partition of a share group was being made, was ready, "
+    "or was being deleted",
+    key=("cluster", "group_id", "topic", "partition", "from_at"),
+    columns=(
+        "cluster",
+        "group_id",
+        "life",
+        "group_type",
+        "topic",
+        "partition",
+        "state",
+        "from_at",
+        "to_at",
+        *SETTLED,
+    ),
+    required=("life", "group_type", "state", "is_settled"),
+    notes={
+        "topic": "topic, by the name that the coordinator wrote; where it wrote none, the id",
+        "from_at": "when the coordinator wrote so",
+        "to_at": "when it wrote otherwise, or the group was gone; null while open",
+    },
+    own={
+        "state": Entry(
+            STRING,
+            "what had become of the share state; members are given partitions alone whose state is initialised",
+            SHARE_STATES,
+        )
     },
 )

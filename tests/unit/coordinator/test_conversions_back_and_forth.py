@@ -81,6 +81,38 @@ def test_an_empty_group_gives_way_to_who_joins_by_the_classic_protocol():
     assert told == [("classic", 79), ("classic", 0), ("classic", 0)]
 
 
+def test_an_empty_group_that_was_forgotten_gives_way_without_any_record():
+    """Who joins it by an id is not known, and its coordinator forgets it; the next one to join finds nothing there."""
+    modern = modern_records((1_000, _taken_in("m", 1)), (2_000, LEFT_EMPTY))
+    asked = [
+        join(3_000, "x", error=25, api_version=9),
+        join(5_000.2, error=27, parked_ms=200, api_version=9, group_instance_id="i"),
+        join(5_300, told=1, given="a-2", parked_ms=2_700, api_version=9, group_instance_id="i"),
+    ]
+    lines = [prepare(5_001, 0), line(8_003, "stabilized", generation=1, member_count=1)]
+    told = replay_group("c", GROUP, [], [*broker("4.2.0"), *lines], asked, 50, modern_records=modern)
+    rows = {(row["life"], row["generation"], row["group_type"]): row for row in told["generations"]}
+    assert set(rows) == {(1, 1, "consumer"), (1, 2, "consumer"), (2, 1, "classic")}
+    assert rows[1, 2, "consumer"]["ended_at"] <= rows[2, 1, "classic"]["preparing_at"] <= 5_001
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+@pytest.mark.parametrize("is_left", [True, False])
+def test_the_record_of_a_classic_group_ends_the_group_of_epochs_whose_tombstones_are_missing(
+    is_empty: bool, is_left: bool
+):
+    """Whoever loads the log has a classic group from that record on, whatever the id was before."""
+    modern = modern_records((1_000, _taken_in("m", 1)), *([(2_000, LEFT_EMPTY)] if is_left else []))
+    first = _new_classic(5_001, 90) if is_empty else record(5_001, 90, 1, member("a-1", [0]))
+    told = replay_group("c", GROUP, [first], broker("4.2.0"), [], 50, modern_records=modern)
+    ends = {row["generation"]: row["ended_at"] for row in told["generations"] if row["group_type"] == "consumer"}
+    assert ends[max(ends)] == 5_001
+    moves = [(row["life"], row["at"], row["to_state"]) for row in told["transitions"]]
+    assert (1, 5_001, "Dead") in moves
+    assert {(life, state) for life, _, state in moves if life == 2} >= (set() if is_empty else {(2, "Stable")})
+    assert all(row["ended_at"] is not None for row in told["member_sessions"] if row["life"] == 1)
+
+
 def test_a_group_that_has_members_does_not_give_way():
     modern = modern_records((1_000, _taken_in("m", 1)))
     offered = [{"name": "range", "metadata": b"\0\1\0\0\0\1\0\1t\0\0\0\0"}]

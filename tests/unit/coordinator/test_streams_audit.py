@@ -72,9 +72,11 @@ def test_tasks_that_are_told_in_another_role_are_another_assignment():
 
 
 def test_a_refusal_that_rests_on_topics_is_not_foreseen():
-    records = _records((1_001, JOINED))
-    unknown_task = {**NOTHING, "owned_active": [{"subtopology_id": "9", "partitions": [0]}]}
-    _, refused = _audited(records, _join(1_000), _beat(2_000, 2, None, 42, **unknown_task))
+    """While no targets are computed, nothing tells how many tasks there are."""
+    delayed = [*JOINED[:3], (22, {"memberEpoch": 1, "previousMemberEpoch": 0, "state": 1})]
+    unknown_task = {**NOTHING, "owned_active": [{"subtopology_id": "0", "partitions": [7]}]}
+    asked = _join(1_000, told_active=[]) | {"answered_generation": 1}, _beat(2_000, 1, None, 42, **unknown_task)
+    _, refused = _audited(_records((1_001, delayed)), *asked)
     assert (refused["agrees"], refused["predicted_error"], refused["why"]) == (None, None, WHY_UNTOLD)
 
 
@@ -170,3 +172,45 @@ def test_up_to_4_1_a_member_that_is_there_cannot_join_again(version, error):
 def test_a_topology_that_cannot_be_read_says_nothing():
     (joined,) = _audited(_records((1_001, JOINED)), _join(1_000, topology='{"epoch":"none"}'))
     assert joined["agrees"] is None
+
+
+@pytest.mark.parametrize("epochs", [(2, 3), (2,)])
+def test_a_group_whose_topology_is_missing_among_the_records_runs_one_all_the_same(epochs: tuple[int, ...]):
+    """Its coordinator has it: the first member brought it along, and tasks that it reports are of it."""
+    moments = [(1_000, [each for each in JOINED if each[0] != 23]), (2_000, BUMPED)]
+    asked = [_join(1_000), _beat(1_500, 2, 2, **(NOTHING | {"owned_active": TASKS, "told_active": None}))]
+    asked += [_beat(3_000, 3, 3)] if 3 in epochs else []
+    tables = replay_group(
+        "c",
+        GROUP,
+        [],
+        [line(900, "broker_version", group_id=None, attributes={"version": "4.2.0"})],
+        asked,
+        50,
+        modern_records=_records(*moments[: len(epochs)]),
+    )
+    assert [(row["predicted_error"], row["agrees"]) for row in tables["replay_audit"]] == [(0, True)] * len(asked)
+    assert tables["transitions"][-1]["to_state"] == "Stable"
+
+
+@pytest.mark.parametrize(
+    ("subtopology", "partition", "error"), [("0", 1, 0), ("0", 0, 0), ("9", 0, 42), ("0", 2, 42), ("0", -1, 42)]
+)
+def test_tasks_that_the_topology_has_not_got_are_refused(subtopology: str, partition: int, error: int):
+    """How many there are the targets tell; an answer that is another one is found."""
+    owned = [{"subtopology_id": subtopology, "partitions": [partition]}]
+    told = NOTHING | {"owned_active": owned, "told_active": None}
+    for observed in (error, 42 - error):
+        row = _audited(_records((1_000, JOINED)), _join(1_000), _beat(1_500, 2, 2, observed, **told))[-1]
+        assert (row["predicted_error"], row["agrees"]) in [(error, observed == error), (None, None)], row
+        assert row["agrees"] is not None or observed == 42 != error
+
+
+def test_of_a_group_whose_topology_cannot_be_run_no_task_is_looked_at():
+    """Its broker has not counted any."""
+    changed = {17: {"epoch": 2, "validatedTopologyEpoch": -1}, 21: {"activeTasks": []}, 22: _standing(2, 0)}
+    not_ready = [(number, changed.get(number, body)) for number, body in JOINED]
+    owned = [{"subtopology_id": "9", "partitions": [0]}]
+    asked = _beat(1_500, 2, 2, **(NOTHING | {"owned_active": owned, "told_active": None}))
+    row = _audited(_records((1_000, not_ready)), _join(1_000, told_active=[]), asked)[-1]
+    assert (row["predicted_error"], row["agrees"]) == (0, True)

@@ -17,6 +17,7 @@ from transforms.findings.description.stored import (
     STREAMS_GROUP,
     STREAMS_TOPOLOGY,
     share_partitions,
+    targets,
     topology,
 )
 from transforms.findings.offsets.keeping import OffsetUse
@@ -231,6 +232,17 @@ def test_what_a_share_group_gives_out_is_told_and_what_it_does_not_yet() -> None
     assert "shares: a 0-1\n: not yet a 2, which the broker is initialising\n: no more b\n" in text_of(told)
     assert share_partitions({SHARE_STATE: None}) is None
     assert share_partitions({SHARE_STATE: '{"initializedTopics":7}'}) is None
+
+
+def test_what_members_are_to_have_is_read_off_their_records() -> None:
+    of_consumer = '{"topicPartitions":[{"topicId":"id-a","partitions":[2,0]},{"topicId":"id-b","partitions":[1]}]}'
+    assert targets({"m-1": of_consumer, "m-2": None, "m-3": '{"topicPartitions":7}', "m-4": "{}"}, {"id-a": "a"}) == {
+        "m-1": (*parts("a", 0, 2), *parts("id-b", 1)),
+        "m-4": (),
+    }
+    of_streams = '{"activeTasks":[{"subtopologyId":"0","partitions":[1]}],'
+    of_streams += '"standbyTasks":[{"subtopologyId":"0","partitions":[0]}],"warmupTasks":[]}'
+    assert targets({"m-1": of_streams}, {}) == {"m-1": (Part("0", 0, "standby"), Part("0", 1, "active"))}
 
 
 def test_the_topology_of_a_streams_group_is_told() -> None:

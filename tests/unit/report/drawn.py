@@ -12,6 +12,7 @@ from schemas.tables.gold import (
     ORPHANED_PARTITIONS,
     REBALANCE_STORMS,
     RECONCILIATIONS,
+    SHARE_PARTITIONS,
     TRANSITIONS,
 )
 from transforms.report.rows import GroupRows
@@ -52,6 +53,11 @@ def wait(member_id: str, state: str, begin: float, end: float | None = None, **m
 def orphan(partition: int, member_id: str, begin: float, end: float | None = None, **more: Any) -> dict[str, Any]:
     known = {"topic": "t", "partition": partition, "member_id": member_id, "from_at": begin, "to_at": end}
     return dict.fromkeys(ORPHANED_PARTITIONS.columns) | GROUP | {"generation": 3} | known | more
+
+
+def shared(partition: int, state: str, begin: float, end: float | None = None) -> dict[str, Any]:
+    known = {"topic": "t", "partition": partition, "state": state, "from_at": begin, "to_at": end}
+    return dict.fromkeys(SHARE_PARTITIONS.columns) | GROUP | known
 
 
 def storm(begin: float, end: float, **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.report.drawn import burst, generation, group, orphan, stay, step, storm, wait
+from tests.unit.report.drawn import burst, generation, group, orphan, shared, stay, step, storm, wait
 from transforms.findings.rebalances import lasted_ms
 from transforms.report.findings import findings_of
 from transforms.report.fleet import bin_width_ms, fleet
@@ -180,6 +180,17 @@ def test_a_page_says_what_nobody_has_now_and_who_waited_for_whom() -> None:
     ]
     (waited,) = rows["Members that were to give something up"]
     assert (waited[0], waited[3], waited[5], waited[6]) == ("b", "1.5 s", "t-0, t-1", "a")
+
+
+def test_a_page_says_which_partitions_a_share_group_could_give_when() -> None:
+    begun = [shared(number, "initialising", 100, 140) for number in (1, 0)]
+    ready = [shared(number, "initialised", 140) for number in (0, 1)]
+    page = group_page(group(generations=[generation(1, 100, group_type="share")], share_partitions=[*begun, *ready]))
+    (told,) = [each for each in page.tables if each.caption.startswith("Share state")]
+    assert [row.cells for row in told.rows] == [
+        ("t", "0, 1", "initialised", "1970-01-01 00:00:00.140", "still so"),
+        ("t", "0, 1", "initialising", "1970-01-01 00:00:00.100", "40 ms"),
+    ]
 
 
 def test_a_classic_page_has_generations_and_no_tables_of_epochs() -> None:

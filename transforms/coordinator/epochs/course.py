@@ -12,7 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from schemas.rows import TransitionRow
-from transforms.coordinator.epochs import generations, holds, orphans, waits
+from transforms.coordinator.epochs import generations, holds, orphans, shares, waits
+from transforms.coordinator.epochs.anew import begins_anew
 from transforms.coordinator.epochs.before import Before, named, targets_before
 from transforms.coordinator.epochs.members import Members
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part
@@ -96,11 +97,15 @@ class Course:
                 waits.tell(state, self._teller, wait, members[member_id], None, None)
         for orphan in state.orphans:
             orphans.tell(state, self._teller, orphan, members.get(orphan.member_id), None)
+        for share in state.share_states:
+            shares.tell(state, self._teller, share, None)
 
     # --- one operation -----------------------------------------------------------------------------------------
 
     def _operate(self, operation: Sequence[Record[Struct]], at: float, is_followed: bool) -> None:
         state, machine = self._state, self._machine
+        if machine.present is not None and begins_anew(machine.present, operation, self._protocol):
+            self.give_way(at)
         before = self._look(operation)
         cause = self._protocol.cause_of(machine.present, operation)
         machine.take(operation, at)
@@ -129,6 +134,7 @@ class Course:
             self._take_assignor(group, before, at)
         self._follow_state(group, operation, cause, at)
         orphans.follow(state, self._teller, self._protocol, group, before.seen, at)
+        shares.follow(state, self._teller, self._protocol, group, operation, at)
 
     def _look(self, operation: Sequence[Record[Struct]]) -> Before:
         group, types = self._machine.present, self._protocol.types
@@ -177,6 +183,7 @@ class Course:
         for member_id in [*state.waits]:
             waits.follow(state, self._teller, before.members.get(member_id), None, (), at)
         orphans.end(state, self._teller, before.members | before.seen, at)
+        shares.end(state, self._teller, at)
         state.holds, state.waits, state.joined_at = {}, {}, {}
         self._say_moved(ModernState.DEAD.value, "group_deleted", before.epoch, None, at)
         if not lives.is_deletion_known(at, Source.OFFSETS):

@@ -96,6 +96,11 @@ class EpochProtocol(Protocol):
     def untold(self) -> frozenset[Error]:
         """Errors that may rest on what no evidence tells of, as topics; they cannot be foreseen wherever they come."""
 
+    @property
+    def share_state_type(self) -> int | None:
+        """Number of the type of the record that tells of the share state of partitions; None = its groups have none."""
+        return None
+
     def read(self, type_id: int, name: str, body: str | None) -> Record[Struct]:
         """Read a record out of the JSON of its fields; None = a tombstone."""
 
@@ -145,6 +150,15 @@ class EpochProtocol(Protocol):
             releases: those of the brokers, as far as they tell.
         """
         return None
+
+    def share_states(self, group: Any, known: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """Return what has become of the share state of partitions, as `schemas.words.SHARE_STATES` has it.
+
+        Args:
+            group: the group.
+            known: partitions that had any before: where a topic's is being deleted, the topic alone is told.
+        """
+        return {}
 
     def is_settled(self, group: Any) -> bool:
         """Whether all members have got to the newest target."""

@@ -56,6 +56,20 @@ class Orphan(Struct, array_like=True, gc=False):
     since: float
 
 
+class ShareState(Struct, array_like=True, gc=False):
+    """What has become of the share state of a partition.
+
+    Attributes:
+        state: as `schemas.words.SHARE_STATES` has it.
+        since: from when.
+    """
+
+    topic: str
+    partition: int
+    state: str
+    since: float
+
+
 class OpenEpoch(Struct, array_like=True):
     """The group's present epoch.
 
@@ -115,6 +129,7 @@ class EpochState(Struct, array_like=True):
         is_from_start: all of the life's epochs were seen.
         are_targets_known: what the members were to have was seen whole; None = not yet, False = an epoch is missing.
         orphans: what targets give to members, and nobody has.
+        share_states: of a share group, what has become of the share state of its partitions.
     """
 
     life: int = 0
@@ -134,3 +149,4 @@ class EpochState(Struct, array_like=True):
     is_from_start: bool = False
     are_targets_known: bool | None = None
     orphans: list[Orphan] = field(default_factory=list)
+    share_states: list[ShareState] = field(default_factory=list)

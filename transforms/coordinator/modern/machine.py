@@ -80,10 +80,15 @@ class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
         self.take(turn.records, turn.world.now)
         return Outcome(answer, turn.records)
 
-    def delete(self, world: World) -> Outcome[Answer]:
-        """Handle a DeleteGroups, or the group's expiry; of a share group, once its share state is gone."""
+    def delete(self, world: World, elsewhere: GroupType = GroupType.ABSENT) -> Outcome[Answer]:
+        """Handle a DeleteGroups, or the group's expiry; of a share group, once its share state is gone.
+
+        Args:
+            world: what surrounds the group.
+            elsewhere: what the group id is, where it is no group of the protocol: that of another is not its to delete.
+        """
         if self.present is None:
-            return Outcome(Answer(Error.GROUP_ID_NOT_FOUND))
+            return Outcome(Answer(Error.GROUP_ID_NOT_FOUND) if elsewhere is GroupType.ABSENT else None)
         if self.present.members:
             return Outcome(Answer(Error.NON_EMPTY_GROUP))
         turn = self.turn(world)
@@ -116,12 +121,15 @@ class ModernMachine(Struct, Generic[Group, Turn], array_like=True):
         """Return by which assignor the next targets would be computed, as a describe has it; "" = it has none."""
         return ""
 
-    def delete_offsets(self, topic: str) -> Answer:
+    def delete_offsets(self, topic: str, elsewhere: GroupType = GroupType.ABSENT) -> Answer | None:
         """Return what an OffsetDelete is answered of a topic's partitions: those that are subscribed to are kept.
 
-        Only where the group is there: offsets of no group, and those of a classic one, are another coordinator's.
+        Args:
+            topic: the topic.
+            elsewhere: what the group id is, where it is no group of the protocol: offsets of another are that one's to
+                keep. Where there is none at all, offsets are those of consumers that assign themselves.
         """
         if self.present is None:
-            raise LookupError("offsets of no such group")
+            return Answer() if elsewhere is GroupType.ABSENT else None
         is_kept = self.present.is_subscribed_to(topic)
         return Answer(Error.GROUP_SUBSCRIBED_TO_TOPIC) if is_kept else Answer()

@@ -18,6 +18,7 @@ from schemas.rows import (
     OrphanedPartitionRow,
     ReconciliationRow,
     ReplayAuditRow,
+    SharePartitionRow,
     TransitionRow,
 )
 
@@ -30,6 +31,7 @@ class Rows(Struct):
     assignments: list[AssignmentRow] = field(default_factory=list)
     reconciliations: list[ReconciliationRow] = field(default_factory=list)
     orphaned_partitions: list[OrphanedPartitionRow] = field(default_factory=list)
+    share_partitions: list[SharePartitionRow] = field(default_factory=list)
     transitions: list[TransitionRow] = field(default_factory=list)
     member_sessions: list[MemberSessionRow] = field(default_factory=list)
     replay_audit: list[ReplayAuditRow] = field(default_factory=list)
@@ -54,6 +56,7 @@ StampedRow = TypeVar(
     OrphanedPartitionRow,
     ReconciliationRow,
     ReplayAuditRow,
+    SharePartitionRow,
     TransitionRow,
 )
 

@@ -136,7 +136,7 @@ def subscriptions(members: Iterable[Member]) -> Counter[str]:
 
 
 def _share_state(value: StatePartitions, at: float) -> ShareState:
-    known = [*value.initializing_topics, *value.initialized_topics]
+    known = [*value.initializing_topics, *value.initialized_topics, *value.deleting_topics]
     return ShareState(
         _partitions(value.initializing_topics),
         _partitions(value.initialized_topics),

@@ -159,6 +159,7 @@ class Machine(ModernMachine[Group, Turn], array_like=True):
         """Return by which assignor the next targets would be computed: there is but one (group.share.assignors)."""
         return "simple"
 
-    def delete_offsets(self, topic: str) -> Answer:
+    def delete_offsets(self, topic: str, elsewhere: GroupType = GroupType.ABSENT) -> Answer | None:
         """Return what an OffsetDelete is answered: a share group keeps its offsets elsewhere."""
-        return Answer(Error.GROUP_ID_NOT_FOUND)
+        is_own = self.present is not None
+        return Answer(Error.GROUP_ID_NOT_FOUND) if is_own else super().delete_offsets(topic, elsewhere)

@@ -77,9 +77,12 @@ class Group(ModernGroup[Member, Tasks], array_like=True):
         return ModernState.RECONCILING
 
     def _is_ready(self) -> bool:
-        """Whether the topology can be run; where no record says, it can if anybody is to run anything."""
+        """Whether the topology can be run; where no record says, it can if anybody is to run anything.
+
+        So where the record of the topology is missing: a group without any gives nobody a task.
+        """
         if self.topology is None:
-            return False
+            return any(self.targets.values())
         if self.validated_epoch is None:
             return not self.targets or any(self.targets.values())
         return self.topology.epoch == self.validated_epoch

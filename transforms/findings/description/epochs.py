@@ -28,11 +28,13 @@ class Rows(Struct, kw_only=True, frozen=True):
         members: those of `Epochs.told_of`.
         assignments: those in force at the moment, and all of the assignment epoch.
         reconciliations: likewise.
+        targets: by member, what the newest record of its target has, where records are at hand.
     """
 
     members: Sequence[GenerationMemberRow] = ()
     assignments: Sequence[AssignmentRow] = ()
     reconciliations: Sequence[ReconciliationRow] = ()
+    targets: Mapping[str, tuple[Part, ...]] = {}
 
 
 def epochs_at(generations: Iterable[GenerationRow], at: float) -> Epochs | None:
@@ -156,10 +158,14 @@ def _target(
     """Return what the newest target has for a member.
 
     A member gets to an epoch with nothing but what the target of that epoch has for it, and waits for the rest; what
-    it keeps of an older epoch while it gives the rest up is in the target, too. If that is as much, it is all.
+    it keeps of an older epoch while it gives the rest up is in the target, too. If that is as much, it is all. Else its
+    record tells, if that is as much.
     """
+    stored = rows.targets.get(name)
     if count is None:
-        return None
+        return stored
+    if stored is not None and len(stored) == count:
+        return stored
     mine = (row for row in rows.assignments if row.member_id == name and row.generation == epochs.assignment_epoch)
     found = {*_owned(mine), *(_owned(held) if _gives_up_by(epochs, wait) else ())}
     for row in rows.reconciliations:

@@ -1,7 +1,8 @@
-"""What but the newest records of a group tell of it: which partitions a share group can give out, what streams run.
+"""What but the newest records of a group tell of it: what members are to have, what it can give out, what streams run.
 
 Brokers answer StreamsGroupDescribe with the topology; of share groups only their records tell which partitions are
-initialised, and only those are given to members.
+initialised, and only those are given to members. The record of a member's target stands until it has another one, so
+that it tells also of members that have not got there yet.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from transforms.findings.description.standing import Part, SharePartitions, Subt
 SHARE_STATE, STREAMS_GROUP, STREAMS_TOPOLOGY = 15, 17, 23
 TOLD_BY = {"share": (SHARE_STATE,), "streams": (STREAMS_GROUP, STREAMS_TOPOLOGY)}
 """Types of records that are asked for, by the type of the group."""
+
+TARGETS = {"consumer": 7, "share": 13, "streams": 21}
+"""Types of the records of what members are to have, by the type of the group."""
 
 Bodies = Mapping[int, str | None]
 """By the type of a record, the JSON of its fields as it was written last; None = a tombstone."""
@@ -40,6 +44,34 @@ def topology(bodies: Bodies) -> Topology | None:
     validated = -1 if group is None else group.validated_topology_epoch
     parts = sorted(written.subtopologies, key=lambda each: each.subtopology_id)
     return Topology(written.epoch, None if validated < 0 else validated, tuple(map(_subtopology, parts)))
+
+
+def targets(bodies: Mapping[str, str | None], names: Mapping[str, str]) -> dict[str, tuple[Part, ...]]:
+    """Return what members are to have.
+
+    Args:
+        bodies: by member, the JSON of the fields of the record of its target as it was written last; None = none.
+        names: names of topics by their ids, as far as they are known.
+    """
+    read = {member_id: _read(_TARGET, body) for member_id, body in bodies.items()}
+    return {member_id: _target(target, names) for member_id, target in read.items() if target is not None}
+
+
+class _TopicOfTarget(Struct, rename="camel"):
+    topic_id: str
+    partitions: list[int] = []
+
+
+class _Tasks(Struct, rename="camel"):
+    subtopology_id: str
+    partitions: list[int] = []
+
+
+class _Target(Struct, rename="camel"):
+    topic_partitions: list[_TopicOfTarget] = []
+    active_tasks: list[_Tasks] = []
+    standby_tasks: list[_Tasks] = []
+    warmup_tasks: list[_Tasks] = []
 
 
 class _Topic(Struct, rename="camel"):
@@ -77,7 +109,7 @@ class _Group(Struct, rename="camel"):
 
 T = TypeVar("T")
 
-_STATE, _TOPOLOGY, _GROUP = Decoder(_State), Decoder(_Topology), Decoder(_Group)
+_STATE, _TOPOLOGY, _GROUP, _TARGET = Decoder(_State), Decoder(_Topology), Decoder(_Group), Decoder(_Target)
 
 
 def _read(decoder: Decoder[T], body: str | None) -> T | None:
@@ -86,6 +118,15 @@ def _read(decoder: Decoder[T], body: str | None) -> T | None:
         return None if body is None else decoder.decode(body)
     except MsgspecError:
         return None
+
+
+def _target(target: _Target, names: Mapping[str, str]) -> tuple[Part, ...]:
+    tasks = (("active", target.active_tasks), ("standby", target.standby_tasks), ("warmup", target.warmup_tasks))
+    found = [
+        Part(names.get(of.topic_id, of.topic_id), number) for of in target.topic_partitions for number in of.partitions
+    ]
+    found += [Part(of.subtopology_id, number, role) for role, each in tasks for of in each for number in of.partitions]
+    return tuple(sorted(found))
 
 
 def _parts(topics: list[_Topic]) -> tuple[Part, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import EpochProtocol, Glimpse, Part, parts_of
 from transforms.coordinator.epochs.requests import request_of, told_partitions
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.partitions import each
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
 from transforms.coordinator.modern.world import World
@@ -31,6 +32,7 @@ class ShareEpochs(EpochProtocol):
     ranks: Final[Mapping[int, int]] = {}
     first_epoch: Final = 1
     untold: Final[frozenset[Error]] = frozenset()
+    share_state_type: Final = STATE_PARTITIONS
 
     read = staticmethod(read)
     machine = Machine
@@ -56,6 +58,17 @@ class ShareEpochs(EpochProtocol):
     def target(self, group: Group, member_id: str) -> tuple[Part, ...]:
         """Return what a member is to have."""
         return parts_of(group.targets.get(member_id, {}))
+
+    def share_states(self, group: Group, known: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """Return what has become of the share state of partitions, by topic and number."""
+        state = group.share_state
+        if state is None:
+            return {}
+        gone = {state.names.get(topic) or topic for topic in state.deleting}
+        found = {part: "deleting" for part in known if part[0] in gone}
+        for partitions, word in ((state.initialized, "initialised"), (state.initializing, "initialising")):
+            found |= {(state.names.get(topic) or topic, number): word for topic, number in each(partitions)}
+        return found
 
     def is_settled(self, group: Group) -> bool:
         """Whether all members have taken the newest target."""

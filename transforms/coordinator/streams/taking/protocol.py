@@ -119,8 +119,13 @@ class StreamsEpochs(EpochProtocol):
         """Return what a request is answered that wrote some records; the group is used up."""
         if request is None or (group is not None and _rests_on_partitions(group, request, world, caller)):
             return None
+        if group is not None and group.members and group.topology is None:
+            group.topology = _topology_said(request)
+        has_others = not records and group is not None and _has_tasks_of_none(group, request)
         machine = Machine(group, Memory(must_refresh=False, configured=_TASKS_COUNTED))
         answer = machine.observe(request, records, world, caller, partitions=_ANY_PARTITION)
+        if has_others and answer is not None and not answer.error:
+            return Answer(Error.INVALID_REQUEST)
         if not isinstance(answer, HeartbeatAnswer):
             return answer
         assignment = None if answer.tasks is None else _by_role(answer.tasks)
@@ -135,6 +140,34 @@ _TASKS_COUNTED: Final = Configured({}, Status.MISSING_INTERNAL_TOPICS)
 
 _ANY_PARTITION: Final = (("", 0),)
 """What stands for the partitions of a commit, where the answer hangs on none of them."""
+
+
+def _has_tasks_of_none(group: Group, request: Request) -> bool:
+    """Whether a member reports tasks that the topology has not got: then it is refused, if that can be run.
+
+    How many tasks a subtopology has the targets tell, which have all of them.
+    Source: GroupMetadataManager.streamsGroupHeartbeat (4.2).
+    """
+    if not isinstance(request, HeartbeatRequest) or not any(request.listed) or group.topology is None:
+        return False
+    if group.state in (ModernState.NOT_READY, ModernState.EMPTY):
+        return False
+    counts: dict[str, int] = {part.subtopology_id: 0 for part in group.topology.subtopologies}
+    for target in group.targets.values():
+        for name, numbers in target.active.items():
+            counts[name] = max([counts.get(name, 0), *(number + 1 for number in numbers)])
+    return any(
+        part.subtopology_id not in counts
+        or any(not 0 <= number < (counts[part.subtopology_id] or number + 1) for number in part.partitions)
+        for role in request.listed
+        for part in role or ()
+    )
+
+
+def _topology_said(request: Request) -> Topology:
+    """Return what stands for the topology of a group whose record of it is missing: whoever came first had one."""
+    said = request.topology if isinstance(request, HeartbeatRequest) else None
+    return Topology() if said is None else said
 
 
 def _rests_on_partitions(group: Group, request: Request, world: World, caller: Caller) -> bool:
