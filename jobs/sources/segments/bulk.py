@@ -22,6 +22,7 @@ from jobs.sources.segments.reader import SegmentReader
 from jobs.sources.tables_read import TablesRead, TableWriters
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED
+from transforms.silver import topic_names
 from transforms.silver.decoded_records import Decoder
 
 WRITTEN = (OFFSETS_RECORDS, OFFSET_COMMITS, GROUP_METADATA, MODERN_GROUP_RECORDS)
@@ -55,7 +56,7 @@ class SegmentsRead(TablesRead):
 
     Attributes:
         has_markers: there are transaction markers among the new records.
-        topics: topic ids with the names that commits give them.
+        topics: topic ids with the names that records give them.
     """
 
     has_markers: bool = False
@@ -123,6 +124,8 @@ class _Reading:
                 is_open = pc.equal(kept.column("txn_state"), "open")
                 self._writers.put_aside(name, kept.filter(is_open))
                 kept = kept.filter(pc.invert(is_open))
+            if name == MODERN_GROUP_RECORDS.name:
+                self._read.topics |= set(topic_names.told_by(kept.column("body").to_pylist()))
             self._writers.write(name, kept)
 
     def _note_topics(self, commits: pa.RecordBatch) -> None:
