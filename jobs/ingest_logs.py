@@ -36,8 +36,6 @@ from transforms.silver import logs
 
 PARSE_STEP = "parse_logs"
 
-_SAID = (logs.TABLE, "source_file", "line_number", "left_out_count", "logged_at")
-
 _SILVER = (REJECTED, CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 
 
@@ -150,7 +148,7 @@ def _told(facts: DataFrame) -> tuple[set[str], dict[str, Count]]:
     """Return the tables that lines tell something for, and what was counted of each log, by its lasting name."""
     known = rows_held(facts)
     if known is not None:
-        of_logs = known.filter(pc.is_in(known[logs.TABLE], pa.array(logs.OF_LOGS))).select([*_SAID]).to_pylist()
+        of_logs = known.filter(pc.is_in(known[logs.TABLE], pa.array(logs.OF_LOGS))).select([*logs.SAID]).to_pylist()
         return set(known[logs.TABLE].unique().to_pylist()), _counts(of_logs)
     log = F.when(F.col(logs.TABLE).isin(*logs.OF_LOGS), F.col("source_file")).alias("source_file")
     last = (F.max(name).alias(name) for name in ("line_number", "left_out_count", "logged_at"))

@@ -20,14 +20,17 @@ from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
 from jobs.jvm.storage import Storage
 from jobs.lake.lake import Lake
+from jobs.lake.landing import Landing
+from jobs.lake.new_files import NewFile
 from jobs.quality.run_record import RunRecord
-from jobs.session.brief_queries import FEW_BYTES, MOST_INTERPRETED, queries
+from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS, MOST_INTERPRETED, queries
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import is_submitted, spark_session
 from jobs.settings.command_line import Parser, parse
 from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
 from jobs.sources.extent import note_read, sizes_of, unread
+from jobs.sources.tables_read import TablesRead
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
@@ -90,6 +93,41 @@ class Job:
         if pseudonyms is not None:
             frames = [(spec, with_hashes(spec, rows, pseudonyms)) for spec, rows in frames]
         self._write(frames, lambda spec, rows: self.lake.append(spec, rows, at, are_new))
+
+    def landings(self, specs: Sequence[TableSpec], at: datetime) -> list[Landing]:
+        """Return where processes of this machine can put files of rows for tables; none where they cannot for all.
+
+        They can where Spark's workers are of this machine as well, the lake lies on its disk, and no name is hashed.
+        """
+        if not (self.spark.sparkContext.master or "").startswith("local"):
+            return []
+        if self.settings.privacy.pseudonyms() is not None:
+            return []
+        landings = [landing for spec in specs if (landing := self.lake.landing(spec, at))]
+        return landings if len(landings) == len(specs) else []
+
+    def add_files(self, landings: Sequence[Landing], files: Mapping[str, Sequence[NewFile]]) -> int:
+        """Add files that processes of this machine wrote to tables, and report how many rows they have.
+
+        Args:
+            landings: the tables, and where the files were written.
+            files: the files, by the name of the table.
+
+        Returns:
+            Number of rows added.
+        """
+        with ThreadPoolExecutor(_WRITERS) as threads:
+            counts = list(threads.map(lambda each: self.lake.add_files(each, files.get(each.spec.name, ())), landings))
+        for landing, count in zip(landings, counts, strict=True):
+            self.report.wrote(landing.spec, count)
+        return sum(counts)
+
+    def append_aside(self, read: TablesRead, spec: TableSpec, at: datetime) -> None:
+        """Add those rows that processes left to Spark, unique by key."""
+        rows = read.rows_aside(self.spark, spec)
+        if rows is not None:
+            with self.brief(read.count_aside(spec) <= FEW_ROWS):
+                self.append([(spec, rows.dropDuplicates([name for name in spec.key if name in rows.columns]))], at)
 
     def replace(
         self, frames: Sequence[tuple[TableSpec, DataFrame]], where: Mapping[TableSpec, str] | None = None

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from jobs.jvm.delta_log import DeltaLog, TableLog
 from jobs.lake.conflicts import Overtaken, retried
-from jobs.lake.rows import WRITTEN_AT
+from jobs.lake.new_files import sought_columns
 from jobs.lake.small_tables import SmallTables
 from jobs.lake.storage_errors import storage_errors
 from schemas.spark import struct_type
@@ -104,10 +104,7 @@ class DeclaredTables:
             return retried(write, spec.full_name)
 
     def _create(self, spec: TableSpec) -> bool:
-        # Rows are sought by these; least and greatest values of all others would be computed for nothing.
-        known = {*spec.columns} - {*spec.partitions}  # of which a partition has one
-        wanted = (*spec.key, "group_id", "loaded_at", "settled_at", *WRITTEN_AT)
-        sought = [name for name in dict.fromkeys(wanted) if name in known]
+        sought = sought_columns(spec)
         statistics = {"delta.dataSkippingStatsColumns": ",".join(map(quoted, sought))}
         if self._small and not self._database:
             self._small.create(spec, statistics)

@@ -16,7 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.jvm.storage import Storage
 from jobs.lake.contents import Content, Contents
+from jobs.lake.landing import Landing
 from jobs.lake.lease import Lease
+from jobs.lake.new_files import NewFile
 from jobs.lake.notes import Notes, folder_of, notes_folder
 from jobs.lake.progress import Progress
 from jobs.lake.registration import register
@@ -185,6 +187,30 @@ class Lake:
         rows = self.retired.left_out(spec, rows)
         count = self._tables.append_new(spec, stamped(spec, rows, at), are_new)
         self.contents.wrote(spec, before, count, at if count else None)
+        return count
+
+    def landing(self, spec: TableSpec, at: datetime) -> Landing | None:
+        """Return where processes of this machine can put files of rows of a table, as of the start of a run.
+
+        Returns:
+            What they must know; None where only Spark can write the table.
+        """
+        self._created(spec)
+        return self._tables.landing(spec, at, self.retired.of(spec))
+
+    def add_files(self, landing: Landing, files: Sequence[NewFile]) -> int:
+        """Add files that were written at a landing, in one commit.
+
+        Args:
+            landing: where; the table had none of their keys then.
+            files: the files; with none there is no commit.
+
+        Returns:
+            Number of rows added.
+        """
+        before = self._created(landing.spec)
+        count = self._tables.add_files(landing, files) if files else 0
+        self.contents.wrote(landing.spec, before, count, landing.loaded_at if count else None)
         return count
 
     def add(self, spec: TableSpec, rows: DataFrame) -> int:

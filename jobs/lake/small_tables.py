@@ -7,11 +7,15 @@ that a query reads: it looks for files by queries of their own. What it is given
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
+from deltalake.transaction import AddAction
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -19,7 +23,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from jobs.jvm.delta_log import TableState
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.found_rows import answer, found_rows
+from jobs.lake.landing import ThereFile
 from jobs.lake.local_log import LocalLog
+from jobs.lake.new_files import NewFile
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
@@ -127,14 +133,48 @@ class SmallTables:
         """
         if not rows.num_rows:
             return 0
-        table, numbered = DeltaTable(self.log(spec).uri), None
-        if transaction is not None:
-            last = table.transaction_version(transaction[0])
-            if last is not None and last >= transaction[1]:
-                raise Overtaken
-            numbered = [Transaction(*transaction)]
-        write_deltalake(table, _sound(rows), mode="append", commit_properties=_properties(note, numbered))
+        table = DeltaTable(self.log(spec).uri)
+        properties = _properties(note, _numbered(table, transaction))
+        write_deltalake(table, _sound(rows), mode="append", commit_properties=properties)
         return int(rows.num_rows)
+
+    def there(self, spec: TableSpec) -> tuple[ThereFile, ...] | None:
+        """Return the cluster's files of a table that exists; None if they cannot be read without Delta."""
+        table = self.log(spec).table()
+        if table is None or not _is_fitting(spec, table):
+            return None
+        files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+        return tuple(
+            _there(self.log(spec).folder, each) for each in files if each["partition.cluster"] == self._cluster
+        )
+
+    def add(self, spec: TableSpec, files: Sequence[NewFile], note: str, transaction: tuple[str, int]) -> int:
+        """Add files, which are written already, to a table, however large they are, in one commit; of none, none.
+
+        Args:
+            spec: the table.
+            files: rows of the cluster.
+            note: what is noted with the commit.
+            transaction: name of the writer, and number of this write of its.
+
+        Returns:
+            Number of rows.
+
+        Raises:
+            Overtaken: the writer's write of this number, or a later one, is there already.
+        """
+        if not files:
+            return 0
+        table, now = DeltaTable(self.log(spec).uri), round(time.time() * 1000)
+        of_cluster = {"cluster": self._cluster}
+        table.create_write_transaction(
+            [AddAction(each.path, each.size, of_cluster, now, True, each.statistics) for each in files],
+            mode="append",
+            schema=table.schema(),
+            partition_by=list(spec.partitions),
+            commit_properties=_properties(note, _numbered(table, transaction)),
+        )
+        return sum(each.row_count for each in files)
 
     def replace(self, spec: TableSpec, rows: pa.Table, where: str, note: str) -> tuple[int, int]:
         """Put rows in the place of those of the cluster that a condition selects, in one commit; of no change, none.
@@ -230,6 +270,23 @@ def _sound(rows: pa.Table) -> pa.Table:
         for column in rows.columns
     ]
     return pa.table(columns, schema=rows.schema)
+
+
+def _there(folder: Path, file: Mapping[str, Any]) -> ThereFile:
+    least, greatest = (
+        {name.removeprefix(prefix): value for name, value in file.items() if name.startswith(prefix)}
+        for prefix in ("min.", "max.")
+    )
+    return ThereFile(str(folder / unquote(file["path"])), least, greatest)
+
+
+def _numbered(table: DeltaTable, transaction: tuple[str, int] | None) -> list[Transaction] | None:
+    if transaction is None:
+        return None
+    last = table.transaction_version(transaction[0])
+    if last is not None and last >= transaction[1]:
+        raise Overtaken
+    return [Transaction(*transaction)]
 
 
 def _properties(note: str, numbered: list[Transaction] | None = None) -> CommitProperties:

@@ -10,16 +10,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from delta.tables import DeltaMergeBuilder, DeltaTable
 from pyspark.sql import Column, DataFrame, DataFrameWriter, Row, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from jobs.jvm.delta_log import Commit
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.declared_tables import DeclaredTables, Guard
+from jobs.lake.landing import Landing
+from jobs.lake.new_files import NewFile
 from jobs.lake.rows import conforming, fetched, few, of_cluster, within_keys
 from jobs.lake.signatures import signature
 from jobs.lake.small_tables import SmallTables
@@ -128,6 +132,36 @@ class Tables(DeclaredTables):
             return self._append_new(spec, rows, next(trust, False))  # whom somebody overtook trusts nobody any more
 
         return self.written(spec, append)
+
+    def landing(self, spec: TableSpec, at: datetime, retired: dict[str, str]) -> Landing | None:
+        """Return where files of a table that exists land; None where processes of this machine cannot write them."""
+        if self._small is None:
+            return None
+        turn = self._turn(self.log(spec).transaction(self._application))
+        there = self._small.there(spec)
+        if there is None:
+            return None
+        return Landing(spec, self._small.log(spec).folder, self._cluster, at, turn, there, retired)
+
+    def add_files(self, landing: Landing, files: Sequence[NewFile]) -> int:
+        """Add files that were written where `landing` says; their rows were compared with what was there then.
+
+        Returns:
+            Number of rows added.
+        """
+        spec, small = landing.spec, self._small
+        assert small is not None, "there is a landing"
+        trust = iter((True,))
+
+        def add() -> int:
+            if next(trust, False):
+                return small.add(spec, files, self._note(), (self._application, landing.turn))
+            paths = [(landing.folder / each.path).as_uri() for each in files]
+            kind = StructType([field for field in struct_type(spec).toNullable() if field.name != "cluster"])
+            rows = self._spark.read.schema(kind).parquet(*paths).withColumn("cluster", F.lit(self._cluster))
+            return self._append_new(spec, rows, False)  # somebody came in between: they are compared once more
+
+        return self.written(spec, add)
 
     def update(self, spec: TableSpec, rows: DataFrame, columns: Sequence[str]) -> int:
         """Set columns of rows that exist, by key; rows that hold these values already stay untouched.
@@ -247,7 +281,7 @@ class Tables(DeclaredTables):
 
     def _append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool) -> int:
         last = self.log(spec).transaction(self._application)  # before the rows that are there are looked at
-        turn = 0 if last is None else last + 1
+        turn = self._turn(last)
         if are_new or (last is None and not self.read(spec).take(1)):
             return self._append(spec, rows, turn)  # may be many: straight through
         key, there = list(spec.key), self.read(spec)
@@ -263,6 +297,10 @@ class Tables(DeclaredTables):
             return self._append(spec, new, turn) if new.count() else 0
         finally:
             new.unpersist()
+
+    @staticmethod
+    def _turn(last: int | None) -> int:
+        return 0 if last is None else last + 1
 
     @property
     def _application(self) -> str:

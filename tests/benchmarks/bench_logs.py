@@ -5,7 +5,8 @@
 Prints medians of lines per second. In one process, on one core: entries out of lines, facts out of entries, and all
 that the reader does for one task; with 0 copies that is all, so that it can be repeated quickly. In Spark, on two
 cores, with the ratio of each to merely reading the lines of the same files: the entries of all files, and entries and
-facts, into a sink that keeps nothing; and the whole of `ingest_logs` into a lake, bronze and silver.
+facts, into a sink that keeps nothing. And the whole of `ingest_logs` into a lake, bronze and silver, as a process: from
+its start to its end.
 
 `calm`: a request log of which one line in a hundred tells of groups, the others of Fetch, Produce and their like; how
 fast a task and the job are where everything is kept, and where only that is (`logs.keep`), one after the other.
@@ -22,12 +23,12 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from jobs import ingest_logs
 from jobs.session.spark_session import spark_session
 from jobs.settings.settings import SparkSettings
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import find_log_files
 from tests.benchmarks.rates import median_rate
+from tests.benchmarks.whole_process import taken_by_job
 from tests.support.captures import capture
 from transforms.loglines.entries.entries import entries
 from transforms.loglines.parse import may_tell, parse_entry
@@ -88,16 +89,22 @@ def in_spark(root: Path, count: int, scratch: Path) -> Rates:
     def parse() -> None:
         keep_nothing(source.read(spark, files, "UTC"))
 
-    def job() -> None:
-        lake = tempfile.mkdtemp(dir=scratch)
-        given = ["--cluster=bench", f"--lake.root={lake}", f"--logs.path={root}", "--logs.broker={dir}"]
-        assert ingest_logs.main(given) == 0
-        shutil.rmtree(lake)
-
     cores = spark.sparkContext.defaultParallelism
-    steps = {"mere reading": text, "entries": read_entries, "entries and facts": parse, "ingest_logs": job}
+    steps = {"mere reading": text, "entries": read_entries, "entries and facts": parse}
     rates = {f"Spark, {cores} cores, {name}": median_rate(count, step, RUNS) for name, step in steps.items()}
     spark.stop()
+    return rates
+
+
+def of_jobs(root: Path, count: int, scratch: Path, *keep: str) -> Rates:
+    """Run the job as a process, into a lake of its own, for each kind of what is kept."""
+    rates = {}
+    for each in keep:
+        lake = tempfile.mkdtemp(dir=scratch)
+        given = ["--cluster=bench", f"--lake.root={lake}", f"--logs.path={root}", "--logs.broker={dir}"]
+        taken = taken_by_job("jobs.ingest_logs", *given, f"--logs.keep={each}")
+        rates[f"ingest_logs as a process, keep {each} ({taken})"] = count / taken.seconds
+        shutil.rmtree(lake)
     return rates
 
 
@@ -124,23 +131,11 @@ def by_what_is_kept(root: Path, count: int, scratch: Path) -> Rates:
             for _ in source.arrow_batches(source.Share(tuple(files)), "UTC", "auto", each, keep):
                 pass
 
-    def job(keep: str) -> None:
-        lake = tempfile.mkdtemp(dir=scratch)
-        given = ["--cluster=bench", f"--lake.root={lake}", f"--logs.path={root}", f"--logs.keep={keep}"]
-        assert ingest_logs.main(given) == 0
-        shutil.rmtree(lake)
-
-    spark = spark_session(
-        SparkSettings(properties=str(CONF / "spark-defaults-laptop.conf"), log4j2=str(CONF / "log4j2.properties"))
-    )
-    cores = spark.sparkContext.defaultParallelism
-    rates = {
-        f"{what}, keep {keep}": median_rate(count, partial(step, keep), RUNS)
-        for what, step in (("one core, both readings", task), (f"Spark, {cores} cores, ingest_logs", job))
+    reading = {
+        f"one core, both readings, keep {keep}": median_rate(count, partial(task, keep), RUNS)
         for keep in (source.ALL, source.RELEVANT)
     }
-    spark.stop()
-    return rates
+    return reading | of_jobs(root, count, scratch, source.ALL, source.RELEVANT)
 
 
 def main(name: str = "kafka-4.2.0", number: str = str(COPIES), kind: str = "logs") -> None:
@@ -156,10 +151,13 @@ def main(name: str = "kafka-4.2.0", number: str = str(COPIES), kind: str = "logs
             return
         for step, rate in in_one_process(folder).items():
             sys.stdout.write(f"{step:40} {rate:12,.0f} lines/s\n")
-        rates = in_spark(root, count, Path(scratch)) if int(number) else {}
-        for step, rate in rates.items():
-            mere = next(iter(rates.values()))
-            sys.stdout.write(f"{step:40} {rate:12,.0f} lines/s   ratio to mere reading {rate / mere:.2f}\n")
+        if int(number):
+            rates = in_spark(root, count, Path(scratch))
+            for step, rate in rates.items():
+                mere = next(iter(rates.values()))
+                sys.stdout.write(f"{step:40} {rate:12,.0f} lines/s   ratio to mere reading {rate / mere:.2f}\n")
+            for step, rate in of_jobs(root, count, Path(scratch), source.ALL).items():
+                sys.stdout.write(f"{step:40} {rate:12,.0f} lines/s\n")
         sys.stdout.write(f"load {os.getloadavg()[0]:.1f}\n")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -44,6 +45,9 @@ READ_TO = "read_to"
 
 OF_LOGS = (LEFT_OUT, READ_TO)
 """Names of the tables of wide rows that say something of a log, and that no table gets."""
+
+SAID = (TABLE, "source_file", "line_number", "left_out_count", "logged_at")
+"""Columns of a wide row that say something of a log."""
 
 _LEFT_OUT_COUNT = T.StructField("left_out_count", T.LongType())
 
@@ -100,10 +104,13 @@ def _of_table(rows: DataFrame, table: str) -> DataFrame:
     return rows.where(F.col(TABLE) == table).select(*own)
 
 
-def wide_batches(
+def told_by(
     broker: str, source_file: str, entries: Sequence[Entry], wanted: Collection[Wanted]
-) -> Iterator[pa.RecordBatch]:
-    """Yield the wide rows of entries of one file."""
+) -> Iterator[tuple[str, Columns]]:
+    """Yield what entries of one file tell: the name of a table, and columns of rows for it; of a table more than once.
+
+    Timestamps are in microseconds, as Arrow counts them.
+    """
     numbers, times, texts = zip(*entries, strict=True)
     place = {
         "broker": pa.repeat(pa.scalar(broker), len(entries)),
@@ -112,19 +119,41 @@ def wide_batches(
     }
     if Wanted.ENTRIES in wanted:
         logged_at = pc.multiply(pa.array(times, pa.int64()), 1000)
-        yield wide_batch(LOG_LINES.name, {**place, "logged_at": logged_at, "text": pa.array(texts, pa.string())})
+        yield LOG_LINES.name, {**place, "logged_at": logged_at, "text": pa.array(texts, pa.string())}
     if Wanted.FACTS in wanted:
         yield from _facts(place, times, texts)
 
 
 def wide_batch(table: str, columns: Columns) -> pa.RecordBatch:
-    """Build wide rows of one table; timestamps in microseconds, as Arrow counts them."""
+    """Build wide rows of one table."""
+    return _batch({TABLE: pa.repeat(pa.scalar(table), len(columns["line_number"])), **columns}, _WIDE_SCHEMA)
+
+
+def own_batch(table: str, columns: Columns) -> pa.RecordBatch:
+    """Build rows of one table, with the columns that `split` gives it."""
     count = len(columns["line_number"])
-    given = {TABLE: pa.repeat(pa.scalar(table), count), **columns}
-    arrays = [
-        given[each.name].cast(each.type) if each.name in given else pa.nulls(count, each.type) for each in _WIDE_SCHEMA
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=_WIDE_SCHEMA)
+    derived = {
+        "source": lambda: pa.repeat(pa.scalar("log"), count),
+        "position": lambda: pc.binary_join_element_wise(
+            columns["source_file"], columns["line_number"].cast(pa.string()), ":"
+        ),
+        "host": lambda: columns["broker"],
+    }
+    assert derived.keys() == _DERIVED.keys()
+    schema = _own_schema(table)
+    return _batch({**columns, **{name: derived[name]() for name in derived if name in schema.names}}, schema)
+
+
+def _batch(given: Columns, schema: pa.Schema) -> pa.RecordBatch:
+    count = len(given["line_number"])
+    arrays = [given[each.name].cast(each.type) if each.name in given else pa.nulls(count, each.type) for each in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@cache
+def _own_schema(table: str) -> pa.Schema:
+    fields = to_arrow_schema(silver_type(table).toNullable())
+    return pa.schema([field for field in fields if field.name != "cluster"])
 
 
 def _parse_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -132,11 +161,12 @@ def _parse_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
         for start in range(0, batch.num_rows, _ENTRIES_PER_BATCH):
             some = batch.slice(start, _ENTRIES_PER_BATCH)
             place = {name: some.column(name) for name in PLACE}
-            yield from _facts(place, some.column("logged_at").to_pylist(), some.column("text").to_pylist())
+            times, texts = some.column("logged_at").to_pylist(), some.column("text").to_pylist()
+            yield from (wide_batch(*each) for each in _facts(place, times, texts))
 
 
-def _facts(place: Columns, times: Iterable[int | None], texts: Iterable[str]) -> Iterator[pa.RecordBatch]:
-    """Parse entries; yield a batch for each table that they tell something for."""
+def _facts(place: Columns, times: Iterable[int | None], texts: Iterable[str]) -> Iterator[tuple[str, Columns]]:
+    """Parse entries; yield the columns of each table that they tell something for."""
     found: dict[str, tuple[list[int], list[Fact]]] = {table: ([], []) for table in TABLES}
     for index, (text, logged_at) in enumerate(zip(texts, times, strict=True)):
         for fact in parse_entry(text, logged_at):
@@ -148,7 +178,7 @@ def _facts(place: Columns, times: Iterable[int | None], texts: Iterable[str]) ->
             where = pa.array(indices, pa.int64())
             columns = zip(facts[0].__struct_fields__, zip(*map(astuple, facts), strict=True), strict=True)
             own = {name: _array(values, _WIDE_SCHEMA.field(name).type) for name, values in columns}
-            yield wide_batch(table, {**{name: column.take(where) for name, column in place.items()}, **own})
+            yield table, {**{name: column.take(where) for name, column in place.items()}, **own}
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

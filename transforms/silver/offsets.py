@@ -27,7 +27,7 @@ from transforms.wire.commit_columns import CommitColumns
 TABLES = ("offset_commits", "group_metadata", "modern_group_records", "rejected")
 
 _ADDED_BY_THE_JOB = ("loaded_at", "seen_at")
-_FROM_THE_RECORD = {
+FROM_THE_RECORD = {
     "topic_partition_of_record": "topic_partition",
     "record_offset": "record_offset",
     "recorded_at": "recorded_at",
@@ -92,7 +92,7 @@ def _carefully(data: DataFrame, table: str) -> DataFrame:
         prefixes = [type_id.to_bytes(2, "big") for type_id in RECORD_TYPES if records.table_of(type_id) == table]
         data = data.where(F.substring("key", 1, 2).isin(prefixes))
     carried = [field for field in data.schema if field.name in _CARRIED]
-    decoded = [_as_carried(field) for field in silver_type(table) if field.name not in _FROM_THE_RECORD]
+    decoded = [_as_carried(field) for field in silver_type(table) if field.name not in FROM_THE_RECORD]
     if table == "rejected":
         decoded = [field for field in decoded if field.name != "position"]
     if table == "offset_commits":
@@ -159,8 +159,8 @@ def _column(field: T.StructField) -> Column:
         )
     if field.name == "position":
         return F.concat_ws("/", F.col("topic_partition"), F.col("record_offset"))
-    if field.name in _FROM_THE_RECORD:
-        return F.col(_FROM_THE_RECORD[field.name])
+    if field.name in FROM_THE_RECORD:
+        return F.col(FROM_THE_RECORD[field.name])
     if isinstance(field.dataType, T.TimestampType):
         return F.timestamp_millis(F.col(field.name))
     return F.col(field.name)

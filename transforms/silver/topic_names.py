@@ -6,12 +6,33 @@ version 4, and where a group's coordinator notes which topics it knows.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 _LISTS = ("topics", "initializedTopics", "initializingTopics", "deletingTopics")
 """Fields of ConsumerGroupPartitionMetadata, ShareGroupPartitionMetadata and ShareGroupStatePartitionMetadata."""
 _BODY = ", ".join(f"{name} ARRAY<STRUCT<topicId: STRING, topicName: STRING>>" for name in _LISTS)
+
+
+_TELLING = '"topicName"'
+"""What stands in a body that tells any."""
+
+
+def told_by(bodies: Iterable[str | None]) -> Iterator[tuple[str, str]]:
+    """Yield topic ids, and the names that records of modern groups give them.
+
+    Args:
+        bodies: `silver.modern_group_records.body` of each.
+    """
+    for body in bodies:
+        if body is not None and _TELLING in body:
+            fields = json.loads(body)
+            for each in (each for name in _LISTS for each in fields.get(name) or ()):
+                if each.get("topicId") is not None and each.get("topicName") is not None:
+                    yield each["topicId"], each["topicName"]
 
 
 def named(commits: DataFrame, modern: DataFrame) -> DataFrame:
@@ -29,7 +50,7 @@ def named(commits: DataFrame, modern: DataFrame) -> DataFrame:
     lists = [
         F.coalesce(body[name], F.array().cast("array<struct<topicId:string,topicName:string>>")) for name in _LISTS
     ]
-    listed = modern.where(F.contains("body", F.lit('"topicName"'))).select(F.explode(F.concat(*lists)).alias("each"))
+    listed = modern.where(F.contains("body", F.lit(_TELLING))).select(F.explode(F.concat(*lists)).alias("each"))
     of_groups = listed.select(F.col("each.topicId").alias("topic_id"), F.col("each.topicName").alias("topic"))
     both = of_commits.unionByName(of_groups)
     return (

@@ -28,7 +28,8 @@ Columns = dict[str, list[Any]]
 _CODES = {Scalar.INT8: "b", Scalar.INT16: "h", Scalar.INT32: "i", Scalar.INT64: "q", Scalar.UUID: "16s"}
 _ONE_BYTE_MAX = 0x7F
 """Beyond it a varint has a second byte."""
-_SMALLEST, _MARKS = 15, (1, 14)
+SMALLEST, LENGTH_MARK = 15, 14
+_MARKS = (1, LENGTH_MARK)
 """Bytes that tell layouts of one size apart, nearly always: the version's, and one of the metadata's length."""
 _TOMBSTONE, _OTHER = -1, -2
 """In the place of a size."""
@@ -38,8 +39,8 @@ _NOT_A_COMMIT: tuple[Any, ...] = ()
 _LENGTH = "length of the metadata"
 
 
-@dataclass(frozen=True)
-class _Layout:
+@dataclass(frozen=True, eq=False)
+class Layout:
     """Values of one version and one size.
 
     Attributes:
@@ -48,6 +49,7 @@ class _Layout:
         width: how many items it reads from each.
         constants: place among those, and the one number that may be there.
         places: of the fields, by Kafka's names.
+        codes: of all that it reads, as `struct` has them.
     """
 
     one: struct.Struct
@@ -55,6 +57,7 @@ class _Layout:
     width: int
     constants: tuple[tuple[int, int], ...]
     places: dict[str, int]
+    codes: tuple[str, ...]
 
     def read(self, joined: bytes) -> list[list[Any]]:
         """Read values that lie one behind the other, column by column."""
@@ -82,8 +85,8 @@ class CommitColumns:
             Columns of `rows.offset_commit` for the records that fit, and `at`, the place of each among those given,
             in no order; and the places of the others, which may be commits as well.
         """
-        entries = self._entries(keys)
-        out: Columns = {name: [] for name in ("at", *_KEY_COLUMNS, *_VALUE_COLUMNS)}
+        entries = self.entries(keys)
+        out: Columns = {name: [] for name in ("at", *KEY_COLUMNS, *VALUE_COLUMNS)}
         others: list[int] = []
         for size, at in _by_size(entries, values).items():
             for part, columns in _value_columns(size, at, values):
@@ -92,13 +95,13 @@ class CommitColumns:
                     continue
                 out["at"] += part
                 picked = _pick(part, entries)
-                for place, name in enumerate(_KEY_COLUMNS):
+                for place, name in enumerate(KEY_COLUMNS):
                     out[name] += [entry[place] for entry in picked]
                 for name, column in columns.items():
                     out[name] += column
         return out, others
 
-    def _entries(self, keys: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
+    def entries(self, keys: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
         """Return what each key says: group, topic and partition, or that it is no commit's."""
         if len(self._keys) > _KEYS_MAX:
             self._keys.clear()
@@ -112,8 +115,8 @@ class CommitColumns:
             return [known[key] for key in keys]
 
 
-_KEY_COLUMNS = ("group_id", "topic", "partition")
-_VALUE_COLUMNS = (
+KEY_COLUMNS = ("group_id", "topic", "partition")
+VALUE_COLUMNS = (
     "committed_offset",
     "leader_epoch",
     "metadata",
@@ -152,9 +155,9 @@ def _value_columns(
     """Cut the values of one size into those of one layout each; without columns where they have none."""
     if size == _TOMBSTONE:
         nulls: list[Any] = [None] * len(at)
-        yield at, dict.fromkeys(_VALUE_COLUMNS, nulls) | {"is_tombstone": [True] * len(at)}
+        yield at, dict.fromkeys(VALUE_COLUMNS, nulls) | {"is_tombstone": [True] * len(at)}
         return
-    if size < _SMALLEST:
+    if size < SMALLEST:
         yield at, None
         return
     joined = b"".join(_pick(at, values))
@@ -175,7 +178,7 @@ def _pick(at: list[int], items: Sequence[Any]) -> Sequence[Any]:
 
 def _unpacked(joined: bytes, size: int) -> Columns | None:
     """Read values of one size; None where they do not have one layout, or text that is none."""
-    for layout in _layouts(joined[1], size):
+    for layout in layouts(joined[1], size):
         read = layout.read(joined)
         if all(set(read[place]) == {number} for place, number in layout.constants):
             try:
@@ -190,7 +193,7 @@ def _columns(body: Columns, version: int) -> Columns:
     nulls: list[Any] = [None] * count
     epochs = body.get("leaderEpoch", nulls)
     texts = {raw: raw.decode("utf-8") for raw in set(body["metadata"])}
-    ids = {raw: _topic_id(raw) for raw in set(body.get("topicId", ()))}
+    ids = {raw: topic_id(raw) for raw in set(body.get("topicId", ()))}
     return {
         "committed_offset": body["offset"],
         "leader_epoch": [None if each == -1 else each for each in epochs] if -1 in epochs else epochs,
@@ -207,12 +210,13 @@ def _moments(times: list[Any]) -> list[Any]:
     return times if min(times) >= 0 and max(times) <= LAST_MOMENT_MS else list(map(moment, times))
 
 
-def _topic_id(raw: bytes) -> str | None:
+def topic_id(raw: bytes) -> str | None:
+    """Return a topic id as Kafka prints it; None for the one that says that there is none."""
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii") if any(raw) else None
 
 
 @lru_cache(maxsize=4096)
-def _layouts(version: int, size: int) -> tuple[_Layout, ...]:
+def layouts(version: int, size: int) -> tuple[Layout, ...]:
     """Lay out values of one size: without tags, and in a flexible version with each one alone that is known."""
     if version > OFFSET_COMMIT.last_version:
         return ()
@@ -230,7 +234,7 @@ def _layouts(version: int, size: int) -> tuple[_Layout, ...]:
 
 def _fitted(
     version: int, size: int, plain: list[Field], tagged: Field | None, *, is_flexible: bool
-) -> Iterator[_Layout]:
+) -> Iterator[Layout]:
     """Give the one string, the metadata, what the others leave of the size; nothing where that cannot be."""
     parts: list[tuple[str, int | str]] = [("h", version)]
     for each in plain:
@@ -246,14 +250,16 @@ def _fitted(
     codes = "".join(code for code, _ in parts)
     length = size - struct.calcsize(">" + codes.format(length=0))
     if 0 <= length <= (_ONE_BYTE_MAX - 1 if is_flexible else size):
-        codes = codes.format(length=length)
+        sized = tuple(code.format(length=length) for code, _ in parts)
+        codes = "".join(sized)
         what = [length + is_flexible if each == _LENGTH else each for _, each in parts]
-        yield _Layout(
+        yield Layout(
             struct.Struct(">" + codes),
             struct.Struct(">" + codes * _MANY),
             len(parts),
             tuple((place, each) for place, each in enumerate(what) if isinstance(each, int)),
             {each: place for place, each in enumerate(what) if isinstance(each, str)},
+            sized,
         )
 
 

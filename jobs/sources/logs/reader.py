@@ -27,7 +27,7 @@ from transforms.loglines.entries.lines import Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 from transforms.loglines.relevant import Selection
 from transforms.loglines.requests.request_log import OTHER_REQUEST
-from transforms.silver.logs import LEFT_OUT, READ_TO, WIDE_TYPE, Wanted, wide_batch, wide_batches
+from transforms.silver.logs import LEFT_OUT, READ_TO, WIDE_TYPE, Columns, Wanted, told_by, wide_batch
 
 FORMAT = "broker_logs"
 ALL, RELEVANT = "all", "relevant"
@@ -170,13 +170,21 @@ def arrow_batches(
     share: Share, time_zone: str, layout: str, wanted: Collection[Wanted], keep: str = ALL
 ) -> Iterator[pa.RecordBatch]:
     """Gather the entries of each log into Arrow batches that are bounded in entries and in characters."""
+    yield from (wide_batch(*each) for _, each in read_share(share, time_zone, layout, wanted, keep))
+
+
+def read_share(
+    share: Share, time_zone: str, layout: str, wanted: Collection[Wanted], keep: str = ALL
+) -> Iterator[tuple[LogFile, tuple[str, Columns]]]:
+    """Yield what a share tells: the log, and the name of a table and columns for it, bounded likewise."""
     for _, files in groupby(share.files, attrgetter("lasting_name")):
-        yield from _of_log(list(files), time_zone, layout, wanted, keep)
+        of_log = list(files)
+        yield from ((of_log[0], each) for each in _of_log(of_log, time_zone, layout, wanted, keep))
 
 
 def _of_log(
     files: Sequence[LogFile], time_zone: str, layout: str, wanted: Collection[Wanted], keep: str
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[tuple[str, Columns]]:
     """Gather the entries of one log, of which there may be several files."""
     log = files[0]
     selection = Selection(log.counted_to, keeps_all=keep == ALL)
@@ -192,18 +200,18 @@ def _of_log(
             held.append(item)
             size += len(item.text)
             if len(held) >= _ENTRIES_PER_BATCH or size >= _CHARACTERS_PER_BATCH:
-                yield from wide_batches(log.broker, log.lasting_name, held, wanted)
+                yield from told_by(log.broker, log.lasting_name, held, wanted)
                 held, size = [], 0
     newest = selection.end()
     if newest is not None:
         held.append(newest)
     if held:
-        yield from wide_batches(log.broker, log.lasting_name, held, wanted)
+        yield from told_by(log.broker, log.lasting_name, held, wanted)
     if Wanted.FACTS in wanted:
         yield from _reached(log, selection)
 
 
-def _reached(log: LogFile, selection: Selection) -> Iterator[pa.RecordBatch]:
+def _reached(log: LogFile, selection: Selection) -> Iterator[tuple[str, Columns]]:
     """Say how far a log was read, and how much of it was left out."""
     if selection.line_number:
         yield _one_row(LEFT_OUT, log, selection.line_number, left_out_count=selection.left_out)
@@ -230,7 +238,7 @@ def _items(
             last = item.line_number
 
 
-def _one_row(table: str, log: LogFile, line_number: int, **more: str | int) -> pa.RecordBatch:
-    """Return one wide row about a log."""
+def _one_row(table: str, log: LogFile, line_number: int, **more: str | int) -> tuple[str, Columns]:
+    """Return one row about a log."""
     row = {"broker": log.broker, "source_file": log.lasting_name, "line_number": line_number, **more}
-    return wide_batch(table, {name: pa.array([value]) for name, value in row.items()})
+    return table, {name: pa.array([value]) for name, value in row.items()}

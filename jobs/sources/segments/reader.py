@@ -86,10 +86,17 @@ class SegmentSource(DataSource):
 class SegmentReader(DataSourceReader):
     """Reads shares of segment files as Arrow batches."""
 
-    def __init__(self, files: Sequence[SegmentFile], schema: StructType, rejected_only: bool = False) -> None:
+    def __init__(
+        self,
+        files: Sequence[SegmentFile],
+        schema: StructType,
+        rejected_only: bool = False,
+        rows_per_batch: int = _ROWS_PER_BATCH,
+    ) -> None:
         self._files = files
         self._schema = schema
         self._rejected_only = rejected_only
+        self._rows_per_batch = rows_per_batch
 
     def partitions(self) -> Sequence[InputPartition]:
         """Plan one input partition for each share."""
@@ -112,7 +119,7 @@ class SegmentReader(DataSourceReader):
                     yield _rejected(item, part)
                 elif not self._rejected_only:
                     rows.add(item)
-                    if rows.is_full():
+                    if rows.is_full(self._rows_per_batch):
                         yield _columns(rows, part)
                         rows = _Rows()
         if rows.offsets:
@@ -143,8 +150,8 @@ class _Rows:
         self.counts.append(count)
         self.size += sum(map(len, filter(None, batch.keys))) + sum(map(len, filter(None, batch.values)))
 
-    def is_full(self) -> bool:
-        return len(self.offsets) >= _ROWS_PER_BATCH or self.size >= _BYTES_PER_BATCH
+    def is_full(self, most: int) -> bool:
+        return len(self.offsets) >= most or self.size >= _BYTES_PER_BATCH
 
 
 def _arrow_batch(columns: dict[str, Any], schema: pa.Schema) -> pa.RecordBatch:

@@ -1,0 +1,61 @@
+"""Work that processes of this machine do side by side, each a share of it."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from transforms.errors import SourceError
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+_GARBAGE = (50_000, 20, 100)
+"""New objects after which Python looks for rings of them: rows are many objects and no rings, a sixth of the time."""
+
+
+def side_by_side(work: Callable[[S], R], shares: Sequence[S], processes: int) -> Iterator[R]:
+    """Yield what comes of each share, in their order; a single one is done in this process.
+
+    Args:
+        work: a function of a module, which new processes import.
+        shares: what it is called with; goes to another process.
+        processes: how many work at a time.
+
+    Raises:
+        SourceError: a process was ended from outside.
+    """
+    if len(shares) <= 1 or processes <= 1:
+        yield from map(work, shares)
+        return
+    # Spawned, not forked: this process has the threads of a JVM's gateway.
+    how = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(processes, len(shares)), how, _begin) as pool:
+        try:
+            yield from pool.map(work, shares)
+        except BrokenProcessPool as error:
+            raise SourceError(
+                "a process that was reading was ended from outside: was there too little memory?"
+            ) from error
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _begin() -> None:
+    """Set a process up: it ends as soon as the one that started it has, else it would wait for work for ever."""
+    gc.set_threshold(*_GARBAGE)
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "it was started by one"
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

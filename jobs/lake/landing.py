@@ -1,0 +1,180 @@
+"""Where rows of one table land that processes of this machine write as files, and what they are compared with.
+
+It is looked up by the driver once, before anything is read, and goes to the processes as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from jobs.lake.new_files import FileWriter
+from jobs.lake.retired import source_of, written_at
+from schemas.table import TableSpec
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+_WINDOW = 1 << 22
+"""Offsets whose rows are looked up at once: 32 MB of numbers at most."""
+
+
+@dataclass(frozen=True)
+class ThereFile:
+    """A file of the table as it is.
+
+    Attributes:
+        path: of the file.
+        least: least values of the columns that its statistics have.
+        greatest: greatest values.
+    """
+
+    path: str
+    least: dict[str, Any]
+    greatest: dict[str, Any]
+
+    def may_have(self, name: str, first: Any, last: Any) -> bool:
+        """Tell whether a column may have a value between two in it."""
+        least, greatest = self.least.get(name), self.greatest.get(name)
+        return least is None or greatest is None or (least <= last and first <= greatest)
+
+
+@dataclass(frozen=True)
+class Landing:
+    """Where rows of one table land.
+
+    Attributes:
+        spec: the table.
+        folder: where it lies.
+        cluster: whose rows they are.
+        loaded_at: time of loading of all of them.
+        turn: number of the append that is to add them, taken before the table was looked at.
+        there: the cluster's files.
+        retired: moments before which rows have gone of age, ISO 8601, by source.
+    """
+
+    spec: TableSpec
+    folder: Path
+    cluster: str
+    loaded_at: datetime
+    turn: int
+    there: tuple[ThereFile, ...]
+    retired: dict[str, str]
+
+    def writer(self) -> FileWriter:
+        """Return what writes one more file."""
+        return FileWriter(self.spec, self.folder, self.cluster, self.loaded_at)
+
+    def left_out(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return rows without those that have gone before because of their age, or would have."""
+        source = source_of(self.spec)
+        if source is None or not self.retired:
+            return rows
+        sources, moments = rows.column(source).cast(pa.string()), rows.column(written_at(self.spec))
+        gone = pa.repeat(pa.scalar(False), rows.num_rows)
+        for name, before in self.retired.items():
+            limit = pa.scalar(datetime.fromisoformat(before), moments.type)
+            is_gone = pc.and_(pc.equal(sources, name), pc.less(moments, limit))
+            gone = pc.or_(gone, pc.fill_null(is_gone, False))
+        return rows.filter(pc.invert(gone))
+
+
+class RecordsThere:
+    """Looks up which records of a partition a table has already, some offsets at a time.
+
+    Args:
+        there: files of the table.
+    """
+
+    def __init__(self, there: Sequence[ThereFile]) -> None:
+        self._there = there
+        self._topic_partition = -1
+        self._first, self._behind = 0, 0
+        self._offsets = np.empty(0, np.int64)
+
+    def without(self, topic_partition: int, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return those of a partition's records that the table does not have."""
+        if not self._there or not rows.num_rows:
+            return rows
+        offsets = rows.column("record_offset").to_numpy()
+        first, last = int(offsets.min()), int(offsets.max())
+        if topic_partition != self._topic_partition or first < self._first or last >= self._behind:
+            self._topic_partition, self._first, self._behind = topic_partition, first, max(first + _WINDOW, last + 1)
+            self._offsets = self._looked_up()
+        if not len(self._offsets):
+            return rows
+        at = np.minimum(np.searchsorted(self._offsets, offsets), len(self._offsets) - 1)
+        return rows.filter(pa.array(self._offsets[at] != offsets))
+
+    def _looked_up(self) -> Numbers:
+        found = [np.empty(0, np.int64)]
+        for file in self._there:
+            if file.may_have("topic_partition", self._topic_partition, self._topic_partition) and file.may_have(
+                "record_offset", self._first, self._behind - 1
+            ):
+                found += self._of_file(parquet.ParquetFile(file.path))
+        return np.unique(np.concatenate(found))
+
+    def _of_file(self, file: parquet.ParquetFile) -> list[Numbers]:
+        wanted = (
+            ("topic_partition", self._topic_partition, self._topic_partition),
+            ("record_offset", self._first, self._behind - 1),
+        )
+        groups = [at for at in range(file.num_row_groups) if _may_hold(file.metadata.row_group(at), wanted)]
+        found = []
+        for rows in file.iter_batches(row_groups=groups, columns=[name for name, _, _ in wanted]) if groups else ():
+            offsets = rows.column("record_offset").to_numpy()
+            is_wanted = rows.column("topic_partition").to_numpy() == self._topic_partition
+            found.append(offsets[is_wanted & (offsets >= self._first) & (offsets < self._behind)].astype(np.int64))
+        return found
+
+
+class LinesThere:
+    """Looks up which lines of logs a table has already.
+
+    Args:
+        there: files of the table.
+        first: by the name of a log, the line that it is read from.
+    """
+
+    def __init__(self, there: Sequence[ThereFile], first: Mapping[str, int]) -> None:
+        self._there = there
+        self._first = first
+        self._known: dict[str, Numbers] | None = None
+
+    def without(self, log: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return those of a log's rows whose lines the table does not have."""
+        if not self._there or not rows.num_rows:
+            return rows
+        if self._known is None:
+            self._known = self._looked_up()
+        known = self._known.get(log)
+        return rows if known is None else rows.filter(pa.array(~np.isin(rows.column("line_number").to_numpy(), known)))
+
+    def _looked_up(self) -> dict[str, Numbers]:
+        names = sorted(self._first)
+        found: dict[str, list[Numbers]] = {}
+        for file in self._there:
+            if not file.may_have("source_file", names[0], names[-1]):
+                continue
+            for rows in parquet.ParquetFile(file.path).iter_batches(columns=["source_file", "line_number"]):
+                ours = rows.filter(pc.is_in(rows.column("source_file"), pa.array(names)))
+                for name in pc.unique(ours.column("source_file")).to_pylist():
+                    of_log = ours.filter(pc.equal(ours.column("source_file"), name)).column("line_number").to_numpy()
+                    found.setdefault(name, []).append(of_log[of_log >= self._first[name]])
+        return {name: np.unique(np.concatenate(each)) for name, each in found.items()}
+
+
+def _may_hold(group: parquet.RowGroupMetaData, wanted: Sequence[tuple[str, int, int]]) -> bool:
+    columns = {group.column(at).path_in_schema: group.column(at).statistics for at in range(group.num_columns)}
+    return all(
+        (known := columns[name]) is None or not known.has_min_max or (known.min <= last and first <= known.max)
+        for name, first, last in wanted
+    )
