@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from schemas.catalog import BY_NAME
+from schemas.types import Array
 from tests.support.drawn_table import Drawing, Row, draw, read
 from transforms.findings.storms.limits import StormLimits, Thresholds
 
@@ -59,7 +61,13 @@ class Case:
 
 def complete(table: str, row: Row) -> Row:
     """Fill the columns of a table that a test does not care for."""
-    return {name: row.get(name, DEFAULTS.get(name)) for name in BY_NAME[table].columns}
+    spec = BY_NAME[table]
+    return {name: row.get(name, _fitting(spec.column(name).data_type, DEFAULTS.get(name))) for name in spec.columns}
+
+
+def _fitting(data_type: object, default: Any) -> Any:
+    """Return the default of a column; of evidence some tables have several kinds, and others one."""
+    return default[0] if isinstance(default, list) and not isinstance(data_type, Array) else default
 
 
 def cases(table: str) -> list[Case]:
