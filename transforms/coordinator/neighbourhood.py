@@ -13,7 +13,9 @@ from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import DELETE_GROUPS
+from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of
 from transforms.coordinator.past import Past
@@ -73,14 +75,28 @@ class Neighbourhood:
         Where it wrote none it was gone before: who joins an empty group by an id lets its coordinator forget it, and no
         record tells. Source: GroupMetadataManager.classicGroupJoin and maybeDeleteEmptyConsumerGroup (4.2).
         """
-        course = self._courses.get(group_type)
-        is_empty = course is not None and course.is_there and not course.present.members
-        if row.api != "JoinGroup" or row.member_id or not is_empty:
+        if row.api != "JoinGroup" or row.member_id or not self._is_empty(group_type):
             return None
         written = self.to_come(group_type, row.answered_at + SAME_MOMENT_MS)
         if not written:
             return row.answered_at if row.handled_at is None else row.handled_at
         return written[0].at if all(each.is_end for each in written) else None
+
+    def forgotten_at(self, group_type: str, row: GroupRequestRow, rules: ModernRules) -> float | None:
+        """Return when an empty group was forgotten by its coordinator, without a record; None if it was not.
+
+        Source: GroupMetadataManager.classicGroupJoin and maybeDeleteEmptyConsumerGroup (4.2).
+        """
+        is_by_id = row.api == "JoinGroup" and row.member_id and row.error_code == Error.UNKNOWN_MEMBER_ID
+        can_be = group_type == "consumer" or (group_type == "streams" and rules.converts_empty_streams)
+        is_forgotten = (
+            is_by_id and can_be and self._is_empty(group_type) and not self.to_come(group_type, row.answered_at)
+        )
+        return (row.handled_at or row.answered_at) if is_forgotten else None
+
+    def _is_empty(self, group_type: str) -> bool:
+        course = self._courses.get(group_type)
+        return course is not None and course.is_there and not course.present.members
 
     def around(self, group_type: str, handled_at: float, answered_at: float) -> Surroundings:
         """Return a group of one type with what was written of it up to the answer to a request."""

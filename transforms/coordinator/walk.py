@@ -30,7 +30,7 @@ from transforms.coordinator.evidence.tolerances import (
     SLOW_APPEND_MS,
 )
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.apis import CLASSIC_APIS, MODERN_HEARTBEATS
+from transforms.coordinator.kafka.apis import CLASSIC_APIS, MODERN_HEARTBEATS, TYPE_OF_HEARTBEAT
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.modern.topics import NO_TOPICS
 from transforms.coordinator.modern.world import World, settings_of
@@ -41,12 +41,6 @@ from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.state import ReplayState, Spoken
 from transforms.coordinator.timeline.audit import WHY_SETTING, WHY_UNKNOWN
 
-_TYPE_OF_HEARTBEAT = {
-    "ConsumerGroupHeartbeat": "consumer",
-    "ShareGroupHeartbeat": "share",
-    "StreamsGroupHeartbeat": "streams",
-}
-
 _TELLING_APIS = MODERN_HEARTBEATS | {"JoinGroup"}
 """Requests that tell of their neighbours in time; any tells when the request log begins, if it is the first."""
 
@@ -54,7 +48,6 @@ _OF_CLASSIC_GROUPS = frozenset({"preparing_rebalance", "stabilized", "group_empt
 
 _HOLDS_OF_A_CONVERSION = ceil(RECORD_DELAY_MS / HOLD_MS) + 1
 """A conversion's line and what follows stand before its records, which come late as all records do."""
-
 
 _HOLDS_OF_AN_APPEND = ceil(SLOW_APPEND_MS / HOLD_MS)
 
@@ -118,14 +111,14 @@ class GroupWalk:
                 return item.holds < _HOLDS_OF_A_CONVERSION
         elif self._is_after_end_to_come(item, row):
             return item.holds < _HOLDS_OF_A_CONVERSION
-        elif row.api in _TYPE_OF_HEARTBEAT or self._is_join_by_classic_protocol(item, row):
+        elif row.api in TYPE_OF_HEARTBEAT or self._is_join_by_classic_protocol(item, row):
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
 
     def _is_plainly_classic(self, row: GroupRequestRow | None) -> bool:
         """Whether nothing tells, by now, that the group ever was one of epochs."""
-        return not self._courses and not self._ahead and (row is None or row.api not in _TYPE_OF_HEARTBEAT)
+        return not self._courses and not self._ahead and (row is None or row.api not in TYPE_OF_HEARTBEAT)
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""
@@ -239,8 +232,8 @@ class GroupWalk:
 
     def _take_request(self, item: Item, row: GroupRequestRow) -> bool:
         """Audit a request to a group of epochs; return whether that is all that is to be done about it."""
-        is_heartbeat = row.api in _TYPE_OF_HEARTBEAT
-        group_type = _TYPE_OF_HEARTBEAT[row.api] if is_heartbeat else self._type_at(row, item.handled_at)
+        is_heartbeat = row.api in TYPE_OF_HEARTBEAT
+        group_type = TYPE_OF_HEARTBEAT[row.api] if is_heartbeat else self._type_at(row, item.handled_at)
         if group_type is None or self._lacks_records(row):
             return False
         protocol = PROTOCOLS[group_type]
@@ -276,19 +269,23 @@ class GroupWalk:
             near, end = asked.near, sum(each.at <= row.answered_at for each in asked.near.operations)
             modern.unwritten.take_answer(row, item.handled_at, settings.rules, lambda: near.group_at(protocol, end))
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
-            given_up_at = self._near.given_up_at(group_type, row)
-            if given_up_at is not None:
-                self._give_way(given_up_at)
-                self._classic.begin_anew()
+            self._give_up(self._near.given_up_at(group_type, row))
             return False
         audited = audit_row(self._state.shared.cluster, protocol, asked, predicted, why)
         if is_learnt:
             audited.is_answer_used, audited.why = True, WHY_SETTING
         self._classic.say_audited(audited)
+        self._give_up(self._near.forgotten_at(group_type, row, settings.rules))
         is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC
         if is_by_consumer and has_sent_back(there, settings, row.generation, exchange.observed_error):
             self._classic.fail_to_convert(item.handled_at, row.answered_at + SAME_MOMENT_MS)
         return not is_heartbeat or asked.near.tells_by_itself(item.handled_at, row.answered_at)
+
+    def _give_up(self, at: float | None) -> None:
+        """Let go of the group of epochs for a classic one, or for none, if it was given up at a moment."""
+        if at is not None:
+            self._give_way(at)
+            self._classic.begin_anew()
 
     def _lacks_records(self, row: GroupRequestRow) -> bool:
         """Whether a request was let in that must have written records, and there are none of the group."""

@@ -151,3 +151,21 @@ def test_a_group_is_deleted_only_when_it_is_empty():
     modern = modern_records((1_000, _taken_in("m", 1)), (2_000, LEFT_EMPTY), (3_000, OVER))
     asked = [request(1_500, "DeleteGroups", error=68), request(2_999.8, "DeleteGroups", error=0)]
     assert _predicted([], asked, [], modern) == [("consumer", 68), ("consumer", 0)]
+
+
+@pytest.mark.parametrize("is_forgotten", [True, False])
+def test_a_group_that_its_coordinator_has_forgotten_cannot_be_deleted_and_begins_anew(is_forgotten: bool):
+    """Without any record: only the join by an id, and its answer, tell that the empty group is no more."""
+    anew = [*_taken_in("n", 1)] if is_forgotten else [*_taken_in("n", 3)]
+    modern = modern_records((1_000, _taken_in("m", 1)), (2_000, LEFT_EMPTY), (6_000, anew))
+    forgets = [join(3_000, "x", error=25, api_version=9)] if is_forgotten else []
+    asked = [*forgets, request(4_000, "DeleteGroups", error=69 if is_forgotten else 0)]
+    told = replay_group("c", GROUP, [], broker("4.2.0"), asked, 50, modern_records=modern)
+    last = max(told["replay_audit"], key=lambda row: row["handled_at"])
+    assert (last["api"], last["group_type"]) == ("DeleteGroups", "classic" if is_forgotten else "consumer")
+    assert last["agrees"] is not False
+    lives = sorted((row["life"], row["generation"], row["ended_at"]) for row in told["generations"])
+    if is_forgotten:
+        assert lives == [(1, 1, 2_000), (1, 2, 3_000), (2, 1, None)]
+    else:
+        assert lives == [(1, 1, 2_000), (1, 2, 6_000), (1, 3, None)]

@@ -14,7 +14,14 @@ CLASSIC_APIS = frozenset(
 
 COMMIT_APIS = frozenset({"OffsetCommit", "TxnOffsetCommit"})
 
-MODERN_HEARTBEATS = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"})
+TYPE_OF_HEARTBEAT = {
+    "ConsumerGroupHeartbeat": "consumer",
+    "ShareGroupHeartbeat": "share",
+    "StreamsGroupHeartbeat": "streams",
+}
+"""Requests that a group of one of the newer types alone is sent, and that type."""
+
+MODERN_HEARTBEATS = frozenset(TYPE_OF_HEARTBEAT)
 
 REPLAYED_APIS = CLASSIC_APIS | MODERN_HEARTBEATS
 
