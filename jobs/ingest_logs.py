@@ -26,6 +26,7 @@ from jobs.lake.increments import increment
 from jobs.lake.rows import fetched
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.settings.settings import LogsSettings
+from jobs.sources.logs import bulk
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import LogFile, find_log_files
 from jobs.sources.logs.progress import Count, LogsRead, logs_read, note_logs_read
@@ -100,15 +101,37 @@ def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> M
     is_little = sum(file.unread for file in changed) <= FEW_BYTES
     with job.brief(is_little):
         here = source.read_here(job.spark, changed, *how, settings.keep, FEW_ROWS) if is_little else None
-        entries = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
-        job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
-        job.report.activity("parsing")
-        facts = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
-        counted = _append_facts(job, facts, at)
+        counted = _read_in_bulk(job, changed, at) if here is None else None
+        if counted is None:
+            entries = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
+            job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
+            job.report.activity("parsing")
+            facts = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
+            counted = _append_facts(job, facts, at)
     in_place = {(file.path, file.lasting_name) for file in _files(settings)}
     if any((file.path, file.lasting_name) not in in_place for file in changed):
         return None
     return counted
+
+
+def _read_in_bulk(job: Job, files: Sequence[LogFile], at: datetime) -> Mapping[str, Count] | None:
+    """Read files into bronze and silver by processes of this machine; None where only Spark can do it all.
+
+    First comes bronze: what silver lacks of it the next run parses.
+    """
+    landings = job.landings(bulk.WRITTEN, at)
+    if not landings:
+        return None
+    settings = job.settings.logs
+    with keeping() as keep:
+        aside = keep.folder(job.spark)
+        assert aside is not None, "there are landings"
+        how = (settings.time_zone, settings.layout, settings.keep)
+        read = bulk.read(files, how, landings, aside, job.spark.sparkContext.defaultParallelism)
+        job.add_files(landings[:1], read.files)
+        job.add_files(landings[1:], read.files)
+        job.append_aside(read, REJECTED, at)
+    return _counts(read.of_logs)
 
 
 def _read_on(file: LogFile, read: Count, settings: LogsSettings) -> LogFile:

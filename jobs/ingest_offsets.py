@@ -20,11 +20,13 @@ from jobs.lake.increments import Increment, increment
 from jobs.lake.rows import good_rows, rejected_rows
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.sources import exported
+from jobs.sources.segments import bulk
 from jobs.sources.segments import reader as segments
-from jobs.sources.segments.files import find_segments, is_unique, newest
+from jobs.sources.segments.files import SegmentFile, find_segments, is_unique, newest
 from jobs.sources.topic import live as live_topic
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS, REJECTED, TOPIC_NAMES
+from transforms.given_rows import given
 from transforms.silver import offsets, topic_names, transactions
 
 READ_STEP, DECODE_STEP = "read_segments", "decode_offsets"
@@ -67,19 +69,77 @@ def _load_segments(job: Job, at: datetime) -> None:
     tails = {file.source: (file.size, file.tail(file.size)) for file in newest(files)}
     changed = [file.read_on(*growing[file.source]) if file.source in growing else file for file in changed]
     is_little = sum(file.unread for file in changed) <= FEW_BYTES
+    here = segments.read_here(job.spark, changed, FEW_ROWS) if is_little else None
+    if here is not None or not _load_in_bulk(job, changed, at):
+        _load_by_spark(job, changed, at, here, is_little)
+    marks = sorted(file.mark() for file in files)
+    job.lake.progress.note(READ_STEP, _READ, {"files": marks, "growing": tails})
+
+
+def _load_by_spark(
+    job: Job, files: Sequence[SegmentFile], at: datetime, here: DataFrame | None, is_little: bool
+) -> None:
     with keeping() as keep, job.brief(is_little):
-        here = segments.read_here(job.spark, changed, FEW_ROWS) if is_little else None
-        read = here or segments.read(job.spark, changed)
+        read = here or segments.read(job.spark, files)
         if is_little:  # of more, what is rejected is read a second time
             read = here or keep(read)
             bad = rejected_rows(read)
             rejected = [(REJECTED, bad)] if bad.take(1) else []
         else:
-            rejected = [(REJECTED, rejected_rows(segments.read_rejected(job.spark, changed)))]
-        good = good_rows(read, OFFSETS_RECORDS, is_unique=is_unique(changed))
+            rejected = [(REJECTED, rejected_rows(segments.read_rejected(job.spark, files)))]
+        good = good_rows(read, OFFSETS_RECORDS, is_unique=is_unique(files))
         job.append([(OFFSETS_RECORDS, good), *rejected], at)
-    marks = sorted(file.mark() for file in files)
-    job.lake.progress.note(READ_STEP, _READ, {"files": marks, "growing": tails})
+
+
+def _load_in_bulk(job: Job, files: Sequence[SegmentFile], at: datetime) -> bool:
+    """Segment files → bronze and silver at one go, by processes of this machine; tell whether they could.
+
+    First comes bronze: what silver lacks of it the next run decodes, or this one if another run came in between.
+    """
+    landings = job.landings(bulk.WRITTEN, at) if is_unique(files) and _is_decoded(job) else []
+    if not landings:
+        return False
+    with keeping() as keep:
+        aside = keep.folder(job.spark)
+        assert aside is not None, "there are landings"
+        read = bulk.read(files, landings, aside, job.spark.sparkContext.defaultParallelism)
+        bronze, *silver = landings
+        is_alone = job.add_files([bronze], read.files) == read.count_of(OFFSETS_RECORDS)
+        job.append_aside(read, REJECTED, at)
+        if is_alone:
+            job.add_files(silver, read.files)
+            _append_open(job, read, at)
+    if is_alone:
+        _append_names(job, read, at)
+        job.lake.progress.note(DECODE_STEP, _SILVER, _found(job).now)
+    return True
+
+
+def _is_decoded(job: Job) -> bool:
+    """Tell whether silver has all of bronze, and nothing else: what is new to bronze is new to silver."""
+    found = _found(job)
+    return found.is_empty or not sum(job.lake.contents.row_counts([OFFSETS_RECORDS, *_DECODED]).values())
+
+
+def _append_open(job: Job, read: bulk.SegmentsRead, at: datetime) -> None:
+    """Append commits whose transaction is open, settled as far as markers have come, and settle earlier ones."""
+    control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
+    rows = read.rows_aside(job.spark, OFFSET_COMMITS)
+    with job.brief(read.count_aside(OFFSET_COMMITS) <= FEW_ROWS):
+        if rows is not None:
+            rows = rows.withColumn("cluster", F.lit(job.lake.cluster))
+            job.append([(OFFSET_COMMITS, transactions.resolve(rows, control_records))], at, are_new=True)
+        if read.has_markers:
+            _settle(job, control_records, at)
+
+
+def _append_names(job: Job, read: bulk.SegmentsRead, at: datetime) -> None:
+    """Note the names of topic ids that records gave; of several for one id, which are none of Kafka's, the first."""
+    if read.topics:
+        names = dict(sorted(read.topics, reverse=True))
+        rows = ({"topic_id": topic_id, "topic": topic} for topic_id, topic in sorted(names.items()))
+        with job.brief(True):
+            job.append([(TOPIC_NAMES, given(job.spark, "topic_id STRING, topic STRING", rows))], at)
 
 
 def _load_records(job: Job, at: datetime) -> None:

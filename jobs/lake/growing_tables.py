@@ -1,0 +1,211 @@
+"""The rows of one cluster in the Delta tables: read, and added so that doing it twice is doing it once.
+
+Several writers may be at work: runs of other clusters, whose rows lie in partitions of their own, and a run of this one
+that was thought dead. An append says by a number which append of this cluster it follows (Delta's txnAppId and
+txnVersion): Delta takes one append with each number, and turns away whoever looked at the table before it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from jobs.jvm.delta_log import Commit
+from jobs.lake.conflicts import Overtaken
+from jobs.lake.declared_tables import DeclaredTables, Guard
+from jobs.lake.landing import Landing
+from jobs.lake.new_files import NewFile
+from jobs.lake.rows import conforming, few, of_cluster, within_keys
+from jobs.lake.signatures import signature
+from jobs.lake.small_tables import SmallTables
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from transforms.given_rows import given, held
+from transforms.wanted_rows import Wanted
+
+
+class GrowingTables(DeclaredTables):
+    """The rows of one cluster in the tables below one root.
+
+    Args:
+        spark: the session.
+        root: folder or URI; a table lies at `<root>/<layer>/<name>`.
+        database: database that the tables are registered in; empty for none.
+        cluster: cluster whose rows are read and written.
+        guard: what a write stands under.
+        folder: the root, if it is a folder of this machine.
+
+    Attributes:
+        is_brief: what is to be written is little.
+    """
+
+    def __init__(
+        self, spark: SparkSession, root: str, database: str, cluster: str, guard: Guard, folder: Path | None = None
+    ) -> None:
+        small = SmallTables(spark, folder, cluster) if folder and "%" not in str(folder) else None
+        super().__init__(spark, root, database, guard, small)
+        self.is_brief = False
+        self._cluster = cluster
+
+    def read(self, spec: TableSpec) -> DataFrame:
+        """Return this cluster's rows of a table; of one that does not exist, none."""
+        if self.log(spec).state() is None:
+            return given(self._spark, struct_type(spec))
+        few = self._small.rows(spec) if self._small else None
+        if few is not None:
+            return few
+        frame = self._spark.read.format("delta").load(self.path(spec))
+        return frame.where(F.col("cluster") == self._cluster)
+
+    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
+        """Return those of this cluster's rows of a table that are wanted."""
+        if self._by_delta_rs and self._small_one(spec) is None and self.log(spec).state() is not None:
+            found = self._by_delta_rs.some(spec, wanted)
+            if found is not None:
+                return found
+        return wanted.of(self.read(spec))
+
+    def answer(
+        self, statement: str, specs: Sequence[TableSpec], groups: Sequence[str] | None, told: TableSpec
+    ) -> DataFrame:
+        """Return what a statement tells of this cluster's rows.
+
+        Args:
+            statement: in Spark's SQL; `{name}` stands for the rows of a table.
+            specs: these tables.
+            groups: the groups whose rows are read; None = all.
+            told: table whose columns the statement gives.
+        """
+        if self._small:
+            found = self._small.answer(statement, specs, groups, told)
+            if found is not None:
+                return found
+        rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in specs}
+        return conforming(told, self._spark.sql(statement, **rows))
+
+    def append(self, spec: TableSpec, rows: DataFrame) -> int:
+        """Add rows that nobody else can add: a commit that has nothing to look up before.
+
+        Args:
+            spec: the table.
+            rows: columns of the table in any order, `cluster` may be missing; the table has none of their keys.
+
+        Returns:
+            Number of rows added.
+        """
+        return self.written(spec, lambda: self._append(spec, rows))
+
+    def append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool = False) -> int:
+        """Add the rows whose key the table does not have yet.
+
+        Args:
+            spec: the table; it must have a key.
+            rows: columns of the table in any order, `cluster` may be missing; unique by key.
+            are_new: the table has none of them as long as nobody else writes this cluster's rows: not compared.
+
+        Returns:
+            Number of rows added; 0 leaves no new version, but where they were not compared.
+        """
+        rows = of_cluster(spec, rows, self._cluster)
+        trust = iter((are_new,))
+
+        def append() -> int:
+            return self._append_new(spec, rows, next(trust, False))  # whom somebody overtook trusts nobody any more
+
+        return self.written(spec, append)
+
+    def landing(self, spec: TableSpec, at: datetime, retired: dict[str, str]) -> Landing | None:
+        """Return where files of a table that exists land; None where processes of this machine cannot write them."""
+        if self._small is None:
+            return None
+        turn = self._turn(self.log(spec).transaction(self._application))
+        there = self._small.there(spec)
+        if there is None:
+            return None
+        return Landing(spec, self._small.log(spec).folder, self._cluster, at, turn, there, retired)
+
+    def add_files(self, landing: Landing, files: Sequence[NewFile]) -> int:
+        """Add files that were written where `landing` says; their rows were compared with what was there then.
+
+        Returns:
+            Number of rows added.
+        """
+        spec, small = landing.spec, self._small
+        assert small is not None, "there is a landing"
+        trust = iter((True,))
+
+        def add() -> int:
+            if next(trust, False):
+                return small.add(spec, files, self._note(), (self._application, landing.turn))
+            paths = [(landing.folder / each.path).as_uri() for each in files]
+            kind = StructType([field for field in struct_type(spec).toNullable() if field.name != "cluster"])
+            rows = self._spark.read.schema(kind).parquet(*paths).withColumn("cluster", F.lit(self._cluster))
+            return self._append_new(spec, rows, False)  # somebody came in between: they are compared once more
+
+        return self.written(spec, add)
+
+    @property
+    def _by_delta_rs(self) -> SmallTables | None:
+        """What writes without a query, if what is to be written is little."""
+        return self._small if self.is_brief else None
+
+    def _small_one(self, spec: TableSpec) -> SmallTables | None:
+        """Return what writes a table without a query, if it is small, too."""
+        return small if (small := self._by_delta_rs) and small.rows(spec) is not None else None
+
+    def _append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool) -> int:
+        last = self.log(spec).transaction(self._application)  # before the rows that are there are looked at
+        turn = self._turn(last)
+        if are_new or (last is None and not self.read(spec).take(1)):
+            return self._append(spec, rows, turn)  # may be many: straight through
+        key, there = list(spec.key), self.read(spec)
+        if self._by_delta_rs:
+            found = few(spec, rows, self._cluster)
+            rows = held(self._spark, found, struct_type(spec).toNullable())
+            there = there.where(within_keys(spec, found))
+        new = rows.join(there.select(key), key, "left_anti").select(rows.columns)
+        if self._by_delta_rs:
+            return self._append(spec, new, turn)
+        new = new.persist()
+        try:
+            return self._append(spec, new, turn) if new.count() else 0
+        finally:
+            new.unpersist()
+
+    @staticmethod
+    def _turn(last: int | None) -> int:
+        return 0 if last is None else last + 1
+
+    @property
+    def _application(self) -> str:
+        return f"rebalance-analytics/{self._cluster}"
+
+    def _append(self, spec: TableSpec, rows: DataFrame, turn: int | None = None) -> int:
+        """Add rows, as the write of this cluster that has a number; return how many they were."""
+        if small := self._by_delta_rs:
+            number = None if turn is None else (self._application, turn)
+            return small.append(spec, few(spec, rows, self._cluster), self._note(), number)
+        append = conforming(spec, of_cluster(spec, rows, self._cluster)).write.format("delta").mode("append")
+        if turn is not None:
+            append = append.option("txnAppId", self._application).option("txnVersion", turn)
+        commit = self._saved(spec, append)
+        if commit is None and turn is not None:
+            raise Overtaken
+        return commit.metrics.get("numOutputRows", 0) if commit else 0
+
+    def _saved(self, spec: TableSpec, writer: DataFrameWriter) -> Commit | None:
+        """Write, and return the commit that came of it."""
+        log, note = self.log(spec), self._note()
+        before = log.state()
+        writer.option("userMetadata", note).save(self.path(spec))
+        return next((each for each in log.commits(before.version if before else -1) if each.note == note), None)
+
+    def _note(self) -> str:
+        return signature(self._cluster, secrets.token_hex(8))
