@@ -7,7 +7,7 @@ whose the group is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil, inf
 from typing import Any
 
@@ -76,17 +76,21 @@ class GroupWalk:
         self._recall = Recall()
         self._past = Past(state.modern)
         self._near = Neighbourhood(state, self._courses, self._ahead, self._past)
-        self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
-        """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+        self.take_many: Callable[[Sequence[Item], int, float, float], int] = self._classic.take_many
+        """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
         self.let_time_pass: Callable[[float], None] = self._classic.let_time_pass
         """Let the timers run out that are due before something that is about to be taken."""
 
-    def tells_ahead(self, item: Item) -> bool:
-        """Whether a piece of evidence that is seen tells anything of its neighbours in time; the many do not."""
-        row = item.request
-        if row is None:
-            return True
-        return (row.api in _TELLING_APIS or self._presence.heard_from == inf) and item.kind is REQUEST
+    def telling(self, items: Sequence[Item]) -> Iterator[int]:
+        """Yield the places of those pieces that tell anything of their neighbours in time; the many do not.
+
+        One is noticed before the next is asked for.
+        """
+        presence = self._presence
+        for place, item in enumerate(items):
+            row = item.request
+            if row is None or ((row.api in _TELLING_APIS or presence.heard_from == inf) and item.kind is REQUEST):
+                yield place
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""
@@ -111,8 +115,8 @@ class GroupWalk:
     def comes_too_early(self, item: Item) -> bool:
         """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
         row = item.request
-        if self._is_plainly_classic(row):
-            return self._classic.comes_too_early(item)
+        if not self._courses and not self._ahead and (row is None or row.api not in _TYPE_OF_HEARTBEAT):
+            return self._classic.comes_too_early(item)  # nothing tells, by now, that it ever was one of epochs
         if row is None:
             if self._is_of_classic_group_to_come(item):
                 return item.holds < _HOLDS_OF_A_CONVERSION
@@ -122,10 +126,6 @@ class GroupWalk:
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
-
-    def _is_plainly_classic(self, row: GroupRequestRow | None) -> bool:
-        """Whether nothing tells, by now, that the group ever was one of epochs."""
-        return not self._courses and not self._ahead and (row is None or row.api not in _TYPE_OF_HEARTBEAT)
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""
@@ -140,8 +140,8 @@ class GroupWalk:
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
         row = item.request
-        if self._is_plainly_classic(row):
-            self._classic.take(item)
+        if not self._courses and not self._ahead and (row is None or row.api not in _TYPE_OF_HEARTBEAT):
+            self._classic.take(item)  # likewise
         elif row is not None:
             if item.kind is not REQUEST or not self._take_request(item, row):
                 self._classic.take(item)
