@@ -7,30 +7,40 @@ evidence alone, and not on where it was cut into batches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Protocol
 
-from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.coordinator.evidence.waiting import Waiting
 from transforms.coordinator.timeline.lives import Lives
-
-TAKE_EVERY_MS = 10_000.0
-"""How much evidence that tells nothing ahead is left to be taken at one go; what waits must not grow with history."""
 
 
 class Walk(Protocol):
     """A group on its way through the evidence, by the rules of its protocol."""
 
-    def tells_ahead(self, item: Item) -> bool:
-        """Whether a piece of evidence that is seen tells anything of its neighbours in time; the many do not."""
+    def telling(self, items: Sequence[Item]) -> Iterator[int]:
+        """Yield the places of those pieces that tell anything of their neighbours in time; the many do not.
+
+        One is noticed before the next is asked for.
+        """
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet."""
 
-    def take_at_once(self, item: Item) -> bool:
-        """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+    def take_many(self, items: Sequence[Item], position: int, before: float, until: float) -> int:
+        """Take pieces from a position on, as long as they are of the many that change nothing but a timer.
+
+        Args:
+            items: evidence in its order.
+            position: where to begin.
+            before: moment before which they stand.
+            until: moment with which to stop, when it is reached.
+
+        Returns:
+            The position behind the last that was taken.
+        """
 
     def let_time_pass(self, until: float) -> None:
         """Let the timers run out that are due before something that is about to be taken."""
@@ -58,23 +68,23 @@ class Driver:
         self._waiting = waiting
         self._lives = lives
         self._walk = walk
-        self._take_at_once = walk.take_at_once
 
     def see(self, evidence: Iterable[Item]) -> None:
         """Take in the next pieces of evidence, and take what they have let grow old enough."""
-        waiting, tells_ahead, notice = self._waiting, self._walk.tells_ahead, self._walk.notice
-        append, at, take_at = waiting.items.append, waiting.front, -inf
-        for item in evidence:
-            at = item.at
-            is_telling = tells_ahead(item)
-            if is_telling or at > take_at:
-                self._take(at - LOOK_AHEAD_MS)  # by what had been seen
-                take_at = at + TAKE_EVERY_MS
-                if is_telling:
-                    notice(item)
-            append(item)
-        self._take(at - LOOK_AHEAD_MS)
-        waiting.front = at
+        seen = list(evidence)
+        waiting, walk, begin = self._waiting, self._walk, 0
+        append_all = waiting.items.extend
+        for place in walk.telling(seen):
+            telling = seen[place]
+            append_all(seen[begin:place])
+            self._take(telling.at - LOOK_AHEAD_MS)  # by what had been seen
+            walk.notice(telling)
+            begin = place
+        append_all(seen[begin:])
+        if seen:
+            waiting.front = seen[-1].at
+        self._take(waiting.front - LOOK_AHEAD_MS)
+        waiting.forget_taken()
 
     def take_until(self, horizon: float) -> None:
         """Take what is older than the horizon by enough that all that bears on it has been seen."""
@@ -86,10 +96,32 @@ class Driver:
         self._walk.settle(inf)
 
     def _take(self, before: float) -> None:
-        take_at_once, lives = self._take_at_once, self._lives
-        for item in self._waiting.until(before):
-            if (take_at_once(item) or self._takes(item)) and item.at >= lives.settle_at:
-                self._walk.settle(item.at)
+        """Take what stands before a moment; the many at one go, as long as nothing was put off."""
+        waiting, lives, walk = self._waiting, self._lives, self._walk
+        items = waiting.items
+        while True:
+            if waiting.held:
+                item = waiting.next_beside_held(before)
+                if item is None:
+                    return
+                if walk.take_many((item,), 0, inf, inf) == 0 and not self._takes(item):
+                    continue
+                at = item.at
+            else:
+                position = waiting.position
+                if position == len(items) or items[position].at >= before:
+                    return
+                item = items[position]
+                end = walk.take_many(items, position, before, lives.settle_at) if item.kind is REQUEST else position
+                if end == position:
+                    waiting.position = position + 1
+                    if not self._takes(item):
+                        continue
+                    at = item.at
+                else:
+                    waiting.position, at = end, items[end - 1].at
+            if at >= lives.settle_at:
+                walk.settle(at)
 
     def _takes(self, item: Item) -> bool:
         """Take a piece of evidence, unless it comes too early: then it is put off."""

@@ -7,7 +7,7 @@ whose the group is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil, inf
 from typing import Any
 
@@ -69,17 +69,21 @@ class GroupWalk:
         self._recall = Recall()
         self._past = Past(state.modern)
         self._near = Neighbourhood(state, self._courses, self._ahead, self._past)
-        self.take_at_once: Callable[[Item], bool] = self._classic.take_at_once
-        """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+        self.take_many: Callable[[Sequence[Item], int, float, float], int] = self._classic.take_many
+        """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
         self.let_time_pass: Callable[[float], None] = self._classic.let_time_pass
         """Let the timers run out that are due before something that is about to be taken."""
 
-    def tells_ahead(self, item: Item) -> bool:
-        """Whether a piece of evidence that is seen tells anything of its neighbours in time; the many do not."""
-        row = item.request
-        if row is None:
-            return True
-        return (row.api in _TELLING_APIS or self._presence.heard_from == inf) and item.kind is REQUEST
+    def telling(self, items: Sequence[Item]) -> Iterator[int]:
+        """Yield the places of those pieces that tell anything of their neighbours in time; the many do not.
+
+        One is noticed before the next is asked for.
+        """
+        presence = self._presence
+        for place, item in enumerate(items):
+            row = item.request
+            if row is None or ((row.api in _TELLING_APIS or presence.heard_from == inf) and item.kind is REQUEST):
+                yield place
 
     def notice(self, item: Item) -> None:
         """Take note of evidence that is seen, and not taken yet: what it tells of its neighbours in time."""

@@ -57,7 +57,7 @@ def is_unreplicated(exchange: Observed, commit_timeout_ms: int) -> bool:
 
 def observed_of(handled_at: float, row: GroupRequestRow) -> Observed:
     """Return what is observed of a request that was handled at a moment."""
-    error = observed_error(row)
+    error = observed_error(row) if row.partition_errors else row.error_code
     return Observed(handled_at, row.answered_at, error, _told(row, error), row.parked_ms or 0.0, row)
 
 
@@ -82,7 +82,8 @@ def second_exchange_of(item: Item) -> Exchange | None:
 
 
 def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:
-    error, request = observed_error(row), _REQUEST_OF_API.get(row.api, _plain)(token, row)
+    error = observed_error(row) if row.partition_errors else row.error_code
+    request = _REQUEST_OF_API.get(row.api, _plain)(token, row)
     return Exchange(handled_at, row.answered_at, error, _told(row, error), row.parked_ms or 0.0, row, request)
 
 

@@ -12,10 +12,12 @@ what cannot be overtaken any more is given out, the rest waits.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import compress, count
 from math import inf
-from operator import attrgetter, ge
+from operator import attrgetter, eq, ge
 
 from msgspec import Struct, field
 
@@ -92,10 +94,7 @@ class Sequencer:
         self._others = [item for item in self._others if item.at >= before] if len(found) < len(self._others) else []
         for connection in [*self._requests]:
             self._emit_requests(found, connection, before)
-        # Nearly all moments differ, and are in order once the runs of the connections are merged: that is cheap by the
-        # moment alone, and then little is left to do for the rank.
-        found.sort(key=_MOMENT)
-        found.sort(key=_RANK)
+        _sort(found)
         if self._has_modern:
             found = _with_records_of_one_moment(found)
         self._connections.forget(before - CONNECTION_MEMORY_MS if before < inf else self.newest - CONNECTION_MEMORY_MS)
@@ -112,28 +111,27 @@ class Sequencer:
                 self.newest = item.at
 
     def _add_request(self, row: GroupRequestRow, until: float) -> None:
-        raw = _taken_up_at(row)
+        raw = row.answered_at if row.handled_at is None else row.handled_at
         if raw > self.newest:
             self.newest = raw
         if row.connection is None or row.correlation_id is None:
             if raw >= until:
                 self._others.append(Item(raw, REQUEST, _place(row), row, None, None, raw))
-            self._add_answer(self._others, row, raw, until)
+            self._add_answer(row, raw, until)
             return
         connection = (row.broker, row.connection)
         last = self._connections.last.get(connection)
         # A connection is forgotten long after its last request, and none is put later by more than the reordering.
         was_taken = raw < until - REORDER_MS if last is None else row.correlation_id <= last[1]
         if was_taken:
-            self._add_answer(self._others, row, raw, until)  # but its answer perhaps not
+            self._add_answer(row, raw, until)  # but its answer perhaps not
         else:
             self._requests[connection].append(row)
 
-    def _add_answer(self, items: list[Item], row: GroupRequestRow, handled_at: float, until: float) -> None:
-        if row.api in WAITING_APIS and (row.api, row.error_code) in ANSWERS_THAT_PROVE:
-            at = max(row.answered_at, handled_at)
-            if at >= until:
-                items.append(Item(at, ANSWER, _place(row), row, None, None, _taken_up_at(row)))
+    def _add_answer(self, row: GroupRequestRow, handled_at: float, until: float) -> None:
+        answer = _answer(row, handled_at)
+        if answer is not None and answer.at >= until:
+            self._others.append(answer)
 
     # --- what goes out -----------------------------------------------------------------------------------------
 
@@ -143,32 +141,32 @@ class Sequencer:
         if any(map(ge, numbers, numbers[1:])):
             rows.sort(key=_CONNECTION_ORDER)
         last, _ = self._connections.last.get(connection, (-inf, 0))
-        count, reached = 0, last
+        taken, reached = 0, last
         item, number = None, None
-        raws = [_taken_up_at(row) for row in rows]
+        raws = [row.answered_at if row.handled_at is None else row.handled_at for row in rows]
         for row, raw, followed_at in zip(rows, raws, _followed_at(raws), strict=True):
-            if row.correlation_id == number and item is not None and _is_second_answer(rows[count - 1], row):
-                item.second, count = row, count + 1
+            if row.correlation_id == number and item is not None and _is_second_answer(rows[taken - 1], row):
+                item.second, taken = row, taken + 1
                 self._emit_answer(found, row, item.at, before)
                 continue
             at = raw if raw > reached else min(reached + NEXT_ON_CONNECTION_MS, raw + REORDER_MS)
             if at >= before:
                 break
-            reached, count, number = at, count + 1, row.correlation_id
-            item = Item(at, REQUEST, _place(row), row, None, None, at, 0, None, None, followed_at)
+            reached, taken, number = at, taken + 1, row.correlation_id
+            place = (row.source_file, row.line_number, row.seq)
+            item = Item(at, REQUEST, place, row, None, None, at, 0, None, None, followed_at)
             found.append(item)
             if row.api in WAITING_APIS:
                 self._emit_answer(found, row, at, before)
-        if count:
-            self._connections.last[connection] = (reached, rows[count - 1].correlation_id or 0)
-            del rows[:count]
+        if taken:
+            self._connections.last[connection] = (reached, rows[taken - 1].correlation_id or 0)
+            del rows[:taken]
         if not rows:
             del self._requests[connection]
 
     def _emit_answer(self, found: list[Item], row: GroupRequestRow, handled_at: float, before: float) -> None:
-        answers: list[Item] = []
-        self._add_answer(answers, row, handled_at, -inf)
-        for answer in answers:
+        answer = _answer(row, handled_at)
+        if answer is not None:
             (found if answer.at < before else self._others).append(answer)
 
 
@@ -189,8 +187,23 @@ def in_order(
 
 
 _MOMENT = attrgetter("at")
-_RANK = attrgetter("at", "kind", "place")
+_RANK_OF_ONE_MOMENT = attrgetter("kind", "place")
 _CONNECTION_ORDER = attrgetter("correlation_id", "source_file", "line_number", "seq")
+
+
+def _sort(items: list[Item]) -> None:
+    """Put items into their order.
+
+    Nearly all moments differ, and are in order once the runs of the connections are merged: so it is cheap to sort by
+    the moment alone, and by the rank only those that have one in common.
+    """
+    items.sort(key=_MOMENT)
+    moments = [item.at for item in items]
+    end = 0
+    for begin in compress(count(), map(eq, moments, moments[1:])):
+        if begin >= end:
+            end = bisect_right(moments, moments[begin], begin)
+            items[begin:end] = sorted(items[begin:end], key=_RANK_OF_ONE_MOMENT)
 
 
 def _record(row: GroupMetadataRow | ModernGroupRecordRow, at: float) -> Item:
@@ -198,6 +211,13 @@ def _record(row: GroupMetadataRow | ModernGroupRecordRow, at: float) -> Item:
     if isinstance(row, ModernGroupRecordRow):
         return Item(at, RECORD, place, modern=[row])
     return Item(at, RECORD, place, None, None, row)
+
+
+def _answer(row: GroupRequestRow, handled_at: float) -> Item | None:
+    """Return the answer to a request that was handled at a moment, as evidence of its own, if it proves anything."""
+    if row.api not in WAITING_APIS or (row.api, row.error_code) not in ANSWERS_THAT_PROVE:
+        return None
+    return Item(max(row.answered_at, handled_at), ANSWER, _place(row), row, None, None, _taken_up_at(row))
 
 
 def _with_records_of_one_moment(items: list[Item]) -> list[Item]:

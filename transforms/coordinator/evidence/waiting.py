@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 from math import inf
 
 from msgspec import Struct, field
@@ -30,26 +29,8 @@ class Waiting(Struct, array_like=True):
     count: int = 0
     front: float = -inf
 
-    def until(self, before: float = inf) -> Iterator[Item]:
-        """Give out, one by one, what stands before a moment; what is put off meanwhile too, when its turn comes."""
-        items = self.items
-        if self.position >= _COMPACT_AT:
-            self.compact()
-        while True:
-            for position in range(self.position, len(items)):
-                item = items[position]
-                if self.held or item.at >= before:
-                    break
-                self.position = position + 1
-                yield item
-            if not self.held:
-                return
-            beside = self._pop_beside_held(before)
-            if beside is None:
-                return
-            yield beside
-
-    def _pop_beside_held(self, before: float) -> Item | None:
+    def next_beside_held(self, before: float) -> Item | None:
+        """Give out the next piece that stands before a moment, where some were put off: their turn may have come."""
         item = self.items[self.position] if self.position < len(self.items) else None
         first = self.held[0]
         if item is None or first[0] < item.rank:
@@ -65,6 +46,11 @@ class Waiting(Struct, array_like=True):
                 return held
         self.position += 1
         return item
+
+    def forget_taken(self) -> None:
+        """Let go of what was taken, if it is much."""
+        if self.position >= _COMPACT_AT:
+            self.compact()
 
     def compact(self) -> None:
         """Let go of what was taken."""

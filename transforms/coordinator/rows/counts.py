@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from schemas.rows import AuditCountRow, ReplayAuditRow
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.rows.tables import Sink, whole
-from transforms.coordinator.timeline.audit import WHY_RACE
+from transforms.coordinator.timeline.audit import WHY_RACE, Verdict
 
 HOUR_MS = 3_600_000
 
@@ -33,9 +33,22 @@ class Count(Struct, array_like=True, gc=False):
 
 def say_audited(counts: AuditCounts, sink: Sink, row: ReplayAuditRow) -> None:
     """Tell of an audited request, and count it."""
-    counts.add(row)
-    if sink.keeps_audit or not row.agrees or row.is_answer_used or row.why == WHY_RACE:
+    counts.add(row.api, row.at, row.agrees, row.is_answer_used, row.why)
+    if _is_kept(sink, row.agrees, row.is_answer_used, row.why):
         sink.rows.replay_audit.append(sink.stamped(row))
+
+
+def say_verdict(counts: AuditCounts, sink: Sink, verdict: Verdict, cluster: str) -> None:
+    """Likewise of a verdict, which becomes a row only if that is kept."""
+    agrees, row = verdict.agrees, verdict.exchange.row
+    is_answer_used = verdict.is_answer_used and verdict.predicted_error is not None
+    counts.add(row.api, verdict.exchange.answered_at, agrees, is_answer_used, verdict.why)
+    if _is_kept(sink, agrees, is_answer_used, verdict.why):
+        sink.rows.replay_audit.append(sink.stamped(verdict.row(cluster)))
+
+
+def _is_kept(sink: Sink, agrees: bool | None, is_answer_used: bool, why: str | None) -> bool:
+    return sink.keeps_audit or not agrees or is_answer_used or why == WHY_RACE
 
 
 class AuditCounts(Struct, array_like=True):
@@ -65,19 +78,19 @@ class AuditCounts(Struct, array_like=True):
             count.agree += requests
         self.plain = {}
 
-    def add(self, row: ReplayAuditRow) -> None:
-        """Count an audited request."""
-        count = self._of(row.api, row.at)
+    def add(self, api: str, at: float, agrees: bool | None, is_answer_used: bool, why: str | None) -> None:
+        """Count an audited request; the columns of `gold.replay_audit`."""
+        count = self._of(api, at)
         count.requests += 1
-        if row.agrees:
+        if agrees:
             count.agree += 1
-        elif row.agrees is None:
+        elif agrees is None:
             count.unpredicted += 1
         else:
             count.differ += 1
-        if row.why is not None:
-            count.race += row.why == WHY_RACE
-        if row.is_answer_used:
+        if why is not None:
+            count.race += why == WHY_RACE
+        if is_answer_used:
             count.answer_used += 1
 
     def settled(self, cluster: str, group_id: str, now: float) -> Iterator[AuditCountRow]:

@@ -65,7 +65,7 @@ class Settling:
     def _settle_sessions(self, life: Life, now: float, members: Container[str] | None) -> None:
         if not life.sessions:
             return
-        open_ids = set[str]().union(*(row.members for row in life.generations.values()))
+        open_ids: set[str] = set().union(*[row.members for row in life.generations.values()])
         for session in [each for each in life.sessions.values() if each.member_id not in open_ids]:
             is_present = life.is_classic and life.number == self._lives.number
             if is_present and members is not None and session.member_id not in members:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import astuple, replace
+from msgspec.structs import astuple
 
 from transforms.coordinator.evidence.sources import ANSWER, AUTHORITY, Authority, Source
 
@@ -65,13 +65,11 @@ class MemberFacts(Struct, gc=False, array_like=True):
     valid_to: float | None = None
     is_stored: bool = False
 
-    def filled(self, known: MemberFacts | None) -> MemberFacts:
-        """Return this member, its gaps filled with what was known before."""
-        if known is None:
-            return self
-        pairs = zip(self.__struct_fields__, astuple(self), astuple(known), strict=True)
-        gaps = {name: was for name, now, was in pairs if now is None and was is not None}
-        return replace(self, **gaps) if gaps else self
+    def fill(self, known: MemberFacts) -> None:
+        """Fill its gaps with what was known before."""
+        for name, now, was in zip(self.__struct_fields__, astuple(self), astuple(known), strict=True):
+            if now is None and was is not None:
+                setattr(self, name, was)
 
 
 class GenerationFacts(Struct, array_like=True):
@@ -170,13 +168,21 @@ class GenerationFacts(Struct, array_like=True):
             self.member_count = better(self.member_count, member_count, authority)
 
     def learn_members(self, source: Source, members: list[MemberFacts]) -> None:
-        """Take the member set from a source; the highest authority wins, its gaps are filled by what was known."""
+        """Take the member set from a source; the highest authority wins, its gaps are filled by what was known.
+
+        Args:
+            source: the source.
+            members: the members, which are this generation's from now on.
+        """
         authority = AUTHORITY[source]
         if authority < self.members_authority:
             return
         known = self.members
         successors = {member.replaces: member.member_id for member in known.values() if member.replaces is not None}
-        self.members = {member.member_id: member.filled(known.get(member.member_id)) for member in members}
+        self.members = {member.member_id: member for member in members}
+        for member_id, member in self.members.items():
+            if member_id in known:
+                member.fill(known[member_id])
         if successors:
             for member in known.values():
                 if member.replaces in self.members:

@@ -47,10 +47,6 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
         """Whether a broker may have made up an id for this member."""
         return could_be(member_id, self.group_instance_id or self.client_id)
 
-    def offers(self, protocol: str) -> bool:
-        """Whether the member offers a protocol, as far as is known."""
-        return self.is_partial or self.metadata(protocol) is not None
-
     def metadata(self, protocol: str | None) -> bytes | None:
         """Return the member's metadata for a protocol, None if it does not offer it."""
         for name, metadata in self.protocols:
@@ -174,7 +170,7 @@ class Group(Struct, array_like=True):
             return False
         for name, _ in protocols:
             for member in self.members.values():
-                if not member.offers(name):
+                if not member.is_partial and member.metadata(name) is None:
                     break
             else:
                 return True

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from schemas.rows import CoordinatorEventRow, ReplayAuditRow, TransitionRow
+from schemas.rows import CoordinatorEventRow, TransitionRow
 from transforms.coordinator.classic.machine.events import Answered, Event, Gone, Joined, Moved, Output
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import Group, Timer, member_timer, view
@@ -24,9 +24,10 @@ from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
 from transforms.coordinator.kafka.states import COMPLETING, DEAD, NAMES, STABLE
-from transforms.coordinator.rows.counts import say_audited
+from transforms.coordinator.rows.counts import say_verdict
 from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.shared import Shared
+from transforms.coordinator.timeline.audit import Verdict
 from transforms.coordinator.timeline.lives import Life
 
 
@@ -65,7 +66,7 @@ class Course:
     @property
     def life(self) -> Life:
         """The present life."""
-        return self.lives.present
+        return self.lives.by_number[self.lives.number]
 
     @property
     def is_known(self) -> bool:
@@ -148,7 +149,8 @@ class Course:
 
     def _as_told(self, exchange: Exchange) -> Exchange:
         """Return a rejoin with what lines tell of it, where the request log does not print what it brought."""
-        if not is_unprinted(exchange.row) or exchange.answered_at < self.witnesses.first:
+        row = exchange.row
+        if row.api != "JoinGroup" or not is_unprinted(row) or exchange.answered_at < self.witnesses.first:
             return exchange
         is_changed = exchange.request.token in self.state.rejoins.changed
         return replace(exchange, request=replace(exchange.request, is_changed=is_changed))
@@ -196,9 +198,8 @@ class Course:
 
     def _note_answer(self, output: Answered) -> None:
         verdict = self.audit.answered(output.token, output.error, output.generation, self.answer_of)
-        row = None if verdict is None else verdict.row(self.cluster)
-        if verdict is not None and row is not None and row.agrees:
-            self.say_audited(row)
+        if verdict is not None and verdict.agrees:
+            self.say_audited(verdict)
             del self.audit.verdicts[verdict.exchange.request.token]
 
     def _note_joined(self, output: Joined) -> None:
@@ -254,10 +255,10 @@ class Course:
                 due = max(at, leader_sync.answered_at) + member.session_timeout_ms
                 group.timers.start(member_timer(member.member_id), Timer(due))
 
-    def say_audited(self, row: ReplayAuditRow) -> None:
+    def say_audited(self, verdict: Verdict) -> None:
         """Tell of an audited request, and count it."""
         if self.is_told:
-            say_audited(self.counts, self.sink, row)
+            say_verdict(self.counts, self.sink, verdict, self.cluster)
 
     def _say_moved(self, move: Moved) -> None:
         life = self.life

@@ -6,6 +6,8 @@ the broker did, a piece of evidence is left to it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from schemas.rows import GroupRequestRow, ReplayAuditRow
 from transforms.coordinator.classic.machine.effects import keep_session
 from transforms.coordinator.classic.machine.events import Event
@@ -14,17 +16,21 @@ from transforms.coordinator.classic.machine.transitions import TRANSITIONS
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import observed_error
 from transforms.coordinator.evidence.items import REQUEST, Item
-from transforms.coordinator.kafka.states import COMPLETING, EMPTY, STABLE, GroupState
+from transforms.coordinator.kafka.states import COMPLETING, NAMES, PREPARING, STABLE, GroupState
 
 _EVENT_OF_API = {"Heartbeat": Event.HEARTBEAT, "OffsetCommit": Event.COMMIT, "TxnOffsetCommit": Event.TXN_COMMIT}
 
-_CELLS: dict[tuple[str, GroupState], tuple[int, bool, str]] = {
-    (api, state): (int(cell.answer), cell.effect is keep_session, state.value)
-    for api, event in _EVENT_OF_API.items()
-    for (state, each), cell in TRANSITIONS.items()
-    if each is event and cell.answer is not None and state is not EMPTY
+_Answer = tuple[int, bool]
+
+_ANSWERS: dict[GroupState, dict[str, _Answer]] = {
+    state: {
+        api: (int(cell.answer), cell.effect is keep_session)
+        for api, event in _EVENT_OF_API.items()
+        if (cell := TRANSITIONS.get((state, event))) is not None and cell.answer is not None
+    }
+    for state in (PREPARING, COMPLETING, STABLE)
 }
-"""By API and state: what a member of the group's generation is answered, if its session begins afresh, the state."""
+"""By state and API: what a member of the group's generation is answered, and whether its session begins afresh."""
 
 
 class Many:
@@ -33,26 +39,52 @@ class Many:
     def __init__(self, course: Course) -> None:
         self._course = course
 
-    def take_at_once(self, item: Item) -> bool:
-        """Take a heartbeat or commit of a member of the group's generation, unless a timer is due before it."""
-        course = self._course
-        row, group = item.request, course.machine.present
-        if row is None or group is None or row.generation != group.generation or item.kind is not REQUEST:
-            return False
-        cell = _CELLS.get((row.api, group.state))
-        if cell is None or not group.is_known:
-            return False
-        answer, keeps_session, state = cell
-        member = group.members.get(row.member_id or "")
-        if member is None or not _is_plain(course, group, member, row, answer):
-            return False
-        timers, at = group.timers, item.handled_at
-        if timers.none_before <= item.at and timers.next_until(item.at) is not None:
-            return False
-        if not course.ownership.is_settled(row.broker, at, row.answered_at):
-            return False
+    def take(self, items: Sequence[Item], position: int, before: float, until: float) -> int:
+        """Take heartbeats and commits of members of the group's generation, as long as no timer is due.
+
+        They change nothing, so what holds for the group at the first of a run holds for all of it, and is looked up
+        once. Arguments as for `driver.Walk.take_many`.
+        """
+        row = items[position].request
+        if row is None or row.api not in _EVENT_OF_API:
+            return position  # mostly
+        course, group = self._course, self._group()
+        if group is None:
+            return position
+        is_stable, generation, broker = group.state is STABLE, group.generation, course.presence.attended
+        answers, members, timers, ownership = _ANSWERS[group.state], group.members, group.timers, course.ownership
+        for place in range(position, len(items)):
+            item = items[place]
+            row, at = item.request, item.at
+            if row is None or row.generation != generation or row.broker != broker or at >= before:
+                return place
+            answer, member = answers.get(row.api), members.get(row.member_id or "")
+            if answer is None or member is None or item.kind is not REQUEST:
+                return place
+            if (row.group_instance_id is not None or not is_stable) and not _is_plain(course, group, member, row):
+                return place
+            if (row.error_code if not row.partition_errors else observed_error(row)) != answer[0]:
+                return place
+            is_timer_due = timers.none_before <= at and timers.next_until(at) is not None
+            if is_timer_due or not ownership.is_settled(row.broker, item.handled_at, row.answered_at):
+                return place
+            self._take(item, row, member, answer)
+            if at >= until:
+                return place + 1
+        return len(items)
+
+    def _group(self) -> Group | None:
+        """Return the group, if there is one whose members are asked as the table says, at the broker they turn to."""
+        presence, group = self._course.presence, self._course.machine.present
+        if group is None or not group.is_known or presence.is_modern or group.state not in _ANSWERS:
+            return None
+        return group if presence.coordinator in (None, presence.attended) else None
+
+    def _take(self, item: Item, row: GroupRequestRow, member: Member, answer: _Answer) -> None:
+        course, (error, keeps_session), at = self._course, answer, item.handled_at
+        group = course.machine.group
         if keeps_session:
-            timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
+            group.timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
         course.counts.add_plain(row.api, row.answered_at)
         sink = course.sink
         if sink.keeps_audit:
@@ -69,29 +101,20 @@ class Many:
                 api=row.api,
                 group_id=row.group_id,
                 member_id=row.member_id,
-                state_before=state,
-                observed_error=answer,
-                predicted_error=answer,
+                state_before=NAMES[group.state],
+                observed_error=error,
+                predicted_error=error,
                 agrees=True,
                 is_answer_used=False,
             )
             sink.rows.replay_audit.append(sink.stamped(audited))
-        return True
 
 
-def _is_plain(course: Course, group: Group, member: Member, row: GroupRequestRow, answer: int) -> bool:
-    """Whether a member of the group was answered by it as the table says."""
-    presence, broker = course.presence, row.broker
-    if presence.is_modern:
-        return False
+def _is_plain(course: Course, group: Group, member: Member, row: GroupRequestRow) -> bool:
+    """Whether a member is who it says, and the group has no other rule for it before it is Stable."""
     if row.group_instance_id is not None and group.static_members.get(row.group_instance_id) != member.member_id:
         return False
-    if presence.attended != broker or (presence.coordinator != broker and presence.coordinator is not None):
-        return False
-    if group.state is not STABLE and not _is_as_today(course, group, member):
-        return False
-    error = row.error_code if not row.partition_errors else observed_error(row)
-    return error == answer
+    return group.state is STABLE or _is_as_today(course, group, member)
 
 
 def _is_as_today(course: Course, group: Group, member: Member) -> bool:

@@ -47,10 +47,11 @@ def take(course: Course, item: Item) -> None:
         _take_modern(course, item.handled_at, item.request)
         return
     exchange = course.exchange_of(item)
-    second, row = second_exchange_of(item), exchange.row
+    row = exchange.row
     group, lives = course.machine.present, course.lives
     verdict = course.audit.begin(exchange, None if group is None else NAMES[group.state])
     lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
+    second = None if item.second is None else second_exchange_of(item)
     if second is not None:
         course.audit.expect_second(exchange, second, verdict.state_before)
     if _joined_in_vain(course, verdict) or _is_refused(course, verdict) or _is_of_other_group(course, verdict):
@@ -83,7 +84,7 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     if observed in BROKER_REFUSALS and not _may_have_stumbled(course, exchange):
         verdict.why = WHY_BROKER
         return True
-    if exchange.request.lacks_protocol:
+    if row.api == "SyncGroup" and exchange.request.lacks_protocol:
         verdict.predicted_error = int(Error.INCONSISTENT_GROUP_PROTOCOL)  # by the broker, before the coordinator
         return True
     is_told = observed in REFUSALS
@@ -186,7 +187,7 @@ def _handle(course: Course, verdict: Verdict) -> None:
             verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
             verdict.use_answer(WHY_UNREPLICATED)
         return
-    if is_unnamed(exchange.row) and request.given_member_id is None:
+    if request.api == "JoinGroup" and is_unnamed(exchange.row) and request.given_member_id is None:
         named = course.state.joiners.name_of(request, at, course.taken_ids())
         request = replace(request, given_member_id=named)
         if named is None:

@@ -12,7 +12,7 @@ Rules, each bought with a wrong timeline:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 
@@ -62,8 +62,8 @@ class ClassicWalk:
         self._place = shared.place
         self._untold = Sink()
         self._choose_sink()
-        self.take_at_once: Callable[[Item], bool] = Many(self._course).take_at_once
-        """Take a piece of evidence, if it is one of the many that change nothing but a timer; else leave it."""
+        self.take_many: Callable[[Sequence[Item], int, float, float], int] = Many(self._course).take
+        """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
 
     def notice_modern(self, partition: int) -> None:
         """Take note of records of a newer protocol, and of the partition that they are in."""
@@ -186,11 +186,12 @@ class ClassicWalk:
         """Tell what is settled at a moment; infinite = everything, as far as it has come."""
         course, group, is_final = self._course, self._machine.present, now == inf
         course.sink.now = self._sink.now = now
-        self._untold.rows = Rows()
+        if not course.is_told:
+            self._untold.rows = Rows()
         if course.audit.verdicts:
             parked: set[int | None] = set() if group is None or is_final else group.parked
             for verdict in course.audit.settled(now, parked):
-                course.say_audited(verdict.row(course.cluster))
+                course.say_audited(verdict)
         course.departures.forget(now)
         members = group.members if group is not None and group.is_known else None
         settling = Settling(course.cluster, self._machine.group_id, course.lives, course.sink, self._sink)
