@@ -40,10 +40,6 @@ from transforms.silver.hashing import with_hashes
 _WRITERS = 4
 """Tables that are written at the same time."""
 
-_BY_PROCESSES = False
-"""Whether large sources are read by processes beside Spark: not before the tables of both ways were compared, by
-`tests/spark/test_bulk_ingest.py`."""
-
 _MOST_AT_HAND = 50_000
 """Rows that are kept in a plan."""
 
@@ -103,7 +99,7 @@ class Job:
 
         They can where Spark's workers are of this machine as well, the lake lies on its disk, and no name is hashed.
         """
-        if not _BY_PROCESSES or not (self.spark.sparkContext.master or "").startswith("local"):
+        if not (self.spark.sparkContext.master or "").startswith("local"):
             return []
         if self.settings.privacy.pseudonyms() is not None:
             return []

@@ -19,7 +19,7 @@ from tests.support.odd_records import odd_pairs
 from tests.support.record_writer import batch, marker
 from transforms.errors import LakeError
 
-pytestmark = [pytest.mark.spark, pytest.mark.long]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 TABLES = (
     "offsets_records",
@@ -30,11 +30,6 @@ TABLES = (
     "topic_names",
 )
 OF_THE_WAY = frozenset({"loaded_at", "seen_at"})
-
-
-@pytest.fixture(autouse=True)
-def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.frame.job._BY_PROCESSES", True)
 
 
 @pytest.fixture
