@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jobs.frame.job import Job
 from jobs.timelines.writing import MOST_LISTED
 from schemas.tables.gold import GROUP_HEALTH
-from transforms.gold.group_health import IS_AGEING, READ, group_health
+from transforms.gold.group_health import IS_AGEING, group_health
 from transforms.gold.timelines.replacing import of_groups
 from transforms.wanted_rows import Wanted
 
@@ -23,7 +23,7 @@ def look_at_health(job: Job, groups: Sequence[str] | None, now: float | None) ->
     listed = None if groups is None else _with_ageing(job, groups)
     if listed == []:
         return
-    told = job.lake.answer(group_health(now), READ, listed, GROUP_HEALTH)
+    told = job.lake.answer(group_health(now), listed)
     where = {} if listed is None else {GROUP_HEALTH: of_groups(listed)}
     job.replace([(GROUP_HEALTH, told)], where)
 

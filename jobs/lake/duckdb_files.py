@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-import pyarrow as pa
-from deltalake import DeltaTable
-
+from jobs.lake.cluster_files import ClusterFile
 from schemas.table import TableSpec
 
 _SETTINGS = {"TimeZone": "UTC", "autoinstall_known_extensions": "false"}
@@ -23,44 +18,19 @@ _GLOB = set("*?[")
 """DuckDB takes names with these for patterns."""
 
 
-@dataclass(frozen=True)
-class Files:
-    """Files that hold the rows of one cluster.
-
-    Attributes:
-        of_partitions: their paths, by whether their rows are settled; by None in tables that do not tell.
-        size: all of them together (bytes).
-    """
-
-    of_partitions: dict[bool | None, list[str]]
-    size: int
+def are_nameable(files: Sequence[ClusterFile]) -> bool:
+    """Tell whether DuckDB can name all of some files."""
+    return not any(_GLOB & set(file.path) for file in files)
 
 
-def files_of(table: DeltaTable, folder: Path, cluster: str) -> Files | None:
-    """Return the files of a table, as it is; None if there is one that DuckDB cannot name.
-
-    Args:
-        table: the table.
-        folder: where it lies.
-        cluster: whose rows are read.
-    """
-    of_partitions: dict[bool | None, list[str]] = {}
-    size = 0
-    for file in pa.table(table.get_add_actions(flatten=True)).to_pylist():
-        if file["partition.cluster"] == cluster:
-            path = str(folder / unquote(file["path"]))
-            if _GLOB & set(path):
-                return None
-            of_partitions.setdefault(file.get("partition.is_settled"), []).append(path)
-            size += file["size_bytes"]
-    return Files(of_partitions, size)
-
-
-def rows_in(spec: TableSpec, files: Files, cluster: str) -> str:
+def rows_in(spec: TableSpec, files: Sequence[ClusterFile], cluster: str) -> str:
     """Return the query for the rows in files, of which there is at least one; partitions' values are not in them."""
     stored = ", ".join(f'"{name}"' for name in spec.columns if name not in spec.partitions)
+    of_partitions: dict[bool | None, list[str]] = {}
+    for file in files:
+        of_partitions.setdefault(file.is_settled, []).append(file.path)
     parts = []
-    for is_settled, paths in files.of_partitions.items():
+    for is_settled, paths in of_partitions.items():
         settled = "" if is_settled is None else f"{str(is_settled).lower()} AS is_settled, "
         named = ", ".join(map(text, paths))
         parts.append(f"SELECT {text(cluster)} AS cluster, {settled}{stored} FROM read_parquet([{named}])")

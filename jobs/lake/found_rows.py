@@ -7,16 +7,16 @@ Rows that are here already go into the plans, as those of small tables do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pyarrow as pa
-from deltalake import DeltaTable
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from jobs.lake.duckdb_files import Files, connected, files_of, listed, rows_in, translated
+from jobs.lake.cluster_files import ClusterFile
+from jobs.lake.duckdb_files import are_nameable, connected, listed, rows_in, translated
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
+from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
 MOST_ROWS = 50_000
@@ -26,21 +26,19 @@ MOST_BYTES = 256 << 20
 """So many bytes of a table's files are looked through as quickly as a query is planned."""
 
 
-def found_rows(spec: TableSpec, table: DeltaTable, folder: Path, cluster: str, wanted: Wanted) -> pa.Table | None:
+def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table | None:
     """Return the rows of a cluster that are wanted; None if they, or what is to be looked through, are too many.
 
     Args:
         spec: the table.
-        table: the same, as it is now; it has the declared columns.
-        folder: where it lies.
+        files: of the cluster, as they are now; they have the declared columns.
         cluster: whose rows are read.
         wanted: which of them.
     """
-    files = files_of(table, folder, cluster)
     kind = to_arrow_schema(struct_type(spec).toNullable())
-    if files is not None and (not files.of_partitions or wanted.groups == []):
+    if not files or wanted.groups == []:
         return kind.empty_table()
-    if files is None or files.size > MOST_BYTES:
+    if not _are_readable(files):
         return None
     if wanted.beside is not None and rows_held(wanted.beside) is None:
         return None
@@ -48,7 +46,7 @@ def found_rows(spec: TableSpec, table: DeltaTable, folder: Path, cluster: str, w
     return None if found.num_rows > MOST_ROWS else found.select(spec.columns).cast(kind)
 
 
-def _asked(spec: TableSpec, files: Files, cluster: str, wanted: Wanted) -> pa.Table:
+def _asked(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table:
     condition, given = wanted.in_sql()
     with connected() as connection:
         laid = ""
@@ -63,33 +61,31 @@ def _asked(spec: TableSpec, files: Files, cluster: str, wanted: Wanted) -> pa.Ta
 
 
 def answer(
-    statement: str,
-    tables: Mapping[TableSpec, tuple[DeltaTable | None, Path]],
-    cluster: str,
-    groups: Sequence[str] | None,
-    told: TableSpec,
+    question: Question, tables: Mapping[TableSpec, Sequence[ClusterFile]], cluster: str, groups: Sequence[str] | None
 ) -> pa.Table | None:
     """Return the rows that a statement tells of; None if they, or what is to be looked through, are too many.
 
     Args:
-        statement: in Spark's SQL; `{name}` stands for the rows of a table.
-        tables: these tables as they are now, if they exist, with where they lie; they have the declared columns.
+        question: what is asked.
+        tables: the cluster's files of the tables that it reads, as they are now; they have the declared columns.
         cluster: whose rows are read.
         groups: those whose rows are read; None = all.
-        told: table whose columns the statement gives.
     """
+    if not all(map(_are_readable, tables.values())):
+        return None
     with connected() as connection:
-        for spec, (table, folder) in tables.items():
-            files = Files({}, 0) if table is None else files_of(table, folder, cluster)
-            if files is None or files.size > MOST_BYTES:
-                return None
-            if files.of_partitions:
+        for spec, files in tables.items():
+            if files:
                 of_groups = "" if groups is None else f" WHERE list_contains({listed(groups)}, group_id)"
                 rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}){of_groups}"
                 connection.execute(f'CREATE VIEW "{spec.name}" AS {rows}')
             else:
                 connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
-        named = statement.format_map({spec.name: spec.name for spec in tables})
+        named = question.statement.format_map({spec.name: spec.name for spec in tables})
         found: pa.Table = connection.sql(f"SELECT * FROM ({translated(named)}) LIMIT {MOST_ROWS + 1}").to_arrow_table()
-    kind = to_arrow_schema(struct_type(told).toNullable())
-    return None if found.num_rows > MOST_ROWS else found.select(told.columns).cast(kind)
+    kind = to_arrow_schema(struct_type(question.told).toNullable())
+    return None if found.num_rows > MOST_ROWS else found.select(question.told.columns).cast(kind)
+
+
+def _are_readable(files: Sequence[ClusterFile]) -> bool:
+    return sum(file.size for file in files) <= MOST_BYTES and are_nameable(files)

@@ -28,6 +28,7 @@ from jobs.lake.small_tables import SmallTables
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import given, held
+from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
 
@@ -72,23 +73,13 @@ class GrowingTables(DeclaredTables):
                 return found
         return wanted.of(self.read(spec))
 
-    def answer(
-        self, statement: str, specs: Sequence[TableSpec], groups: Sequence[str] | None, told: TableSpec
-    ) -> DataFrame:
-        """Return what a statement tells of this cluster's rows.
-
-        Args:
-            statement: in Spark's SQL; `{name}` stands for the rows of a table.
-            specs: these tables.
-            groups: the groups whose rows are read; None = all.
-            told: table whose columns the statement gives.
-        """
-        if self._small:
-            found = self._small.answer(statement, specs, groups, told)
-            if found is not None:
-                return found
-        rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in specs}
-        return conforming(told, self._spark.sql(statement, **rows))
+    def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame:
+        """Return what is told of this cluster's rows; of some groups, or of all."""
+        found = self._small.answer(question, groups) if self._small else None
+        if found is not None:
+            return found
+        rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in question.read}
+        return conforming(question.told, self._spark.sql(question.statement, **rows))
 
     def append(self, spec: TableSpec, rows: DataFrame) -> int:
         """Add rows that nobody else can add: a commit that has nothing to look up before.
@@ -126,7 +117,7 @@ class GrowingTables(DeclaredTables):
         if self._small is None:
             return None
         turn = self._turn(self.log(spec).transaction(self._application))
-        there = self._small.there(spec)
+        there = self._small.files(spec)
         if there is None:
             return None
         return Landing(spec, self._small.log(spec).folder, self._cluster, at, turn, there, retired)

@@ -31,6 +31,7 @@ from schemas.spark import struct_type
 from schemas.table import Layer, TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import given
+from transforms.question import Question
 from transforms.sql import literal, quoted
 from transforms.wanted_rows import Wanted
 
@@ -153,18 +154,9 @@ class Lake:
         """Return those of this cluster's rows of a table that are wanted: where they are few, they are here."""
         return self._tables.some(spec, wanted)
 
-    def answer(
-        self, statement: str, specs: Sequence[TableSpec], groups: Sequence[str] | None, told: TableSpec
-    ) -> DataFrame:
-        """Return what a statement tells of this cluster's rows.
-
-        Args:
-            statement: in Spark's SQL; `{name}` stands for the rows of a table.
-            specs: these tables.
-            groups: the groups whose rows are read; None = all.
-            told: table whose columns the statement gives.
-        """
-        return self._tables.answer(statement, specs, groups, told)
+    def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame:
+        """Return what is told of this cluster's rows; of some groups, or of all."""
+        return self._tables.answer(question, groups)
 
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""

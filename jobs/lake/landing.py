@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
+from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.new_files import FileWriter
 from jobs.lake.retired import source_of, written_at
 from schemas.table import TableSpec
@@ -24,26 +25,6 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 _WINDOW = 1 << 22
 """Offsets whose rows are looked up at once: 32 MB of numbers at most."""
-
-
-@dataclass(frozen=True)
-class ThereFile:
-    """A file of the table as it is.
-
-    Attributes:
-        path: of the file.
-        least: least values of the columns that its statistics have.
-        greatest: greatest values.
-    """
-
-    path: str
-    least: dict[str, Any]
-    greatest: dict[str, Any]
-
-    def may_have(self, name: str, first: Any, last: Any) -> bool:
-        """Tell whether a column may have a value between two in it."""
-        least, greatest = self.least.get(name), self.greatest.get(name)
-        return least is None or greatest is None or (least <= last and first <= greatest)
 
 
 @dataclass(frozen=True)
@@ -65,7 +46,7 @@ class Landing:
     cluster: str
     loaded_at: datetime
     turn: int
-    there: tuple[ThereFile, ...]
+    there: tuple[ClusterFile, ...]
     retired: dict[str, str]
 
     def writer(self) -> FileWriter:
@@ -93,7 +74,7 @@ class RecordsThere:
         there: files of the table.
     """
 
-    def __init__(self, there: Sequence[ThereFile]) -> None:
+    def __init__(self, there: Sequence[ClusterFile]) -> None:
         self._there = there
         self._topic_partition = -1
         self._first, self._behind = 0, 0
@@ -144,7 +125,7 @@ class LinesThere:
         first: by the name of a log, the line that it is read from.
     """
 
-    def __init__(self, there: Sequence[ThereFile], first: Mapping[str, int]) -> None:
+    def __init__(self, there: Sequence[ClusterFile], first: Mapping[str, int]) -> None:
         self._there = there
         self._first = first
         self._known: dict[str, Numbers] | None = None

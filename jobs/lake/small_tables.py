@@ -10,8 +10,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
@@ -21,9 +19,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.jvm.delta_log import TableState
+from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.found_rows import answer, found_rows
-from jobs.lake.landing import ThereFile
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile
 from jobs.lake.rows import fetched
@@ -31,6 +29,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import held, rows_held
+from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
 FEW_ROWS = 20_000
@@ -100,21 +99,22 @@ class SmallTables:
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
         """Return few rows of the cluster out of a table that exists, however large it is; None if they are not few."""
-        table = self.log(spec).table()
-        if table is None or not _is_fitting(spec, table):
+        files = self.files(spec)
+        if files is None:
             return None
-        found = found_rows(spec, table, self.log(spec).folder, self._cluster, wanted)
+        found = found_rows(spec, files, self._cluster, wanted)
         return None if found is None else held(self._spark, found, struct_type(spec).toNullable())
 
-    def answer(
-        self, statement: str, specs: Sequence[TableSpec], groups: Sequence[str] | None, told: TableSpec
-    ) -> DataFrame | None:
-        """Return what a statement tells of the cluster's rows; None if too many are looked at, or told of."""
-        tables = {spec: (self.log(spec).table(), self.log(spec).folder) for spec in specs}
-        if not all(table is None or _is_fitting(spec, table) for spec, (table, _) in tables.items()):
-            return None
-        found = answer(statement, tables, self._cluster, groups, told)
-        return None if found is None else held(self._spark, found, struct_type(told).toNullable())
+    def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame | None:
+        """Answer of the cluster's rows of some groups, or of all; None if too many are looked at, or told of."""
+        tables = dict[TableSpec, Sequence[ClusterFile]]()
+        for spec in question.read:
+            files = self.files(spec)
+            if files is None:
+                return None
+            tables[spec] = files
+        found = answer(question, tables, self._cluster, groups)
+        return None if found is None else held(self._spark, found, struct_type(question.told).toNullable())
 
     def append(self, spec: TableSpec, rows: pa.Table, note: str, transaction: tuple[str, int] | None = None) -> int:
         """Add rows to a table, however large it is, in one commit; of no row, none.
@@ -138,15 +138,12 @@ class SmallTables:
         write_deltalake(table, _sound(rows), mode="append", commit_properties=properties)
         return int(rows.num_rows)
 
-    def there(self, spec: TableSpec) -> tuple[ThereFile, ...] | None:
-        """Return the cluster's files of a table that exists; None if they cannot be read without Delta."""
+    def files(self, spec: TableSpec) -> tuple[ClusterFile, ...] | None:
+        """Return the cluster's files of a table; None if they cannot be read without Delta."""
         table = self.log(spec).table()
-        if table is None or not _is_fitting(spec, table):
-            return None
-        files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-        return tuple(
-            _there(self.log(spec).folder, each) for each in files if each["partition.cluster"] == self._cluster
-        )
+        if table is None:
+            return ()
+        return self._files_of(spec, table) if _is_fitting(spec, table) else None
 
     def add(self, spec: TableSpec, files: Sequence[NewFile], note: str, transaction: tuple[str, int]) -> int:
         """Add files, which are written already, to a table, however large they are, in one commit; of none, none.
@@ -237,17 +234,19 @@ class SmallTables:
 
     def _found(self, spec: TableSpec, version: int) -> pa.Table | None:
         table = DeltaTable(self.log(spec).uri, version=version)
-        if not _is_fitting(spec, table) or not self._are_few(table):
+        if not _is_fitting(spec, table) or not _are_few(self._files_of(spec, table)):
             return None
         found = table.to_pyarrow_table(filters=[("cluster", "=", self._cluster)], columns=list(spec.columns))
         return found.cast(to_arrow_schema(struct_type(spec).toNullable()))
 
-    def _are_few(self, table: DeltaTable) -> bool:
-        files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-        ours = [file for file in files if file["partition.cluster"] == self._cluster]
-        counts = [file.get("num_records") for file in ours]
-        size = sum(file["size_bytes"] for file in ours)
-        return None not in counts and sum(counts) <= FEW_ROWS and size <= FEW_BYTES
+    def _files_of(self, spec: TableSpec, table: DeltaTable) -> tuple[ClusterFile, ...]:
+        return cluster_files(table, self.log(spec).folder, self._cluster)
+
+
+def _are_few(files: Sequence[ClusterFile]) -> bool:
+    counts = [file.row_count for file in files]
+    size = sum(file.size for file in files)
+    return all(each is not None for each in counts) and sum(filter(None, counts)) <= FEW_ROWS and size <= FEW_BYTES
 
 
 def _is_fitting(spec: TableSpec, table: DeltaTable) -> bool:
@@ -270,14 +269,6 @@ def _sound(rows: pa.Table) -> pa.Table:
         for column in rows.columns
     ]
     return pa.table(columns, schema=rows.schema)
-
-
-def _there(folder: Path, file: Mapping[str, Any]) -> ThereFile:
-    least, greatest = (
-        {name.removeprefix(prefix): value for name, value in file.items() if name.startswith(prefix)}
-        for prefix in ("min.", "max.")
-    )
-    return ThereFile(str(folder / unquote(file["path"])), least, greatest)
 
 
 def _numbered(table: DeltaTable, transaction: tuple[str, int] | None) -> list[Transaction] | None:

@@ -18,7 +18,7 @@ from jobs.lake.lake import Lake
 from schemas.catalog import BY_NAME
 from schemas.rows import AssignmentRow, GenerationRow
 from schemas.table import Layer, TableSpec
-from schemas.tables.gold import GROUP_HEALTH, TRANSITIONS
+from schemas.tables.gold import TRANSITIONS
 from schemas.tables.silver import TOPIC_NAMES
 from tests.support.answers import answered
 from tests.support.captures import MODERN
@@ -200,7 +200,7 @@ def test_the_few_commits_that_are_read_tell_who_keeps_the_offsets_as_all_of_them
     there = complete("transitions", {"cluster": "demo", "group_id": "g", "life": 1, "seq": 1, "to_state": "Stable"})
     frames = {spec: frames.get(spec, to_frame(spark, spec, [])) for spec in group_health.READ}
     frames[TRANSITIONS] = to_frame(spark, TRANSITIONS, [there])
-    (row,) = answered(spark, group_health.group_health(1e6), frames, GROUP_HEALTH).collect()
+    (row,) = answered(spark, group_health.group_health(1e6), frames).collect()
     assert row.offsets_kept_by == keeping_of(whole), "all of it was within a day"
 
 

@@ -51,7 +51,7 @@ def read(tables: SmallTables, files: list[LogFile], into: Path, turn: int, keep:
     aside.mkdir()
     landings = []
     for spec in bulk.WRITTEN:
-        there = tables.there(spec)
+        there = tables.files(spec)
         assert there is not None
         landings.append(Landing(spec, tables.log(spec).folder, "c", AT, turn, there, {}))
     found = bulk.read(files, (*HOW, keep), landings, aside, CORES)

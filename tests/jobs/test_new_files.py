@@ -44,7 +44,7 @@ def tables(tmp_path: Path) -> SmallTables:
 def landings(tables: SmallTables, turn: int = 0, retired: dict[str, str] | None = None) -> list[Landing]:
     found = []
     for spec in bulk.WRITTEN:
-        there = tables.there(spec)
+        there = tables.files(spec)
         assert there is not None
         found.append(Landing(spec, tables.log(spec).folder, CLUSTER, AT, turn, there, retired or {}))
     return found

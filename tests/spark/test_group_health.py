@@ -32,7 +32,7 @@ def health(spark: SparkSession, now: float | None = NOW, **rows: list[Row]) -> d
     tables: dict[TableSpec, Any] = {
         spec: to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])]) for spec in READ
     }
-    return {row["group_id"]: row for row in to_rows(answered(spark, group_health(now), tables, GROUP_HEALTH))}
+    return {row["group_id"]: row for row in to_rows(answered(spark, group_health(now), tables))}
 
 
 def transition(group: str, seq: int, at: float | None, state: str, life: int = 1, generation: int = 1) -> Row:
@@ -232,14 +232,14 @@ def test_groups_that_time_alone_makes_others_are_known(spark: SparkSession) -> N
     begun = [generation("busy", 1, NOW - HOUR), generation("resting", 1, NOW - 800 * HOUR)]
     tables[TRANSITIONS] = to_frame(spark, TRANSITIONS, [complete("transitions", row) for row in rows])
     tables[GENERATIONS] = to_frame(spark, GENERATIONS, [complete("generations", row) for row in begun])
-    ageing = answered(spark, group_health(NOW), tables, GROUP_HEALTH).where(IS_AGEING)
+    ageing = answered(spark, group_health(NOW), tables).where(IS_AGEING)
     assert [row.group_id for row in ageing.collect()] == ["busy"]
 
 
 def test_the_rows_are_those_of_the_contract_whatever_there_is(spark: SparkSession) -> None:
     for now in (None, NOW):
         nothing = {spec: to_frame(spark, spec, []) for spec in READ}
-        frame = answered(spark, group_health(now), nothing, GROUP_HEALTH)
+        frame = answered(spark, group_health(now), nothing)
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
             (field.name, field.dataType.simpleString()) for field in struct_type(GROUP_HEALTH)
         ]

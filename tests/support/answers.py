@@ -14,17 +14,18 @@ from jobs.lake.rows import conforming
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import held, rows_held
+from transforms.question import Question
 
 
-def answered(spark: SparkSession, statement: str, frames: Mapping[TableSpec, DataFrame], told: TableSpec) -> DataFrame:
+def answered(spark: SparkSession, question: Question, frames: Mapping[TableSpec, DataFrame]) -> DataFrame:
     """Return what Spark answers, once DuckDB has answered the same.
 
     Args:
         spark: the session.
-        statement: in Spark's SQL; `{name}` stands for the rows of a table.
-        frames: these rows.
-        told: table whose columns the statement gives.
+        question: what is asked.
+        frames: the rows of the tables that it reads.
     """
+    statement, told = question.statement, question.told
     kind = struct_type(told).toNullable()
     named: dict[str, Any] = {spec.name: rows for spec, rows in frames.items()}
     found = conforming(told, spark.sql(statement, **named)).toArrow().cast(to_arrow_schema(kind))

@@ -23,6 +23,7 @@ from schemas.words import EVIDENCE
 from transforms.gold import offset_keepers
 from transforms.gold.orphaned_partitions import STILL_ORPHANED
 from transforms.gold.rebalances import IS_OF_REBALANCE
+from transforms.question import Question
 
 READ = (
     TRANSITIONS,
@@ -60,15 +61,15 @@ A run that looks only at the groups with news must look at these as well; of the
 """
 
 
-def group_health(now: float | None) -> str:
-    """Return the statement that tells how each group is.
+def group_health(now: float | None) -> Question:
+    """Ask how each group is.
 
     Args:
         now: the newest time in the data of the cluster (epoch ms); None = there is no data, and so no group.
 
     Returns:
-        SQL over the tables of READ, by name; it gives the columns of `gold.group_health`, one row for each group that
-        has ever had members or committed offsets.
+        The question for the rows of `gold.group_health`: one for each group that has ever had members or committed
+        offsets.
     """
     now_us = "CAST(NULL AS BIGINT)" if now is None else str(round(now * 1000))
     parts = {
@@ -90,13 +91,14 @@ def group_health(now: float | None) -> str:
     columns = ",\n".join(f"{told.get(name, name)} AS {name}" for name in GROUP_HEALTH.columns)
     beside = "\n".join(f"LEFT JOIN {name} USING (cluster, group_id)" for name in _OF_GROUPS)
     queries = ",\n".join(f"{name} AS ({query})" for name, query in parts.items())
-    return f"""
+    statement = f"""
         WITH {queries},
         laid AS (
             SELECT *, coalesce(is_owning, false) AS has_assignments, coalesce(has_committed, false) AS has_commits
             FROM seen {beside} LEFT JOIN present USING (cluster, group_id, life)
         )
         SELECT {columns} FROM laid WHERE {now_us} IS NOT NULL"""
+    return Question(statement, READ, GROUP_HEALTH)
 
 
 _OF_GROUPS = (

@@ -1,0 +1,59 @@
+"""The files of a table on a local disk that hold the rows of one cluster, as the table's log lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+
+@dataclass(frozen=True)
+class ClusterFile:
+    """One file.
+
+    Attributes:
+        path: of the file.
+        size: bytes.
+        row_count: number of its rows; None if the log does not tell.
+        is_settled: whether its rows are settled; None in tables that do not tell.
+        least: least values of the columns that its statistics have.
+        greatest: greatest values.
+    """
+
+    path: str
+    size: int
+    row_count: int | None
+    is_settled: bool | None
+    least: Mapping[str, Any]
+    greatest: Mapping[str, Any]
+
+    def may_have(self, name: str, first: Any, last: Any) -> bool:
+        """Tell whether a column may have a value between two in it."""
+        least, greatest = self.least.get(name), self.greatest.get(name)
+        return least is None or greatest is None or (least <= last and first <= greatest)
+
+
+def cluster_files(table: DeltaTable, folder: Path, cluster: str) -> tuple[ClusterFile, ...]:
+    """List the files of a table, as it is.
+
+    Args:
+        table: the table, which has a partition for each cluster.
+        folder: where it lies.
+        cluster: whose rows are read.
+    """
+    files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    return tuple(_file(folder, each) for each in files if each["partition.cluster"] == cluster)
+
+
+def _file(folder: Path, file: Mapping[str, Any]) -> ClusterFile:
+    least, greatest = (
+        {name.removeprefix(prefix): value for name, value in file.items() if name.startswith(prefix)}
+        for prefix in ("min.", "max.")
+    )
+    path, size = str(folder / unquote(file["path"])), file["size_bytes"]
+    return ClusterFile(path, size, file.get("num_records"), file.get("partition.is_settled"), least, greatest)
