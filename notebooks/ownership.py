@@ -24,9 +24,16 @@ from notebooks.canvas import (
 )
 from notebooks.lanes import beside_each_other, owner_styles, owners
 from notebooks.timeline import GroupTimeline
+from schemas.words import INITIALISED
 from transforms.report.words import count
 
-NOBODY, NOBODY_INK = "nobody, though Stable", "#D55E00"
+MARKS = {
+    "nobody, though Stable": ("#D55E00", "xxxx"),
+    "share state not ready": ("#0072B2", "...."),
+}
+"""What marks a lane besides bars, with its ink and hatch: nobody had the partition, or could be given it yet."""
+
+NOBODY, NOT_READY = MARKS
 
 LOOKS: dict[str, tuple[str, str, float]] = {
     "held": ("held", "-", 1.0),
@@ -48,14 +55,13 @@ def draw_ownership(timeline: GroupTimeline) -> Figure:
 
     An owner is a group.instance.id, else a client.id (with its host where one client.id is on several). Where a lane is
     empty nobody owned the partition; where several did at the same time, as share groups let them, they share the
-    height of the lane. A lane of a streams group is a task: its subtopology and partition.
+    height of the lane. A lane of a streams group is a task: its subtopology and partition. Partitions of share groups
+    whose share state is being made, or deleted, are marked: nobody can be given them.
     """
     rows = timeline.assignments.assign(owner=owners(timeline.assignments), look=_looks(timeline.assignments))
     rows = _named(rows).assign(starts_at=rows["valid_from"], ends_at=rows["valid_to"].fillna(timeline.until))
-    nobody = _named(timeline.orphans).assign(
-        starts_at=timeline.orphans["from_at"], ends_at=timeline.orphans["to_at"].fillna(timeline.until)
-    )
-    places = pd.concat([each[["topic", "partition", "lane"]] for each in (rows, nobody)])
+    marked = _marked(timeline)
+    places = pd.concat([each[["topic", "partition", "lane"]] for each in (rows, marked)])
     names = list(places.sort_values(["topic", "partition"])["lane"].drop_duplicates())
     in_order = rows.sort_values(["valid_from", "owner"])
     styles = owner_styles(list(in_order["owner"].drop_duplicates()))
@@ -64,10 +70,10 @@ def draw_ownership(timeline: GroupTimeline) -> Figure:
     heights = [height_of_lanes(len(names), lane)]
     what = "task" if timeline.group_types == ["streams"] else "partition"
     size = f"{count(len(names), what)}, {count(len(styles), 'owner')}"
-    legend = list(_legend(styles, set(rows["look"]), len(nobody) > 0))
+    legend = list(_legend(styles, set(rows["look"]), set(marked["mark"])))
     figure, (panel,) = framed(timeline, f"who owned which {what}", size, heights, legend)
     _draw_bars(panel, bars, styles, timeline)
-    _draw_nobody(panel, nobody, names)
+    _draw_marks(panel, marked, names)
     set_lanes(panel, names, if_none="no assignment is known")
     return figure
 
@@ -76,20 +82,28 @@ def _named(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(lane=rows["topic"] + "-" + rows["partition"].astype(str))
 
 
+def _marked(timeline: GroupTimeline) -> pd.DataFrame:
+    """What marks lanes: topic, partition, lane, mark, starts_at, ends_at."""
+    shares = timeline.shares[timeline.shares["state"] != INITIALISED]
+    rows = pd.concat([timeline.orphans.assign(mark=NOBODY), shares.assign(mark=NOT_READY)], join="inner")
+    return _named(rows).assign(starts_at=rows["from_at"], ends_at=rows["to_at"].fillna(timeline.until))
+
+
 def _looks(rows: pd.DataFrame) -> pd.Series:
     """In which way each row's member has its partition, a word of LOOKS."""
     held = rows["hold"].where(rows["hold"] == "revoking", "held")
     return rows["role"].where(rows["role"].isin(list(LOOKS)), held)
 
 
-def _legend(styles: Mapping[str, tuple[str, str]], looks: set[str], has_nobody: bool) -> Iterator[Patch]:
+def _legend(styles: Mapping[str, tuple[str, str]], looks: set[str], marks: set[str]) -> Iterator[Patch]:
     """Ways of having a partition come first: the list of owners may be cut."""
     for look, (words, line, fullness) in LOOKS.items():
         if look in looks and look != "held":
             face = (0.5, 0.5, 0.5, fullness)
             yield Patch(facecolor=face, edgecolor=INK, linestyle=line, linewidth=1, label=words)
-    if has_nobody:
-        yield Patch(facecolor="white", edgecolor=NOBODY_INK, hatch="xxxx", label=NOBODY)
+    for mark, (ink, hatch) in MARKS.items():
+        if mark in marks:
+            yield Patch(facecolor="white", edgecolor=ink, hatch=hatch, label=mark)
     for owner, (colour, hatch) in styles.items():
         yield Patch(facecolor=colour, hatch=hatch, edgecolor=PALE_INK, linewidth=0.3, label=shortened(owner, 30))
 
@@ -121,16 +135,17 @@ def _draw_bars(panel: Axes, bars: pd.DataFrame, styles: Mapping[str, tuple[str, 
             panel.text(*place, bar.owner, ha="center", va="center", **style)
 
 
-def _draw_nobody(panel: Axes, rows: pd.DataFrame, names: list[str]) -> None:
-    """Draw what a target gave to a member and nobody had, although the group was Stable."""
-    for lane, of_lane in rows.groupby("lane"):
+def _draw_marks(panel: Axes, rows: pd.DataFrame, names: list[str]) -> None:
+    """Draw what a target gave to a member and nobody had, although the group was Stable, and what none could have."""
+    for (mark, lane), of_lane in rows.groupby(["mark", "lane"]):
+        ink, hatch = MARKS[mark]
         panel.broken_barh(
             extents(of_lane["starts_at"], of_lane["ends_at"]),
             (names.index(str(lane)) - 0.4, 0.8),
             facecolor="none",
-            edgecolor=NOBODY_INK,
-            hatch="xxxx",
+            edgecolor=ink,
+            hatch=hatch,
             linewidth=0.8,
-            label=NOBODY,
+            label=mark,
             zorder=3,
         )

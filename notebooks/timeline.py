@@ -16,6 +16,7 @@ from schemas.tables.gold import (
     ORPHANED_PARTITIONS,
     REBALANCE_STORMS,
     RECONCILIATIONS,
+    SHARE_PARTITIONS,
     SLOW_REVOKERS,
     TRANSITIONS,
 )
@@ -30,6 +31,7 @@ FRAMES = {
     "sessions": MEMBER_SESSIONS,
     "reconciliations": RECONCILIATIONS,
     "orphans": ORPHANED_PARTITIONS,
+    "shares": SHARE_PARTITIONS,
 }
 """Frames of a timeline, and the tables of which they have the group's rows."""
 
@@ -49,6 +51,7 @@ class GroupTimeline:
         sessions: `gold.member_sessions`.
         reconciliations: `gold.reconciliations`; classic and share groups have none.
         orphans: `gold.orphaned_partitions`; classic groups have none.
+        shares: `gold.share_partitions`; only share groups have any.
         until: last moment that the lake knows of; what is still open is drawn up to here.
     """
 
@@ -62,6 +65,7 @@ class GroupTimeline:
     sessions: pd.DataFrame
     reconciliations: pd.DataFrame
     orphans: pd.DataFrame
+    shares: pd.DataFrame
     until: pd.Timestamp
 
     @property
@@ -117,6 +121,7 @@ class GroupTimeline:
             sessions=_cut(self.sessions, "joined_at", "ended_at", first, last),
             reconciliations=_cut(self.reconciliations, "from_at", "to_at", first, last),
             orphans=_cut(self.orphans, "from_at", "to_at", first, last),
+            shares=_cut(self.shares, "from_at", "to_at", first, last),
             until=last,
         )
 

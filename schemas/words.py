@@ -30,7 +30,7 @@ WAITING_STATES = ("UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", "UNREVOKED_TA
 UNREVOKED = ("UNREVOKED_PARTITIONS", "UNREVOKED_TASKS")
 """Those of them in which a member is to give something up."""
 
-SHARE_STATES = ("initialising", "initialised", "deleting")
+SHARE_STATES = ("initialising", INITIALISED := "initialised", "deleting")
 """What becomes of the share state of a share group's partition: members are given those that are initialised alone."""
 
 DIALECTS = ("scala", "java")

@@ -12,7 +12,7 @@ from matplotlib.dates import date2num
 
 from notebooks import charts
 from notebooks.members import STABLE, WAITS, draw_members
-from notebooks.ownership import NOBODY, draw_ownership
+from notebooks.ownership import MARKS, NOBODY, NOT_READY, draw_ownership
 from tests.notebooks.drawn import assignment, at, bars, generation, spans, texts, timeline, transition
 from tests.support.group_timelines import timeline_of
 from tests.support.pure_pipeline import Tables, run_pipeline
@@ -125,6 +125,22 @@ def test_what_nobody_has_in_a_stable_group_is_marked_though_nobody_ever_had_it()
     assert bars(panel, NOBODY) == [(30, 100, 0.6, 1.4)]
 
 
+def test_partitions_whose_share_state_is_not_ready_are_marked() -> None:
+    shares = [
+        {"topic": "orders", "partition": 0, "state": "initialising", "from_at": at(0), "to_at": at(5)},
+        {"topic": "orders", "partition": 0, "state": "initialised", "from_at": at(5), "to_at": at(80)},
+        {"topic": "orders", "partition": 0, "state": "deleting", "from_at": at(80), "to_at": None},
+        {"topic": "orders", "partition": 1, "state": "initialising", "from_at": at(90), "to_at": None},
+    ]
+    given = timeline(assignments=[assignment(0, "a", 5, 80)], shares=shares)
+    figure = draw_ownership(given)
+    panel = figure.axes[0]
+    assert lanes(panel) == ["orders-0", "orders-1"]
+    assert bars(panel, NOT_READY) == [(0, 5, -0.4, 0.4), (80, 100, -0.4, 0.4), (90, 100, 0.6, 1.4)]
+    assert NOT_READY in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert bars(draw_ownership(given.between(at(5), at(80))).axes[0], NOT_READY) == []
+
+
 def test_epochs_are_called_epochs_and_a_converted_group_has_both() -> None:
     epochs = [generation(number, 10 * number, group_type="consumer") for number in (1, 2)]
     figure = charts.draw_states(timeline(generations=epochs, transitions=[transition(1, 0, "Stable")]))
@@ -176,7 +192,10 @@ def test_a_real_group_of_each_protocol_is_drawn_as_a_whole(kind: str, tables: Ta
         figure.draw_without_rendering()
     shown = {str(each.get_label()) for each in states.axes[1].collections if len(each.get_paths())}
     assert shown == set(given.transitions["to_state"])
-    assert sum(len(each.get_paths()) for each in ownership.axes[0].collections) == len(given.assignments)
+    drawn = [str(each.get_label()) for each in ownership.axes[0].collections for _ in each.get_paths()]
+    assert len([label for label in drawn if label not in MARKS]) == len(given.assignments)
+    not_ready = given.shares[given.shares["state"] != "initialised"]
+    assert (drawn.count(NOBODY), drawn.count(NOT_READY)) == (len(given.orphans), len(not_ready))
     drawn = sum(len(each.get_paths()) for each in members.axes[0].collections if each.get_label() != WAITS)
     assert drawn == len(given.sessions) + len(given.reconciliations)
     assert "no member is known" not in texts(members)
