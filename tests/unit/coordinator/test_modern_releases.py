@@ -10,18 +10,20 @@ from msgspec.structs import replace
 from tests.oracle_modern.consumer_situations import FOO, TOPICS, elsewhere, machine, subscription
 from tests.unit.coordinator.evidence_rows import GROUP, Row, line, modern_records, request
 from transforms.coordinator.consumer import machine as consumer
-from transforms.coordinator.consumer.conversion import ClassicAfter
+from transforms.coordinator.consumer.conversion import ClassicAfter, ClassicBefore, ClassicMemberBefore, upgrade
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.machine import Elsewhere
 from transforms.coordinator.consumer.reconcile import Goal, Standing, reconcile
 from transforms.coordinator.consumer.reconcile_early import reconcile_by_target
 from transforms.coordinator.consumer.records import ClassicMember, ClassicProtocol, MemberMetadata
 from transforms.coordinator.consumer.requests import HeartbeatRequest, Request
+from transforms.coordinator.consumer.turn import Memory, Turn
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.kafka.rules import release_of
 from transforms.coordinator.kafka.states import MemberState
+from transforms.coordinator.modern.records import listed
 from transforms.coordinator.modern.requests import (
     Answer,
     Caller,
@@ -153,6 +155,63 @@ def test_up_to_4_1_a_target_is_given_whether_or_not_the_member_subscribes_to_it(
     group.present.put(replace(behind, metadata=metadata, standing=replace(behind.standing, epoch=1)))
     group.handle(HeartbeatRequest("m1", 1), world(version), Caller(1, "client", "host"))
     assert group.present.members["m1"].standing.state is state
+
+
+@pytest.mark.parametrize(
+    ("version", "state"),
+    [
+        ("4.0.1", MemberState.UNRELEASED_PARTITIONS),
+        ("4.0.2", MemberState.STABLE),
+        ("4.1.1", MemberState.UNRELEASED_PARTITIONS),
+        ("4.1.2", MemberState.STABLE),
+        ("4.2.0", MemberState.STABLE),
+    ],
+)
+def test_a_member_that_is_to_have_again_what_it_did_not_give_up_waited_for_itself(version, state):
+    group = machine("STABLE")
+    assert group.present is not None
+    there = group.present.members["m1"]
+    gives_up = Standing(1, 1, MemberState.UNREVOKED_PARTITIONS, {FOO: (0, 1)}, {FOO: (2,)})
+    group.present.put(replace(there, standing=gives_up))
+    group.present.targets["m1"] = {FOO: (0, 1, 2)}
+    group.handle(HeartbeatRequest("m1", 1, topic_partitions=listed({FOO: (0, 1)})), world(version), Caller(1, "c", "h"))
+    assert group.present.members["m1"].standing.state is state
+
+
+@pytest.mark.parametrize(
+    ("version", "is_dropped"),
+    [("4.0.1", False), ("4.0.2", True), ("4.1.0", False), ("4.1.1", False), ("4.1.2", True), ("4.2.0", True)],
+)
+def test_an_heir_of_the_classic_protocol_kept_its_regular_expression(version, is_dropped):
+    group = Group(2, TOPICS.hash_of(["foo"]), 2)
+    for member_id, instance_id, regex in (("m1", "i1", "fo.*"), ("m2", None, "")):
+        named = MemberMetadata(instance_id, None, "client", "host", ("foo",), regex, 20_000)
+        epoch = -2 if instance_id else 2
+        group.put(Member(member_id, named, Standing(epoch, 1, assigned={})))
+    joining = JoinRequest("", "i1", 10_000, 20_000, "consumer", (Protocol("range", subscription("foo")),))
+    outcome = consumer.Machine(group).handle(joining, world(version), Caller(5, "client", "host"), given_id="c1")
+    assert outcome.answer is not None and outcome.answer.error == 0
+    assert group.members["c1"].regex == ("" if is_dropped else "fo.*")
+    assert group.epoch == (3 if is_dropped else 2)
+
+
+@pytest.mark.parametrize(
+    ("version", "knows_them"), [("3.9.1", False), ("4.0.0", False), ("4.0.1", True), ("4.1.0", True), ("4.2.0", True)]
+)
+def test_a_group_that_was_converted_did_not_know_its_topics_at_once(version, knows_them):
+    turn = Turn(Group(), world(version), Memory())
+    classic = ClassicMember(10_000, (ClassicProtocol("range", subscription("foo")),))
+    upgrade(
+        turn, ClassicBefore(3, "consumer", "range", [ClassicMemberBefore("c1", None, "client", "host", 1, classic)])
+    )
+    assert (turn.group.metadata_hash == TOPICS.hash_of(["foo"])) == knows_them
+
+
+@pytest.mark.parametrize(
+    ("version", "rebalances"), [("4.0.1", False), ("4.0.2", True), ("4.1.0", False), ("4.1.1", True), ("4.2.0", True)]
+)
+def test_rules_that_were_taken_back_to_an_earlier_branch_hold_in_its_later_releases(version, rebalances):
+    assert ModernRules(release_of(version) or ()).rebalances_for_heirs == rebalances
 
 
 def test_in_3_7_a_newer_target_gives_back_what_was_to_be_given_up():

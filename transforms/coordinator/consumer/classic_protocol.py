@@ -61,7 +61,7 @@ def _take_in(turn: Turn, request: JoinRequest, caller: Caller, member: Member, s
     names_changed = update_member(turn, member, updated)
     bumps = names_changed
     if turn.world.settings.rules.drops_regex_of_classic:
-        bumps |= update_regex(turn, member, updated) is not RegexChange.NONE
+        bumps |= update_regex(turn, member, updated) is not RegexChange.NONE or bool(member.regex)
     owned = _owned(subscription, turn.world.topics)
     if replaced is not None and turns_classic and turn.world.settings.rules.rebalances_for_heirs:
         if bumps or turn.memory.must_refresh:

@@ -89,7 +89,7 @@ def upgrade(turn: Turn, classic: ClassicBefore) -> None:
         group.targets[member.member_id] = target
         group.put(member)
     names = {name for each in group.members.values() for name in each.metadata.subscribed_topic_names}
-    group.metadata_hash = turn.world.topics.hash_of(names)
+    group.metadata_hash = turn.world.topics.hash_of(names) if settings.rules.upgrades_with_topics else 0
     ids = group.in_order()
     for member_id in ids:
         turn.write_member(group.members[member_id])

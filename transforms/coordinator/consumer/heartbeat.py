@@ -99,11 +99,12 @@ def lead_on(
     if not subscription_changed and is_reconciled(member.standing, epoch):
         return member
     topics, group = turn.world.topics, turn.group
-    goal = Goal(epoch, target, lambda _: True, group.is_held, False, owned, by_subscription=False)
-    if turn.world.settings.rules.reconciles_by_subscription:
+    rules = turn.world.settings.rules
+    goal = Goal(epoch, target, lambda _: True, group.is_held, False, owned, False, rules.awaits_others_alone)
+    if rules.reconciles_by_subscription:
         subscribed = _subscribed_ids(group, member, topics)
         goal = Goal(epoch, target, subscribed.__contains__, group.is_held, subscription_changed, owned)
-    is_early = turn.world.settings.rules.reconciles_by_targets
+    is_early = rules.reconciles_by_targets
     standing = reconcile_by_target(member.standing, goal) if is_early else reconcile(member.standing, goal)
     if standing is None:
         raise Refused(Error.FENCED_MEMBER_EPOCH)

@@ -2,7 +2,7 @@
 
 A member first gives up what it is not to have any more, and shows it; then it takes on the epoch of the target, with
 all partitions of it that nobody else holds; those that come free later it is given at a later heartbeat of its own.
-Source: CurrentAssignmentBuilder (4.2; 3.8 to 4.1 by `Goal.by_subscription`; 3.7 in `reconcile_early`), KIP-848.
+Source: CurrentAssignmentBuilder (4.2; 3.8 to 4.1 by what `Goal` says of rules; 3.7 in `reconcile_early`), KIP-848.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Goal(Struct, frozen=True, gc=False):
         subscription_changed: the request at hand changed what the member subscribes to.
         owned: what the member says that it holds; None = it says nothing.
         by_subscription: see `ModernRules.reconciles_by_subscription`.
+        awaits_others_alone: see the rule of that name.
     """
 
     epoch: int
@@ -54,6 +55,7 @@ class Goal(Struct, frozen=True, gc=False):
     subscription_changed: bool = False
     owned: Partitions | None = None
     by_subscription: bool = True
+    awaits_others_alone: bool = True
 
 
 def is_reconciled(standing: Standing, epoch: int) -> bool:
@@ -102,7 +104,7 @@ def _next(standing: Standing, epoch: int, goal: Goal) -> Standing:
     if revoking and _owns_any(goal, revoking):
         return Standing(epoch, standing.epoch, MemberState.UNREVOKED_PARTITIONS, kept, revoking)
     wanted = minus(target, kept)
-    own = standing.revoking if goal.by_subscription else {}
+    own = standing.revoking if goal.awaits_others_alone else {}
     free = {
         topic: tuple(n for n in numbers if n in own.get(topic, ()) or not goal.is_held(topic, n))
         for topic, numbers in wanted.items()

@@ -2,8 +2,8 @@
 
 The machines do as the last release that was read does, and ask here where an earlier one did otherwise. Each line was
 read in the sources of the group coordinator 3.7.0, 3.8.0, 3.9.0, 4.0.0, 4.1.0 and 4.2.0, on both sides of it, in what
-it names. How records are laid out is in `schemas.records`, which lines there are and in which words in
-`transforms.loglines.broker.java_modern`.
+it names, and of their patch releases up to 3.9.1, 4.0.2, 4.1.2 and 4.2.1. How records are laid out is in
+`schemas.records`, which lines there are and in which words in `transforms.loglines.broker.java_modern`.
 
 | | 3.7 | 3.8, 3.9 | 4.0 | 4.1 | 4.2 |
 |---|---|---|---|---|---|
@@ -54,15 +54,19 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
 
     reconciles_by_subscription = Rule((4, 2))
     """Members are given nothing that they do not subscribe to, and lose it as soon as they say so; what they give up
-    themselves does not hinder them, and no epoch is skipped by that (CurrentAssignmentBuilder)."""
+    themselves skips no epoch (CurrentAssignmentBuilder)."""
+
+    awaits_others_alone = Rule((4, 1, 2), taken_back=((4, 0, 2), (4, 1)))
+    """What a member is still to give up itself does not hinder it from having that (CurrentAssignmentBuilder)."""
 
     # --- subscriptions and targets -----------------------------------------------------------------------------
 
-    bumps_for_dropped_regex = Rule((4, 2))
+    bumps_for_dropped_regex = Rule((4, 1, 2))
     """A member that gives up its regular expression bumps the epoch (maybeUpdateRegularExpressions)."""
 
-    drops_regex_of_classic = Rule((4, 2))
-    """Who joins by the classic protocol has no regular expression any more (classicGroupJoinToConsumerGroup)."""
+    drops_regex_of_classic = Rule((4, 1, 2), taken_back=((4, 0, 2), (4, 1)))
+    """Who joins by the classic protocol has no regular expression any more, and bumps the epoch by losing one
+    (classicGroupJoinToConsumerGroup)."""
 
     refreshes_regexes = Rule((4, 1))
     """Regular expressions are resolved anew after group.consumer.regex.refresh.interval.ms too; before, where topics
@@ -124,10 +128,13 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     """A member of the classic protocol that takes the place of the last one of the consumer protocol makes the group a
     classic one (classicGroupJoinToConsumerGroup)."""
 
-    rebalances_for_heirs = Rule((4, 1, 1))
+    rebalances_for_heirs = Rule((4, 1, 1), taken_back=((4, 0, 2), (4, 1)))
     """If that member subscribes to something else, the classic group rebalances; before, its targets are computed all
-    the same, and the group is taken over as it is (classicGroupJoinToConsumerGroup, convertToClassicGroup; 4.0.0,
-    4.0.1, 4.1.0 and 4.1.1 were read)."""
+    the same, and the group is taken over as it is (classicGroupJoinToConsumerGroup, convertToClassicGroup)."""
+
+    upgrades_with_topics = Rule((4, 0, 1))
+    """A classic group that becomes a consumer group knows its topics at once; before, from the next look at them on,
+    which bumps the epoch (ConsumerGroup.fromClassicGroup)."""
 
     removes_any_member = Rule((4, 0))
     """LeaveGroup removes members of either protocol; before, those of the classic one

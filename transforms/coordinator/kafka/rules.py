@@ -12,6 +12,7 @@ Release = tuple[int, ...]
 
 FIRST: Release = (0,)
 LATEST: Release = (1_000,)
+BEYOND: Release = (1_001,)
 LATEST_READ: Release = (4, 2)
 """The latest release whose coordinator was read; later ones are taken to be like it."""
 
@@ -19,11 +20,21 @@ SCALA_2_12 = "2.12"
 
 
 class Rule:
-    """A line of the table: the first release with the rule, and the first without it."""
+    """A line of the table.
 
-    def __init__(self, since: Release = FIRST, until: Release | None = None) -> None:
-        self._since = since
-        self._until = until
+    Args:
+        since: the first release with the rule.
+        until: the first one without it again.
+        taken_back: an earlier branch that has it too: the first of its releases with the rule, and the next branch.
+    """
+
+    def __init__(
+        self,
+        since: Release = FIRST,
+        until: Release | None = None,
+        taken_back: tuple[Release, Release] | None = None,
+    ) -> None:
+        self._spans = [(since, until or BEYOND), *([taken_back] if taken_back else [])]
         self._name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -32,7 +43,7 @@ class Rule:
 
     def __get__(self, rules: OfRelease, owner: type) -> bool:
         """Whether the release has the rule; looked up once, for it is asked at every request."""
-        has = self._since <= rules.release and (self._until is None or rules.release < self._until)
+        has = any(since <= rules.release < until for since, until in self._spans)
         rules.__dict__[self._name] = has
         return has
 
