@@ -21,6 +21,7 @@ class Wanted:
         since: by column, the moment (epoch µs) from which on rows are late; who has no moment is. Without any, all are.
         or_in: by column, values by which rows are wanted however old they are.
         beside: one row at most for each (cluster, group_id), laid beside the rows for `where` to look at.
+        is_settled: whether they are settled; None = both. They lie in files of their own.
         where: one more condition, in SQL as Spark and DuckDB both have it; `beside` has none of a table's columns else.
     """
 
@@ -28,6 +29,7 @@ class Wanted:
     since: Mapping[str, int] = field(default_factory=dict)
     or_in: Mapping[str, Sequence[str | int]] = field(default_factory=dict)
     beside: DataFrame | None = None
+    is_settled: bool | None = None
     where: str = ""
 
     def of(self, rows: DataFrame) -> DataFrame:
@@ -39,6 +41,7 @@ class Wanted:
             late += [F.col(name).isin(*values) for name, values in self.or_in.items() if values]
         conditions = [] if self.groups is None else [F.col("group_id").isin(*self.groups)]
         conditions += [reduce(or_, late)] if late else []
+        conditions += [] if self.is_settled is None else [F.col("is_settled") == self.is_settled]
         found = rows.where(reduce(and_, conditions)) if conditions else rows
         if not self.where:
             return found
@@ -56,6 +59,7 @@ class Wanted:
                 late.append(f'list_contains(?, "{name}")')
                 of_late.append(list(values))
         conditions = [] if self.groups is None else ["list_contains(?, group_id)"]
+        conditions += [] if self.is_settled is None else [f"is_settled = {str(self.is_settled).lower()}"]
         conditions += [f"({each})" for each in (" OR ".join(late), self.where) if each]
         given = [] if self.groups is None else [list(self.groups)]
         return " AND ".join(conditions) or "true", [*given, *of_late]

@@ -17,6 +17,7 @@ class ClusterFile:
     """One file.
 
     Attributes:
+        name: path below the table's folder.
         path: of the file.
         size: bytes.
         row_count: number of its rows; None if the log does not tell.
@@ -25,6 +26,7 @@ class ClusterFile:
         greatest: greatest values.
     """
 
+    name: str
     path: str
     size: int
     row_count: int | None
@@ -55,5 +57,6 @@ def _file(folder: Path, file: Mapping[str, Any]) -> ClusterFile:
         {name.removeprefix(prefix): value for name, value in file.items() if name.startswith(prefix)}
         for prefix in ("min.", "max.")
     )
-    path, size = str(folder / unquote(file["path"])), file["size_bytes"]
-    return ClusterFile(path, size, file.get("num_records"), file.get("partition.is_settled"), least, greatest)
+    name, size = unquote(file["path"]), file["size_bytes"]
+    path = str(folder / name)
+    return ClusterFile(name, path, size, file.get("num_records"), file.get("partition.is_settled"), least, greatest)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.lake.cluster_files import ClusterFile
@@ -36,6 +37,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
         wanted: which of them.
     """
     kind = to_arrow_schema(struct_type(spec).toNullable())
+    files = [file for file in files if wanted.is_settled is None or file.is_settled in (None, wanted.is_settled)]
     if not files or wanted.groups == []:
         return kind.empty_table()
     if not _are_readable(files):
@@ -44,6 +46,35 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
         return None
     found = _asked(spec, files, cluster, wanted)
     return None if found.num_rows > MOST_ROWS else found.select(spec.columns).cast(kind)
+
+
+def new_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, rows: pa.Table) -> pa.Table | None:
+    """Return those of some rows whose keys are not in a table; None if what is to be looked through is too much.
+
+    Args:
+        spec: the table.
+        files: of the cluster, as they are now; they have the declared columns.
+        cluster: whose rows they are.
+        rows: columns of the table; unique by key.
+    """
+    reach = [(name, *pc.min_max(rows.column(name)).as_py().values()) for name in spec.key if _is_told(rows, name)]
+    near = [file for file in files if all(file.may_have(*each) for each in reach)]
+    if not near or not rows.num_rows:
+        return rows
+    if not _are_readable(near):
+        return None
+    key = ", ".join(f'"{name}"' for name in spec.key)
+    with connected() as connection:
+        connection.register("given", rows)
+        there = f"SELECT {key} FROM ({rows_in(spec, near, cluster)})"
+        found: pa.Table = connection.sql(f"SELECT * FROM given ANTI JOIN ({there}) USING ({key})").to_arrow_table()
+    return found.select(rows.column_names).cast(rows.schema)
+
+
+def _is_told(rows: pa.Table, name: str) -> bool:
+    """Whether files say of a column what values it has in a way that they can be compared with those of rows."""
+    kind = rows.schema.field(name).type
+    return rows.num_rows > 0 and bool(pa.types.is_integer(kind) or pa.types.is_string(kind))
 
 
 def _asked(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table:

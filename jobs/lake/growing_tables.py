@@ -157,8 +157,11 @@ class GrowingTables(DeclaredTables):
         if are_new or (last is None and not self.read(spec).take(1)):
             return self._append(spec, rows, turn)  # may be many: straight through
         key, there = list(spec.key), self.read(spec)
-        if self._by_delta_rs:
+        if small := self._by_delta_rs:
             found = few(spec, rows, self._cluster)
+            fresh = small.new_of(spec, found)
+            if fresh is not None:
+                return small.append(spec, fresh, self._note(), (self._application, turn))
             rows = held(self._spark, found, struct_type(spec).toNullable())
             there = there.where(within_keys(spec, found))
         new = rows.join(there.select(key), key, "left_anti").select(rows.columns)

@@ -49,12 +49,14 @@ class NewFile:
         path: below the table's folder.
         size: its bytes.
         row_count: its rows.
+        is_settled: whether its rows are settled; None in tables that do not tell.
         statistics: of the columns that rows are sought by, as Delta's log has them (JSON).
     """
 
     path: str
     size: int
     row_count: int
+    is_settled: bool | None
     statistics: str
 
 
@@ -72,14 +74,24 @@ class FileWriter:
         spec: the table.
         folder: where it lies.
         cluster: whose rows they are.
-        loaded_at: time of loading of all of them.
+        loaded_at: time of loading of all of them; None where the rows tell.
+        is_settled: whether they are settled; None in tables that do not tell.
     """
 
-    def __init__(self, spec: TableSpec, folder: Path, cluster: str, loaded_at: datetime) -> None:
+    def __init__(
+        self,
+        spec: TableSpec,
+        folder: Path,
+        cluster: str,
+        loaded_at: datetime | None = None,
+        is_settled: bool | None = None,
+    ) -> None:
         self._spec = spec
         self._folder = folder
+        self._is_settled = is_settled
         name = f"part-{uuid4()}.snappy.parquet"
-        self._path = f"cluster={cluster}/{name}" if _PLAIN_NAME.fullmatch(cluster) else name
+        below = "" if is_settled is None else f"is_settled={str(is_settled).lower()}/"
+        self._path = f"cluster={cluster}/{below}{name}" if _PLAIN_NAME.fullmatch(cluster) else name
         self._stamps = {"loaded_at": loaded_at, "seen_at": loaded_at}
         fields = to_arrow_schema(struct_type(spec).toNullable())
         self._schema = pa.schema([each for each in fields if each.name not in spec.partitions])
@@ -107,7 +119,7 @@ class FileWriter:
         file = self._folder / self._path
         written = parquet.read_metadata(file)
         statistics = json.dumps(_statistics(self._spec, written), ensure_ascii=False)
-        return [NewFile(self._path, file.stat().st_size, written.num_rows, statistics)]
+        return [NewFile(self._path, file.stat().st_size, written.num_rows, self._is_settled, statistics)]
 
     def _write_held(self) -> None:
         if self._held:
@@ -117,7 +129,7 @@ class FileWriter:
 
     def _opened(self) -> parquet.ParquetWriter:
         file = self._folder / self._path
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         return parquet.ParquetWriter(
             file,
             self._schema,

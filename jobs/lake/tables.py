@@ -19,6 +19,7 @@ from jobs.lake.rows import conforming, fetched, few, of_cluster
 from jobs.lake.signatures import signature
 from jobs.lake.table_files import setting
 from schemas.table import TableSpec
+from transforms.gold.timelines.replacing import UNSETTLED
 from transforms.sql import literal, quoted
 
 T = TypeVar("T")
@@ -110,6 +111,10 @@ class Tables(GrowingTables):
         def save() -> tuple[int, int | None]:
             if small := self._small_one(spec):
                 return small.replace(spec, few(spec, rows, self._cluster), where, self._note())
+            if where == UNSETTLED and (small := self._by_delta_rs):
+                replaced = small.replace_unsettled(spec, few(spec, rows, self._cluster), self._note())
+                if replaced is not None:
+                    return replaced
             whole = conforming(spec, of_cluster(spec, rows, self._cluster))
             overwrite = whole.write.format("delta").mode("overwrite").option("replaceWhere", condition)
             commit = self._saved(spec, overwrite)

@@ -20,6 +20,7 @@ from schemas.tables.gold import GENERATIONS, MEMBER_SESSIONS, REPLAY_AUDIT, REPL
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
+from transforms.wanted_rows import Wanted
 
 Spoken = Mapping[str, float]
 
@@ -103,8 +104,11 @@ def _staying(job: Job, spec: TableSpec, run: Run, first: DataFrame | None = None
 
 
 def _rows(job: Job, spec: TableSpec, told: Told, starting: DataFrame, where: str) -> DataFrame:
-    new, old = told.part(spec.name), job.lake.read(spec)
-    matched = old.where(where) if where else old
+    new = told.part(spec.name)
+    if where == replacing.UNSETTLED:
+        matched = job.lake.some(spec, Wanted(is_settled=False))
+    else:
+        matched = job.lake.read(spec).where(where) if where else job.lake.read(spec)
     return new.unionByName(replacing.staying(matched, starting))
 
 

@@ -1,0 +1,229 @@
+"""Tables on a local disk, read and written by delta-rs and DuckDB without a query of Spark's, however large they are.
+
+What is read of them is little, and what is written. However little that is, Spark takes a second of the driver's time
+for a table that it writes, and half of one for each that a query reads: it looks for files by queries of their own.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
+from deltalake.transaction import AddAction, RemoveAction
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.lake.cluster_files import ClusterFile, cluster_files
+from jobs.lake.conflicts import Overtaken
+from jobs.lake.found_rows import answer, found_rows, new_rows
+from jobs.lake.local_log import LocalLog
+from jobs.lake.new_files import FileWriter, NewFile
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from transforms.errors import LakeError
+from transforms.given_rows import held
+from transforms.question import Question
+from transforms.wanted_rows import Wanted
+
+_READER_VERSION = 1
+"""Of Delta's protocol: tables that want more are left to Delta."""
+
+
+class LocalTables:
+    """The tables of one cluster on a local disk.
+
+    Args:
+        spark: the session.
+        folder: root of the tables.
+        cluster: cluster whose rows are read and written.
+    """
+
+    def __init__(self, spark: SparkSession, folder: Path, cluster: str) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._cluster = cluster
+        self._logs: dict[str, LocalLog] = {}
+        self._turn = threading.Lock()
+
+    def log(self, spec: TableSpec) -> LocalLog:
+        """Return a table's log."""
+        with self._turn:
+            return self._logs.setdefault(spec.full_name, LocalLog(self._folder / spec.layer.value / spec.name))
+
+    def create(self, spec: TableSpec, properties: Mapping[str, str]) -> None:
+        """Create a table with the declared columns, comments and NOT NULL.
+
+        Raises:
+            LakeError: its place is taken by something else.
+        """
+        log = self.log(spec)
+        if any(entry.name != "_delta_log" for entry in log.folder.glob("*")):
+            raise LakeError(f"{log.folder} holds files that are no Delta table: move them elsewhere")
+        log.folder.mkdir(parents=True, exist_ok=True)
+        DeltaTable.create(
+            log.uri,
+            schema=Schema.from_json(struct_type(spec).json()),
+            mode="ignore",
+            partition_by=list(spec.partitions),
+            description=spec.grain,
+            configuration=properties,
+        )
+
+    def files(self, spec: TableSpec) -> tuple[ClusterFile, ...] | None:
+        """Return the cluster's files of a table; None if they cannot be read without Delta."""
+        table = self.log(spec).table()
+        if table is None:
+            return ()
+        return self._files_of(spec, table) if is_fitting(spec, table) else None
+
+    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
+        """Return few rows of the cluster out of a table that exists; None if they are not few."""
+        files = self.files(spec)
+        if files is None:
+            return None
+        found = found_rows(spec, files, self._cluster, wanted)
+        return None if found is None else held(self._spark, found, struct_type(spec).toNullable())
+
+    def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame | None:
+        """Answer of the cluster's rows of some groups, or of all; None if too many are looked at, or told of."""
+        tables = dict[TableSpec, Sequence[ClusterFile]]()
+        for spec in question.read:
+            files = self.files(spec)
+            if files is None:
+                return None
+            tables[spec] = files
+        found = answer(question, tables, self._cluster, groups)
+        return None if found is None else held(self._spark, found, struct_type(question.told).toNullable())
+
+    def new_of(self, spec: TableSpec, rows: pa.Table) -> pa.Table | None:
+        """Return those of some rows whose keys the cluster has not in a table; None if too much is looked through."""
+        files = self.files(spec)
+        return None if files is None else new_rows(spec, files, self._cluster, rows)
+
+    def append(self, spec: TableSpec, rows: pa.Table, note: str, transaction: tuple[str, int] | None = None) -> int:
+        """Add rows to a table in one commit; of no row, none.
+
+        Args:
+            spec: the table.
+            rows: its columns.
+            note: what is noted with the commit.
+            transaction: name of the writer, and number of this write of its.
+
+        Returns:
+            Number of rows.
+
+        Raises:
+            Overtaken: the writer's write of this number, or a later one, is there already.
+        """
+        if not rows.num_rows:
+            return 0
+        table = DeltaTable(self.log(spec).uri)
+        numbered = properties(note, _numbered(table, transaction))
+        write_deltalake(table, sound(rows), mode="append", commit_properties=numbered)
+        return int(rows.num_rows)
+
+    def add(self, spec: TableSpec, files: Sequence[NewFile], note: str, transaction: tuple[str, int]) -> int:
+        """Add files, which are written already, to a table in one commit, as `append` adds rows; of none, none."""
+        if not files:
+            return 0
+        table = DeltaTable(self.log(spec).uri)
+        table.create_write_transaction(
+            [self._added(each) for each in files],
+            mode="append",
+            schema=table.schema(),
+            partition_by=list(spec.partitions),
+            commit_properties=properties(note, _numbered(table, transaction)),
+        )
+        return sum(each.row_count for each in files)
+
+    def replace_unsettled(self, spec: TableSpec, rows: pa.Table, note: str) -> tuple[int, int] | None:
+        """Put rows in the place of those of the cluster that are not settled, which lie in files of their own.
+
+        Args:
+            spec: the table, whose partitions tell what is settled.
+            rows: its columns; some may be settled.
+            note: what is noted with the commit.
+
+        Returns:
+            Number of rows put in, and of those taken out; None where that cannot be done without Delta.
+        """
+        table = self.log(spec).table()
+        if table is None or not is_fitting(spec, table):
+            return None
+        old = [file for file in self._files_of(spec, table) if file.is_settled is False]
+        counts = [file.row_count for file in old]
+        if None in counts:
+            return None
+        new = [file for is_settled in (True, False) for file in self._written(spec, rows, is_settled)]
+        if new or old:
+            DeltaTable(self.log(spec).uri, version=table.version()).create_write_transaction(
+                [*map(self._added, new), *map(self._removed, old)],
+                mode="append",
+                schema=table.schema(),
+                partition_by=list(spec.partitions),
+                commit_properties=properties(note),
+            )
+        return rows.num_rows, sum(filter(None, counts))
+
+    def _written(self, spec: TableSpec, rows: pa.Table, is_settled: bool) -> list[NewFile]:
+        writer = FileWriter(spec, self.log(spec).folder, self._cluster, is_settled=is_settled)
+        for batch in rows.filter(pc.equal(rows.column("is_settled"), is_settled)).to_batches():
+            writer.write(batch)
+        return writer.end()
+
+    def _partition(self, is_settled: bool | None) -> dict[str, str | None]:
+        settled = {} if is_settled is None else {"is_settled": str(is_settled).lower()}
+        return {"cluster": self._cluster, **settled}
+
+    def _added(self, file: NewFile) -> AddAction:
+        return AddAction(file.path, file.size, self._partition(file.is_settled), _now(), True, file.statistics)
+
+    def _removed(self, file: ClusterFile) -> RemoveAction:
+        return RemoveAction(file.name, True, _now(), file.size, self._partition(file.is_settled))
+
+    def _files_of(self, spec: TableSpec, table: DeltaTable) -> tuple[ClusterFile, ...]:
+        return cluster_files(table, self.log(spec).folder, self._cluster)
+
+
+def is_fitting(spec: TableSpec, table: DeltaTable) -> bool:
+    """Tell whether a table is laid out as it is declared, and can be read without Delta."""
+    if table.protocol().min_reader_version > _READER_VERSION:
+        return False
+    names = {field.name for field in table.schema().fields}
+    return names == set(spec.columns) and table.metadata().partition_columns == list(spec.partitions)
+
+
+def sound(rows: pa.Table) -> pa.Table:
+    """Return rows whose lists and texts all have offsets, be there none of them.
+
+    Those that come from the JVM may lack the one offset of an empty list; delta-rs reads it nevertheless, and panics.
+    """
+    if not rows.num_rows:
+        return rows.schema.empty_table()
+    columns = [
+        pa.array(column.to_pylist(), column.type) if pa.types.is_nested(column.type) else column.combine_chunks()
+        for column in rows.columns
+    ]
+    return pa.table(columns, schema=rows.schema)
+
+
+def _numbered(table: DeltaTable, transaction: tuple[str, int] | None) -> list[Transaction] | None:
+    if transaction is None:
+        return None
+    last = table.transaction_version(transaction[0])
+    if last is not None and last >= transaction[1]:
+        raise Overtaken
+    return [Transaction(*transaction)]
+
+
+def properties(note: str, numbered: list[Transaction] | None = None) -> CommitProperties:
+    """Return what goes with a commit: the note, and the number of the write if it has one."""
+    return CommitProperties(custom_metadata={"userMetadata": note}, app_transactions=numbered)
+
+
+def _now() -> int:
+    return round(time.time() * 1000)
