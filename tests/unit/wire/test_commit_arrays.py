@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from schemas.records.classic_groups import OFFSET_COMMIT
 from tests.support.odd_records import odd_pairs
 from tests.support.record_writer import key_bytes
-from tests.unit.wire.test_wire_commit_columns import KEYS, value
+from tests.unit.wire.test_wire_commit_columns import KEYS, Pair, of_each_version, value
 from transforms.silver.commit_arrays import CommitArrays
 from transforms.wire import records
-
-Pair = tuple[bytes | None, bytes | None]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -49,14 +47,7 @@ def test_odd_records_in_any_order() -> None:
 
 
 def test_each_version_is_read_by_the_many() -> None:
-    pairs: list[Pair] = [
-        (key, value(version, metadata, topic_id))
-        for key in KEYS
-        for version in range(5)
-        for metadata in ("", "é", "x" * 18, "x" * 126)
-        for topic_id in (None, "__________-_-_-_-_-_-w")
-    ]
-    pairs += [(key, None) for key in KEYS]
+    pairs = of_each_version()
     assert check(CommitArrays(), pairs * 3) == len(pairs) * 3
 
 

@@ -36,6 +36,18 @@ def value(version: int, metadata: str, topic_id: str | None = None) -> bytes:
     return value_bytes(OFFSET_COMMIT, body if topic_id is None else {**body, "topicId": topic_id}, version)
 
 
+def of_each_version() -> list[Pair]:
+    """Commits of each version, with texts of several lengths, with and without an id of the topic; and tombstones."""
+    pairs: list[Pair] = [
+        (key, value(version, metadata, topic_id))
+        for key in KEYS
+        for version in range(5)
+        for metadata in ("", "é", "x" * 18, "x" * 126)
+        for topic_id in (None, "__________-_-_-_-_-_-w")
+    ]
+    return [*pairs, *((key, None) for key in KEYS)]
+
+
 def test_odd_records_in_any_order() -> None:
     pairs = odd_pairs()
     commits = CommitColumns()
@@ -46,14 +58,7 @@ def test_odd_records_in_any_order() -> None:
 
 
 def test_each_version_is_read_by_the_many() -> None:
-    pairs: list[Pair] = [
-        (key, value(version, metadata, topic_id))
-        for key in KEYS
-        for version in range(5)
-        for metadata in ("", "é", "x" * 18, "x" * 126)
-        for topic_id in (None, "__________-_-_-_-_-_-w")
-    ]
-    pairs += [(key, None) for key in KEYS]
+    pairs = of_each_version()
     assert check(CommitColumns(), pairs * 70) == len(pairs) * 70
 
 
