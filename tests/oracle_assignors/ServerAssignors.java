@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -24,8 +25,9 @@ import org.apache.kafka.common.Uuid;
  * release to release the interfaces stand in other packages, so that they are met by their names.
  *
  * In, separated by tabs: assignor; HOMOGENEOUS or HETEROGENEOUS; topics as id:count joined by commas; partitions that
- * may be assigned, as below, "-" for all; then the members in the order of the map that holds them, each as
- * id|instance|topic ids joined by commas|target, "-" for null. Partitions are topic:number+number;topic:number.
+ * may be assigned, as below, "-" for all; racks of partitions as topic:rack+rack/rack;topic:rack; then the members in
+ * the order of the map that holds them, each as id|instance|rack|topic ids joined by commas|target, "-" for null.
+ * Partitions are topic:number+number;topic:number.
  * Out: member=partitions separated by tabs, or "!" and the name of the exception.
  */
 public class ServerAssignors {
@@ -33,6 +35,7 @@ public class ServerAssignors {
 
     private static class Member {
         String instance;
+        String rack;
         Set<Uuid> topics = new LinkedHashSet<>();
         Map<Uuid, Set<Integer>> target;
     }
@@ -53,13 +56,15 @@ public class ServerAssignors {
             counts.put(Uuid.fromString(topic.substring(0, colon)), Integer.parseInt(topic.substring(colon + 1)));
         }
         Map<Uuid, Set<Integer>> assignable = columns[3].equals("-") ? null : partitions(columns[3]);
+        Map<Uuid, String[]> racks = racks(columns[4]);
         Map<String, Member> members = new LinkedHashMap<>();
-        for (int i = 4; i < columns.length; i++) {
+        for (int i = 5; i < columns.length; i++) {
             String[] fields = columns[i].split("\\|", -1);
             Member member = new Member();
             member.instance = fields[1].equals("-") ? null : fields[1];
-            names(fields[2]).forEach(id -> member.topics.add(Uuid.fromString(id)));
-            member.target = Collections.unmodifiableMap(partitions(fields[3]));
+            member.rack = fields[2].equals("-") ? null : fields[2];
+            names(fields[3]).forEach(id -> member.topics.add(Uuid.fromString(id)));
+            member.target = Collections.unmodifiableMap(partitions(fields[4]));
             members.put(fields[0], member);
         }
         String name = Character.toUpperCase(columns[0].charAt(0)) + columns[0].substring(1) + "Assignor";
@@ -70,7 +75,7 @@ public class ServerAssignors {
         Object group = types[0].isInterface()
             ? groupSpec(types[0], columns[1], members, assignable) : assignmentSpec(types[0], members);
         Object describer = proxy(types[1], (method, arguments) -> method.getName().equals("numPartitions")
-            ? (Object) counts.getOrDefault(arguments[0], -1) : Set.of());
+            ? (Object) counts.getOrDefault(arguments[0], -1) : racksOf(racks.get(arguments[0]), (int) arguments[1]));
         try {
             return text(assign.invoke(assignor, group, describer));
         } catch (InvocationTargetException e) {
@@ -121,9 +126,26 @@ public class ServerAssignors {
         for (Map.Entry<String, Member> entry : members.entrySet()) {
             Member member = entry.getValue();
             specs.put(entry.getKey(), one.getConstructor(Optional.class, Optional.class, Collection.class, Map.class)
-                .newInstance(Optional.ofNullable(member.instance), Optional.empty(), member.topics, member.target));
+                .newInstance(Optional.ofNullable(member.instance), Optional.ofNullable(member.rack), member.topics, member.target));
         }
         return type.getConstructor(Map.class).newInstance(specs);
+    }
+
+    private static Map<Uuid, String[]> racks(String text) {
+        Map<Uuid, String[]> found = new HashMap<>();
+        for (String topic : text.isEmpty() ? new String[0] : text.split(";")) {
+            int colon = topic.lastIndexOf(':');
+            found.put(Uuid.fromString(topic.substring(0, colon)), topic.substring(colon + 1).split("/", -1));
+        }
+        return found;
+    }
+
+    private static Set<String> racksOf(String[] partitions, int number) {
+        Set<String> racks = new HashSet<>();
+        if (partitions != null && !partitions[number].isEmpty()) {
+            racks.addAll(Arrays.asList(partitions[number].split("\\+")));
+        }
+        return racks;
     }
 
     private static boolean has(Map<Uuid, Set<Integer>> partitions, Object[] partition) {

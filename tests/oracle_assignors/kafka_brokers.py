@@ -30,11 +30,13 @@ def _line(assignor: str, group: GroupSpec) -> str:
     kind = "HOMOGENEOUS" if group.is_homogeneous else "HETEROGENEOUS"
     counts = ",".join(f"{topic}:{count}" for topic, count in group.partition_counts.items())
     ready = "-" if group.assignable is None else _text({key: sorted(each) for key, each in group.assignable.items()})
-    return "\t".join([assignor, kind, counts, ready, *map(_member, group.members)])
+    racks = ";".join(f"{topic}:{'/'.join(map('+'.join, each))}" for topic, each in group.racks.items() if each)
+    return "\t".join([assignor, kind, counts, ready, racks, *map(_member, group.members)])
 
 
 def _member(member: MemberSpec) -> str:
-    return "|".join([member.member_id, member.instance_id or "-", ",".join(member.topics), _text(member.target)])
+    topics = ",".join(member.topics)
+    return "|".join([member.member_id, member.instance_id or "-", member.rack_id or "-", topics, _text(member.target)])
 
 
 def _text(partitions: Mapping[str, Sequence[int]]) -> str:

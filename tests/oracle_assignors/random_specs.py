@@ -63,6 +63,17 @@ def after(random: Random, group: GroupSpec, assigned: Assigned) -> GroupSpec:
     return arranged(members or [*group.members], counts, group.is_homogeneous, ready)
 
 
+def in_racks(group: GroupSpec, random: Random) -> GroupSpec:
+    """The same group, whose members and replicas are in some of a few racks; some of them nobody knows where."""
+    names = [f"rack-{number}" for number in range(random.randint(1, 6))]
+    racks = {
+        topic: [random.sample(names, random.randint(0 if random.random() < 0.05 else 1, len(names))) for _ in range(n)]
+        for topic, n in group.partition_counts.items()
+    }
+    members = [replace(member, rack_id=random.choice([None, "elsewhere", *names * 4])) for member in group.members]
+    return replace(group, members=members, racks=racks)
+
+
 def arranged(
     members: list[MemberSpec],
     counts: Mapping[str, int],

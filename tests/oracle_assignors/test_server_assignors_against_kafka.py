@@ -12,13 +12,14 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from msgspec import to_builtins
 
 from tests.oracle_assignors.kafka_brokers import Shared, kafka_shares
 from tests.oracle_assignors.kafka_clients import can_run
-from tests.oracle_assignors.random_specs import chains
+from tests.oracle_assignors.random_specs import chains, in_racks
 from transforms.coordinator.assignors.server.assign import assigner_of, attempt
 from transforms.coordinator.assignors.server.specs import Assigned, GroupSpec
 from transforms.coordinator.kafka.modern_rules import ModernRules
@@ -37,6 +38,9 @@ OFFERS = {
     "4.2.0": ("uniform", "range", "simple"),
 }
 """Assignors by release."""
+
+RACKS_DECIDE = "3.7.2"
+"""The one release whose assignor looks at racks."""
 
 KEPT = {
     "3.7.2": ("uniform", "range"),
@@ -80,13 +84,44 @@ def test_a_release_gives_every_member_what_is_worked_out(version: str, name: str
     assert (failed > 0) == (name == "uniform" and version < "4")
 
 
+def test_racks_decide_in_3_7_where_subscriptions_are_the_same():
+    alone = alike(SEED, COUNT)
+    asked = somewhere(alone, SEED)
+    differ = 0
+    for plain, group, theirs in zip(alone, asked, kafka_shares("uniform", asked, RACKS_DECIDE), strict=True):
+        ours = given("uniform", "3.7.2", group)
+        assert ours is not None and filled(ours) == filled(theirs), group
+        differ += filled(ours) != filled(given("uniform", "3.7.2", plain))
+    assert differ > len(asked) // 3
+
+
+def alike(seed: int, count: int) -> list[GroupSpec]:
+    """Groups whose members all have one subscription."""
+    asked = groups("uniform", RACKS_DECIDE, seed, count)
+    return [group for group in asked if len({frozenset(member.topics) for member in group.members}) == 1]
+
+
+def somewhere(those: list[GroupSpec], seed: int) -> list[GroupSpec]:
+    """The same groups, in racks."""
+    random = Random(seed)
+    return [in_racks(group, random) for group in those]
+
+
 def kept(seed: int, count: int) -> Iterator[dict[str, object]]:
     """Yield groups as lines of the table."""
     for version, names in KEPT.items():
         for name in names:
             asked = groups(name, version, seed, count)
             for group, theirs in zip(asked, kafka_shares(name, asked, version), strict=True):
-                yield {"version": version, "assignor": name, "group": to_builtins(group), "given": filled(theirs)}
+                yield line(version, name, group, theirs)
+    in_some = somewhere(alike(seed, count), seed)
+    for group, theirs in zip(in_some, kafka_shares("uniform", in_some, RACKS_DECIDE), strict=True):
+        yield line(RACKS_DECIDE, "uniform", group, theirs)
+
+
+def line(version: str, name: str, group: GroupSpec, theirs: Shared | None) -> dict[str, object]:
+    """Return a line of the table."""
+    return {"version": version, "assignor": name, "group": to_builtins(group), "given": filled(theirs)}
 
 
 if __name__ == "__main__":

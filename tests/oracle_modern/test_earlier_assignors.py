@@ -18,7 +18,7 @@ from transforms.coordinator.kafka.rules import release_of
 
 with gzip.open(ORACLE / "server_assignors_3.7-4.1.jsonl.gz", "rt", encoding="utf-8") as lines:
     CASES = [json.loads(line) for line in lines]
-TOPIC = "AAAAAAAADwAAAAAAAAAAAQ"
+TOPIC, OTHER = "AAAAAAAADwAAAAAAAAAAAQ", "AAAAAAAADwAAAAAAAAAAAg"
 EDITIONS = sorted({(case["version"], case["assignor"]) for case in CASES})
 
 
@@ -55,13 +55,14 @@ def test_an_earlier_release_gives_every_member_what_it_gave(version: str, name: 
     assert (found[False] == 0) == is_like_the_latest, "each edition differs from the latest, or is not needed"
 
 
-def test_where_racks_decide_in_3_7_nothing_is_said():
+def test_where_racks_decide_in_3_7_and_subscriptions_differ_nothing_is_said():
     assign = assigner_of("uniform", ModernRules((3, 7, 2)))
     assert assign is not None
-    members = [MemberSpec("a", [TOPIC], {}, None, "r0"), MemberSpec("b", [TOPIC], {}, None, "r1")]
-    one_by_one = GroupSpec(members, {TOPIC: 2}, True, [TOPIC], racks={TOPIC: [["r0"], ["r1"]]})
-    assert attempt(assign, one_by_one) is None
-    everywhere = GroupSpec(members, {TOPIC: 2}, True, [TOPIC], racks={TOPIC: [["r0", "r1"], ["r1", "r0"]]})
-    assert attempt(assign, everywhere) is not None
-    elsewhere = GroupSpec(members, {TOPIC: 2}, True, [TOPIC], racks={TOPIC: [["r7"], ["r8"]]})
-    assert attempt(assign, elsewhere) is not None
+    members = [MemberSpec("a", [TOPIC, OTHER], {}, None, "r0"), MemberSpec("b", [TOPIC], {}, None, "r1")]
+
+    def group(*racks: list[str]) -> GroupSpec:
+        return GroupSpec(members, {TOPIC: 2, OTHER: 1}, False, [], racks={TOPIC: racks, OTHER: racks[:1]})
+
+    assert attempt(assign, group(["r0"], ["r1"])) is None
+    for nobody_looks in (group(["r0", "r1"], ["r1", "r0"]), group(["r7"], ["r8"])):
+        assert attempt(assign, nobody_looks) is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import MemberMetadata
@@ -84,15 +86,19 @@ def test_a_release_that_cannot_have_written_the_records_is_not_believed():
     assert assignor_of(sticky, had, {}, "range", [(4, 2, 0)]) == "range"
 
 
-def test_what_hangs_on_racks_is_left_open():
-    metadata = {name: MemberMetadata(rack_id=f"r-{name}", subscribed_topic_names=("orders",)) for name in SAME}
-    group = _group({"a": {ORDERS: (0, 1, 2)}, "b": {ORDERS: (3,)}}, SAME)
-    for name, each in metadata.items():
-        group.put(Member(name, each))
+@pytest.mark.parametrize("names", [SAME, {**SAME, "b": ("orders", "payments")}])
+def test_what_hangs_on_racks_is_left_open_where_subscriptions_differ(names: dict[str, tuple[str, ...]]):
+    """Of four partitions, two and two, those that are near go to each."""
+    group = _group({"a": {ORDERS: (1, 3)}, "b": {ORDERS: (0, 2)}}, names)
+    for name, each in names.items():
+        group.put(Member(name, MemberMetadata(rack_id=f"r-{name}", subscribed_topic_names=each)))
     group.metadata_hash = 0
-    group.topics = (Topic("orders", ORDERS, 4, (("r-a",), ("r-a",), ("r-a",), ("r-b",))),)
-    assert assignor_of(group, {}, {}, releases=[(3, 7, 2)]) is None
-    assert assignor_of(group, {}, {}, releases=[(3, 8, 1)]) == "custom"
+    racks = (("r-b",), ("r-a",), ("r-b",), ("r-a",))
+    group.topics = (Topic("orders", ORDERS, 4, racks), Topic("payments", PAYMENTS, 1, (("r-b",),)))
+    told = assignor_of(group, {}, {PAYMENTS: "payments"}, releases=[(3, 7, 2)])
+    assert told == ("uniform" if names is SAME else None)
+    if names is SAME:
+        assert assignor_of(group, {}, {}, releases=[(3, 8, 1)]) == "custom"
 
 
 def test_where_subscriptions_differ_names_must_be_known():

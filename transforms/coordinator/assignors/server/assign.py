@@ -10,6 +10,7 @@ from transforms.coordinator.assignors.server.early_ranges import assign_sticky_r
 from transforms.coordinator.assignors.server.early_simple import assign_by_hash
 from transforms.coordinator.assignors.server.heterogeneous import assign_heterogeneous
 from transforms.coordinator.assignors.server.homogeneous import assign_homogeneous
+from transforms.coordinator.assignors.server.racks import Racks
 from transforms.coordinator.assignors.server.ranges import assign_ranges
 from transforms.coordinator.assignors.server.simple import assign_simple
 from transforms.coordinator.assignors.server.specs import Assigned, GroupSpec
@@ -39,23 +40,12 @@ def _uniform_in_3_8(group: GroupSpec) -> Assigned:
 
 def _uniform_in_3_7(group: GroupSpec) -> Assigned:
     """In 3.7 the assignor itself looks whether subscriptions are the same, by the topics that there are."""
-    if _may_look_at_racks(group):
-        raise NotPredicted("racks")
-    are_same = len({frozenset(member.topics) for member in group.members}) == 1
-    return assign_homogeneous_in_turns(group) if are_same else assign_one_by_one_in_3_7(group)
-
-
-def _may_look_at_racks(group: GroupSpec) -> bool:
-    """Whether some members and replicas share racks, and not all partitions have replicas in all of these."""
-    theirs = {member.rack_id for member in group.members if member.rack_id}
-    topics = {topic for member in group.members for topic in member.topics}
-    of_partitions = [
-        frozenset(racks)
-        for topic in topics
-        for racks in group.racks.get(topic, ()) or [()] * group.partition_counts[topic]
-    ]
-    everywhere: frozenset[str] = frozenset().union(*of_partitions)
-    return bool(theirs & everywhere) and any(racks != everywhere for racks in of_partitions)
+    subscriptions = {frozenset(member.topics) for member in group.members}
+    if len(subscriptions) == 1:
+        return assign_homogeneous_in_turns(group)
+    if Racks(group, frozenset().union(*subscriptions)).decide:
+        raise NotPredicted("racks, where subscriptions differ")
+    return assign_one_by_one_in_3_7(group)
 
 
 def assign_all(group: GroupSpec) -> Assigned:
