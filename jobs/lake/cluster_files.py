@@ -23,7 +23,8 @@ class ClusterFile:
         row_count: number of its rows; None if the log does not tell.
         is_settled: whether its rows are settled; None in tables that do not tell.
         least: least values of the columns that its statistics have.
-        greatest: greatest values.
+        greatest: greatest values; of moments up to a millisecond less.
+        nulls: by column of these, how many rows have no value.
     """
 
     name: str
@@ -33,11 +34,17 @@ class ClusterFile:
     is_settled: bool | None
     least: Mapping[str, Any]
     greatest: Mapping[str, Any]
+    nulls: Mapping[str, int]
 
     def may_have(self, name: str, first: Any, last: Any) -> bool:
         """Tell whether a column may have a value between two in it."""
         least, greatest = self.least.get(name), self.greatest.get(name)
         return least is None or greatest is None or (least <= last and first <= greatest)
+
+    def may_be_late(self, name: str, us: int) -> bool:
+        """Tell whether a column may have a moment from one on (epoch µs) in it, or none at all."""
+        greatest = self.greatest.get(name)
+        return greatest is None or self.nulls.get(name) != 0 or greatest.timestamp() * 1_000_000 + 1_000 >= us
 
 
 def cluster_files(table: DeltaTable, folder: Path, cluster: str) -> tuple[ClusterFile, ...]:
@@ -53,10 +60,11 @@ def cluster_files(table: DeltaTable, folder: Path, cluster: str) -> tuple[Cluste
 
 
 def _file(folder: Path, file: Mapping[str, Any]) -> ClusterFile:
-    least, greatest = (
+    least, greatest, nulls = (
         {name.removeprefix(prefix): value for name, value in file.items() if name.startswith(prefix)}
-        for prefix in ("min.", "max.")
+        for prefix in ("min.", "max.", "null_count.")
     )
     name, size = unquote(file["path"]), file["size_bytes"]
     path = str(folder / name)
-    return ClusterFile(name, path, size, file.get("num_records"), file.get("partition.is_settled"), least, greatest)
+    is_settled = file.get("partition.is_settled")
+    return ClusterFile(name, path, size, file.get("num_records"), is_settled, least, greatest, nulls)

@@ -37,7 +37,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
         wanted: which of them.
     """
     kind = to_arrow_schema(struct_type(spec).toNullable())
-    files = [file for file in files if wanted.is_settled is None or file.is_settled in (None, wanted.is_settled)]
+    files = [file for file in files if _may_have(file, wanted)]
     if not files or wanted.groups == []:
         return kind.empty_table()
     if not _are_readable(files):
@@ -75,6 +75,13 @@ def _is_told(rows: pa.Table, name: str) -> bool:
     """Whether files say of a column what values it has in a way that they can be compared with those of rows."""
     kind = rows.schema.field(name).type
     return rows.num_rows > 0 and bool(pa.types.is_integer(kind) or pa.types.is_string(kind))
+
+
+def _may_have(file: ClusterFile, wanted: Wanted) -> bool:
+    if wanted.is_settled is not None and file.is_settled not in (None, wanted.is_settled):
+        return False
+    is_by_time = wanted.since and not any(wanted.or_in.values())
+    return not is_by_time or any(file.may_be_late(*moment) for moment in wanted.since.items())
 
 
 def _asked(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from jobs.lake.lake import Lake
+from jobs.lake.load_clock import micros_of
 from jobs.lake.progress import Note
 from schemas.table import TableSpec
+from transforms.wanted_rows import Wanted
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,12 @@ class Increment:
         return self.before == self.now
 
     def new(self, lake: Lake, spec: TableSpec) -> DataFrame:
-        """Return the rows of a table that the step has not read."""
-        rows = lake.read(spec)
+        """Return the rows of a table that the step has not read: where they are few, they are here."""
         read_up_to = (self.before or {}).get(spec.full_name)
-        return rows if read_up_to is None else rows.where(F.col("loaded_at") > F.lit(read_up_to).cast("timestamp"))
+        if read_up_to is None:
+            return lake.read(spec)
+        with lake.brief(True):
+            return lake.some(spec, Wanted(since={"loaded_at": micros_of(read_up_to) + 1}))
 
 
 def increment(lake: Lake, step: str, inputs: Sequence[TableSpec], outputs: Sequence[TableSpec]) -> Increment:

@@ -30,3 +30,8 @@ def iso(at: datetime) -> str:
 def iso_of_micros(micros: int | None) -> str | None:
     """Write microseconds of the epoch as a time in UTC."""
     return None if micros is None else iso(_EPOCH + timedelta(microseconds=micros))
+
+
+def micros_of(text: str) -> int:
+    """Return a time, as `iso` writes it, in microseconds of the epoch."""
+    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)

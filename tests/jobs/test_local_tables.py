@@ -162,7 +162,7 @@ def test_files_without_a_key_that_is_looked_for_are_not_opened(spark: Any, tmp_p
 
     rows = pa.table({"cluster": ["c"], "topic_partition": [3], "record_offset": [50]})
     gone = [
-        ClusterFile("x", str(tmp_path / "x"), 10, 1, None, {"record_offset": least}, {"record_offset": most})
+        ClusterFile("x", str(tmp_path / "x"), 10, 1, None, {"record_offset": least}, {"record_offset": most}, {})
         for least, most in ((0, 49), (51, 99))
     ]
     found = new_rows(RECORDS, gone, "c", rows)
@@ -177,4 +177,32 @@ def test_too_many_files_with_a_key_are_left_to_spark(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES", 5)
     rows = pa.table({"cluster": ["c"], "topic_partition": [3], "record_offset": [50]})
-    assert new_rows(RECORDS, [ClusterFile("x", str(tmp_path / "x"), 10, 1, None, {}, {})], "c", rows) is None
+    assert new_rows(RECORDS, [ClusterFile("x", str(tmp_path / "x"), 10, 1, None, {}, {}, {})], "c", rows) is None
+
+
+@pytest.mark.usefixtures("no_table_is_small")
+def test_what_a_step_has_not_read_is_found_in_the_files_that_came_since(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jobs.lake import found_rows
+    from jobs.lake.increments import Increment
+    from jobs.lake.load_clock import iso
+    from transforms.given_rows import rows_held
+
+    lake = lake_of(spark, tmp_path, "c's")
+    times = [AT + timedelta(seconds=number) for number in range(3)]
+    for number, at in enumerate(times):
+        lake.append(RECORDS, frame(spark, RECORDS, [record(0, 2 * number), record(1, 2 * number)]), at)
+    read, opened = found_rows.rows_in, list[int]()
+
+    def rows_in(spec: Any, files: Any, cluster: str) -> str:
+        opened.append(len(files))
+        return read(spec, files, cluster)
+
+    monkeypatch.setattr(found_rows, "rows_in", rows_in)
+    for place, at in enumerate(times):
+        new = Increment({RECORDS.full_name: iso(at)}, {}).new(lake, RECORDS)
+        by_spark = lake.read(RECORDS).where(f"record_offset > {2 * place}")
+        assert sorted(map(str, new.collect())) == sorted(map(str, by_spark.collect()))
+        assert rows_held(new) is not None
+    assert len(opened) == 3 and opened[0] > opened[1] > opened[2], "files of loads before the last one read are opened"
