@@ -100,9 +100,13 @@ class Ownership(Struct, array_like=True):
         if last > 0:
             changes[: last + 1] = [(-inf, changes[last][1])]
 
+    def asks_for_sure_since(self, broker: str | None) -> float:
+        """Return after which moment the broker asks the group all the time, as far as lines tell."""
+        return self.asks_since.get(broker or "", -inf) + LINE_MS
+
     def is_settled(self, broker: str, since: float, until: float) -> bool:
         """Whether the broker asks the group all the time from one moment to the other, as far as lines tell."""
-        if since - LINE_MS > self.asks_since.get(broker, -inf):
+        if since > self.asks_for_sure_since(broker):
             return True
         changes = self.changes[broker]
         following = bisect_right(changes, (since - LINE_MS, _HIGHEST))

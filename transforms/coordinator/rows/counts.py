@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 
 from msgspec import Struct, field
 
-from schemas.rows import AuditCountRow, ReplayAuditRow
+from schemas.rows import AuditCountRow, GroupRequestRow, ReplayAuditRow
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.rows.tables import Sink, whole
 from transforms.coordinator.timeline.audit import WHY_RACE, Verdict
@@ -64,12 +64,13 @@ class AuditCounts(Struct, array_like=True):
     plain: dict[str, int] = field(default_factory=dict)
     plain_from: int = 0
 
-    def add_plain(self, api: str, answered_at: float) -> None:
-        """Count a request that was answered as predicted, and nothing else is to be said of."""
-        if not 0 <= answered_at - self.plain_from < HOUR_MS:
-            self._add_up()
-            self.plain_from = int(answered_at // HOUR_MS) * HOUR_MS
-        self.plain[api] = self.plain.get(api, 0) + 1
+    def add_plain(self, rows: Iterable[GroupRequestRow]) -> None:
+        """Count requests that were answered as predicted, and nothing else is to be said of."""
+        for row in rows:
+            if not 0 <= row.answered_at - self.plain_from < HOUR_MS:
+                self._add_up()
+                self.plain_from = int(row.answered_at // HOUR_MS) * HOUR_MS
+            self.plain[row.api] = self.plain.get(row.api, 0) + 1
 
     def _add_up(self) -> None:
         for api, requests in self.plain.items():

@@ -45,33 +45,51 @@ class Many:
         They change nothing, so what holds for the group at the first of a run holds for all of it, and is looked up
         once. Arguments as for `driver.Walk.take_many`.
         """
-        row = items[position].request
-        if row is None or row.api not in _EVENT_OF_API:
+        first = items[position].request
+        if first is None or first.api not in _EVENT_OF_API:
             return position  # mostly
-        course, group = self._course, self._group()
+        group = self._group()
         if group is None:
             return position
+        run = self._run(group, items, position, before, until)
+        end = position + len(run)
+        if run:
+            self._course.counts.add_plain(run)
+            if self._course.sink.keeps_audit:
+                self._say(group, items[position:end], run)
+        return end
+
+    def _run(
+        self, group: Group, items: Sequence[Item], position: int, before: float, until: float
+    ) -> list[GroupRequestRow]:
+        """Start the sessions of those afresh that keep up; return the requests that are taken, one after the other."""
+        course, run = self._course, list[GroupRequestRow]()
         is_stable, generation, broker = group.state is STABLE, group.generation, course.presence.attended
         answers, members, timers, ownership = _ANSWERS[group.state], group.members, group.timers, course.ownership
+        asks_since = ownership.asks_for_sure_since(broker)
         for place in range(position, len(items)):
             item = items[place]
-            row, at = item.request, item.at
+            row, at, handled_at = item.request, item.at, item.handled_at
             if row is None or row.generation != generation or row.broker != broker or at >= before:
-                return place
+                return run
             answer, member = answers.get(row.api), members.get(row.member_id or "")
             if answer is None or member is None or item.kind is not REQUEST:
-                return place
+                return run
             if (row.group_instance_id is not None or not is_stable) and not _is_plain(course, group, member, row):
-                return place
-            if (row.error_code if not row.partition_errors else observed_error(row)) != answer[0]:
-                return place
-            is_timer_due = timers.none_before <= at and timers.next_until(at) is not None
-            if is_timer_due or not ownership.is_settled(row.broker, item.handled_at, row.answered_at):
-                return place
-            self._take(item, row, member, answer)
+                return run
+            error, keeps_session = answer
+            if (row.error_code if not row.partition_errors else observed_error(row)) != error:
+                return run
+            if timers.none_before <= at and timers.next_until(at) is not None:
+                return run
+            if handled_at <= asks_since and not ownership.is_settled(row.broker, handled_at, row.answered_at):
+                return run
+            if keeps_session:
+                timers.start(member_timer(member.member_id), Timer(handled_at + member.session_timeout_ms))
+            run.append(row)
             if at >= until:
-                return place + 1
-        return len(items)
+                return run
+        return run
 
     def _group(self) -> Group | None:
         """Return the group, if there is one whose members are asked as the table says, at the broker they turn to."""
@@ -80,34 +98,32 @@ class Many:
             return None
         return group if presence.coordinator in (None, presence.attended) else None
 
-    def _take(self, item: Item, row: GroupRequestRow, member: Member, answer: _Answer) -> None:
-        course, (error, keeps_session), at = self._course, answer, item.handled_at
-        group = course.machine.group
-        if keeps_session:
-            group.timers.start(member_timer(member.member_id), Timer(at + member.session_timeout_ms))
-        course.counts.add_plain(row.api, row.answered_at)
-        sink = course.sink
-        if sink.keeps_audit:
+    def _say(self, group: Group, items: Sequence[Item], rows: Sequence[GroupRequestRow]) -> None:
+        """Tell of requests that were answered as the table says."""
+        cluster, sink = self._course.cluster, self._course.sink
+        answers, state, audit = _ANSWERS[group.state], NAMES[group.state], sink.rows.replay_audit
+        for item, row in zip(items, rows, strict=True):
+            error, _ = answers[row.api]
             sink.now = item.at
             # No more than fifteen keywords: beyond that, Python packs them into a dictionary first, and it takes 6×.
             audited = ReplayAuditRow(
-                cluster=course.cluster,
+                cluster=cluster,
                 source_file=row.source_file,
                 line_number=row.line_number,
                 seq=row.seq,
                 at=row.answered_at,
-                handled_at=at,
+                handled_at=item.handled_at,
                 broker=row.broker,
                 api=row.api,
                 group_id=row.group_id,
                 member_id=row.member_id,
-                state_before=NAMES[group.state],
+                state_before=state,
                 observed_error=error,
                 predicted_error=error,
                 agrees=True,
                 is_answer_used=False,
             )
-            sink.rows.replay_audit.append(sink.stamped(audited))
+            audit.append(sink.stamped(audited))
 
 
 def _is_plain(course: Course, group: Group, member: Member, row: GroupRequestRow) -> bool:
