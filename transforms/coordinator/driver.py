@@ -42,14 +42,12 @@ class Walk(Protocol):
             The position behind the last that was taken.
         """
 
-    def let_time_pass(self, until: float) -> None:
-        """Let the timers run out that are due before something that is about to be taken."""
+    def take(self, item: Item) -> bool:
+        """Let the timers run out that are due before a piece of evidence, and take it.
 
-    def comes_too_early(self, item: Item) -> bool:
-        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
-
-    def take(self, item: Item) -> None:
-        """Take a piece of evidence."""
+        Returns:
+            Whether it was taken: what shows something that cannot have happened yet is put off, a few times.
+        """
 
     def settle(self, now: float) -> None:
         """Tell what is settled at a moment; infinite = everything, as far as it has come."""
@@ -104,7 +102,8 @@ class Driver:
                 item = waiting.next_beside_held(before)
                 if item is None:
                     return
-                if walk.take_many((item,), 0, inf, inf) == 0 and not self._takes(item):
+                if walk.take_many((item,), 0, inf, inf) == 0 and not walk.take(item):
+                    waiting.put_off(item)
                     continue
                 at = item.at
             else:
@@ -115,20 +114,11 @@ class Driver:
                 end = walk.take_many(items, position, before, lives.settle_at) if item.kind is REQUEST else position
                 if end == position:
                     waiting.position = position + 1
-                    if not self._takes(item):
+                    if not walk.take(item):
+                        waiting.put_off(item)
                         continue
                     at = item.at
                 else:
                     waiting.position, at = end, items[end - 1].at
             if at >= lives.settle_at:
                 walk.settle(at)
-
-    def _takes(self, item: Item) -> bool:
-        """Take a piece of evidence, unless it comes too early: then it is put off."""
-        walk = self._walk
-        walk.let_time_pass(item.at)
-        if walk.comes_too_early(item):
-            self._waiting.put_off(item)
-            return False
-        walk.take(item)
-        return True

@@ -71,8 +71,6 @@ class GroupWalk:
         self._near = Neighbourhood(state, self._courses, self._ahead, self._past)
         self.take_many: Callable[[Sequence[Item], int, float, float], int] = self._classic.take_many
         """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
-        self.let_time_pass: Callable[[float], None] = self._classic.let_time_pass
-        """Let the timers run out that are due before something that is about to be taken."""
 
     def telling(self, items: Sequence[Item]) -> Iterator[int]:
         """Yield the places of those pieces that tell anything of their neighbours in time; the many do not.
@@ -105,11 +103,23 @@ class GroupWalk:
         if item.record is not None:
             self._classic.notice_record(item.record)
 
-    def comes_too_early(self, item: Item) -> bool:
-        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
-        row = item.request
-        if self._is_plainly_classic(row):
-            return self._classic.comes_too_early(item)
+    def take(self, item: Item) -> bool:
+        """Take a piece of evidence, unless it comes too early; as `driver.Walk.take`."""
+        row, classic = item.request, self._classic
+        classic.let_time_pass(item.at)
+        # Whether nothing tells, by now, that the group ever was one of epochs.
+        is_plain = not self._courses and not self._ahead and (row is None or row.api not in TYPE_OF_HEARTBEAT)
+        if is_plain:
+            if classic.comes_too_early(item):
+                return False
+            classic.take(item)
+        elif self._comes_too_early(item, row):
+            return False
+        else:
+            self._take(item, row)
+        return True
+
+    def _comes_too_early(self, item: Item, row: GroupRequestRow | None) -> bool:
         if row is None:
             if self._is_of_classic_group_to_come(item):
                 return item.holds < _HOLDS_OF_A_CONVERSION
@@ -119,10 +129,6 @@ class GroupWalk:
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
             return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
         return self._classic.comes_too_early(item)
-
-    def _is_plainly_classic(self, row: GroupRequestRow | None) -> bool:
-        """Whether nothing tells, by now, that the group ever was one of epochs."""
-        return not self._courses and not self._ahead and (row is None or row.api not in TYPE_OF_HEARTBEAT)
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""
@@ -134,12 +140,8 @@ class GroupWalk:
         is_join = row.api == "JoinGroup" and item.kind is REQUEST
         return is_join and self._near.present() is not None
 
-    def take(self, item: Item) -> None:
-        """Take a piece of evidence."""
-        row = item.request
-        if self._is_plainly_classic(row):
-            self._classic.take(item)
-        elif row is not None:
+    def _take(self, item: Item, row: GroupRequestRow | None) -> None:
+        if row is not None:
             if item.kind is not REQUEST or not self._take_request(item, row):
                 self._classic.take(item)
         elif item.modern:
