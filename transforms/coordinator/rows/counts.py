@@ -44,7 +44,7 @@ def say_verdict(counts: AuditCounts, sink: Sink, verdict: Verdict, cluster: str)
     is_answer_used = verdict.is_answer_used and verdict.predicted_error is not None
     counts.add(row.api, verdict.exchange.answered_at, agrees, is_answer_used, verdict.why)
     if _is_kept(sink, agrees, is_answer_used, verdict.why):
-        sink.rows.replay_audit.append(sink.stamped(verdict.row(cluster)))
+        sink.rows.replay_audit.append(sink.stamped(verdict.row(cluster, agrees)))
 
 
 def _is_kept(sink: Sink, agrees: bool | None, is_answer_used: bool, why: str | None) -> bool:

@@ -85,9 +85,8 @@ class Verdict(Struct, array_like=True):
             return True
         return self.predicted_generation == exchange.observed_generation
 
-    def row(self, cluster: str) -> ReplayAuditRow:
-        """Row of `gold.replay_audit`."""
-        agrees = self.agrees
+    def row(self, cluster: str, agrees: bool | None) -> ReplayAuditRow:
+        """Row of `gold.replay_audit`, of a verdict that agrees or not."""
         audited = observed_row(cluster, self.exchange, self.exchange.request.member_id)
         audited.state_before, audited.predicted_error, audited.agrees = self.state_before, self.predicted_error, agrees
         audited.is_answer_used = self.is_answer_used and self.predicted_error is not None
@@ -173,7 +172,7 @@ class Audit(Struct, Generic[View], array_like=True):
         return False
 
     def answered(self, token: int, error: int, generation: int | None, answer_of: AnswerOf[View]) -> Verdict | None:
-        """The machine answered a request; returns its verdict, if that was open."""
+        """The machine answered a request; returns its verdict, and lets go of it, if the broker answered so too."""
         verdict = self.verdicts.get(token)
         if (verdict is None or verdict.predicted_error is not None) and token in self.seconds:
             token = self.seconds[token]
@@ -181,10 +180,15 @@ class Audit(Struct, Generic[View], array_like=True):
         if verdict is None or verdict.predicted_error is not None:
             return None
         verdict.predicted_error, verdict.predicted_generation = error, generation
-        is_racing = not verdict.agrees and verdict.exchange.row.api in RACING_APIS
-        if is_racing and not self.is_settled_by_past(verdict, answer_of):
-            self.open_races.append(token)
-        return verdict
+        if not verdict.agrees:
+            if verdict.exchange.row.api not in RACING_APIS:
+                return None
+            if not self.is_settled_by_past(verdict, answer_of):
+                self.open_races.append(token)
+                return None
+            if not verdict.agrees:
+                return None
+        return self.verdicts.pop(token)
 
     def forget_parked(self, parked: set[int | None]) -> None:
         """The state was set: whoever was parked in the machine's own state gets no prediction."""

@@ -198,9 +198,8 @@ class Course:
 
     def _note_answer(self, output: Answered) -> None:
         verdict = self.audit.answered(output.token, output.error, output.generation, self.answer_of)
-        if verdict is not None and verdict.agrees:
+        if verdict is not None:
             self.say_audited(verdict)
-            del self.audit.verdicts[verdict.exchange.request.token]
 
     def _note_joined(self, output: Joined) -> None:
         observe.joined(self.lives, output)
