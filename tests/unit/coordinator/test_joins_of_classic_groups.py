@@ -21,8 +21,8 @@ from tests.unit.coordinator.evidence_rows import (
     round_of,
 )
 from tests.unit.coordinator.test_fold import folded, items_of
-from transforms.coordinator.classic.taking.walk import MOST_HOLDS
 from transforms.coordinator.epochs.converting import ClassicThere, has_sent_back, refusal
+from transforms.coordinator.evidence.tolerances import MOST_HOLDS
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.kafka.rules import release_of
 from transforms.coordinator.modern.world import ModernSettings

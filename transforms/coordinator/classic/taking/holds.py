@@ -12,8 +12,8 @@ from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import JOIN_TIMER
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import Exchange
-from transforms.coordinator.evidence.items import ANSWER, RECORD, Item
-from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_JOIN, JOIN_TIMER_LAG_MS
+from transforms.coordinator.evidence.items import ANSWER, Item
+from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_JOIN, JOIN_TIMER_LAG_MS, MOST_HOLDS
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.states import PREPARING
 
@@ -28,14 +28,14 @@ _TOO_EARLY_PERHAPS = frozenset({"preparing_rebalance", "group_empty", "stabilize
 
 
 def comes_too_early(course: Course, item: Item) -> bool:
-    """Whether what this piece of evidence shows cannot have happened yet."""
+    """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
+    if item.holds >= MOST_HOLDS:
+        return False
     if item.line is not None:
         is_of_round = item.line.event in _TOO_EARLY_PERHAPS and course.is_known
         return is_of_round and _line_comes_too_early(course, item.line, item.at)
-    if item.kind is RECORD or not course.is_known:
-        return False
     group, row = course.machine.present, item.request
-    if group is None or row is None:
+    if row is None or group is None or not group.is_known:
         return False
     if item.kind is ANSWER:
         return row.api == "JoinGroup" and _answer_comes_too_early(course, item)

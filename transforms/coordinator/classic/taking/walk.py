@@ -34,7 +34,6 @@ from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     JOIN_TIMER_LAG_MS,
     MEMBER_TIMER_LAG_MS,
-    MOST_HOLDS,
     SETTLING_MS,
     TIMER_LATE_MS,
 )
@@ -62,6 +61,8 @@ class ClassicWalk:
         self._place = shared.place
         self._untold = Sink()
         self._choose_sink()
+        self.comes_too_early: Callable[[Item], bool] = partial(comes_too_early, self._course)
+        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
         self.take_many: Callable[[Sequence[Item], int, float, float], int] = Many(self._course).take
         """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
 
@@ -157,10 +158,6 @@ class ClassicWalk:
         if group is not None and group.timers.none_before <= until:
             while self._let_timer_run_out(until):
                 pass
-
-    def comes_too_early(self, item: Item) -> bool:
-        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
-        return item.holds < MOST_HOLDS and comes_too_early(self._course, item)
 
     def take(self, item: Item) -> None:
         """Take a piece of evidence."""
