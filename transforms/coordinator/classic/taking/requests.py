@@ -278,12 +278,14 @@ def _learn_session_bounds(course: Course, verdict: Verdict) -> None:
     """A session timeout that was let in shows how far the bounds reach, where they are not printed."""
     exchange, settings = verdict.exchange, course.machine.settings
     timeout, broker = exchange.request.session_timeout_ms, exchange.row.broker
-    if exchange.observed_error == Error.INVALID_SESSION_TIMEOUT or course.brokers.are_printed(broker) or not timeout:
+    if not timeout or settings.min_session_timeout_ms <= timeout <= settings.max_session_timeout_ms:
+        return
+    if exchange.observed_error == Error.INVALID_SESSION_TIMEOUT or course.brokers.are_printed(broker):
         return
     if timeout < settings.min_session_timeout_ms:
         course.machine.settings = course.brokers.learn(broker, min_session_timeout_ms=timeout)
         verdict.use_answer(WHY_SETTING)
-    elif timeout > settings.max_session_timeout_ms:
+    else:
         course.machine.settings = course.brokers.learn(broker, max_session_timeout_ms=timeout)
         verdict.use_answer(WHY_SETTING)
 
