@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import inf
 
 import msgspec
@@ -16,6 +17,7 @@ from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, at_hand, fetched, keeping
+from jobs.lake.increments import loaded_after
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
@@ -43,6 +45,9 @@ from transforms.gold.timelines.kernel import Replay, replayed, replayed_here
 from transforms.gold.timelines.plan import INPUTS, Plan
 from transforms.gold.timelines.starting_points import changed_from
 
+New = Callable[[TableSpec], DataFrame]
+"""What gives the rows of a table that the last run did not know."""
+
 
 def run(job: Job) -> None:
     """Replay what has new evidence; with `--all`, everything from its beginning."""
@@ -56,9 +61,10 @@ def run(job: Job) -> None:
     job.lake.create([*TABLES, CLIENT_TIMELINE])
     job.report.activity("looking for groups with new evidence")
     before = last or Standing()
-    reached = msgspec.structs.replace(_spoken(job, before), loaded=loaded)
+    new = _new(job, before.reach)
+    reached = msgspec.structs.replace(_spoken(job, before, new), loaded=loaded)
     job.record.horizon_at = reached.horizon
-    run = _replay(job, before, reached)
+    run = _replay(job, before, reached, new)
     laid = lay_clients(job, run.starting if run else None)
     noted(job, reached, as_found, _changed(run, laid) if last else None)
 
@@ -71,12 +77,13 @@ def _changed(run: Run | None, laid: Sequence[str] | None) -> Groups | None:
     return Groups(named=named) if run is None else Groups(named={**named, **(run.groups or {})}, others=run.others)
 
 
-def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
+def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | None:
     """Replay the groups with news and those that were left unfinished; return them, or None if there are none."""
     silver = {spec: job.lake.read(spec) for spec in INPUTS}
     names, renamed = _topic_names(job, before.reach)
     plan = Plan(
         silver,
+        new,
         job.lake.read(REPLAY_SNAPSHOTS),
         job.lake.read(COORDINATORS),
         before.reach,
@@ -168,9 +175,8 @@ def _of_many(starting: DataFrame, homes: DataFrame, horizon: float | None) -> Ru
     )
 
 
-def _spoken(job: Job, before: Standing) -> Standing:
+def _spoken(job: Job, before: Standing, new: New) -> Standing:
     """Take down what the sources have spoken of since; say which of them are not waited for."""
-    new = _new(job, before.reach)
     events = new(COORDINATOR_EVENTS)
     found = spoken.newest(new(OFFSETS_RECORDS), new(LOG_LINES), events, new(GROUP_REQUESTS)).collect()
     newest = {
@@ -187,11 +193,9 @@ def _spoken(job: Job, before: Standing) -> Standing:
     return msgspec.structs.replace(reached, partition_count=count or before.partition_count)
 
 
-def _new(job: Job, reach: Reach) -> Callable[[TableSpec], DataFrame]:
-    def rows(spec: TableSpec) -> DataFrame:
-        return job.lake.read(spec).where(reach.is_new(spec))
-
-    return rows
+def _new(job: Job, reach: Reach) -> New:
+    """Return what gives the rows of a table that the last run did not know, each looked for once."""
+    return cache(lambda spec: loaded_after(job.lake, spec, (reach.loaded or {}).get(spec.full_name)))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -38,11 +38,15 @@ class Increment:
 
     def new(self, lake: Lake, spec: TableSpec) -> DataFrame:
         """Return the rows of a table that the step has not read: where they are few, they are here."""
-        read_up_to = (self.before or {}).get(spec.full_name)
-        if read_up_to is None:
-            return lake.read(spec)
-        with lake.brief(True):
-            return lake.some(spec, Wanted(since={"loaded_at": micros_of(read_up_to) + 1}))
+        return loaded_after(lake, spec, (self.before or {}).get(spec.full_name))
+
+
+def loaded_after(lake: Lake, spec: TableSpec, read_up_to: str | None) -> DataFrame:
+    """Return the rows of a table that came after a load (None: all): where they are few, they are here."""
+    if read_up_to is None:
+        return lake.read(spec)
+    with lake.brief(True):
+        return lake.some(spec, Wanted(since={"loaded_at": micros_of(read_up_to) + 1}))
 
 
 def increment(lake: Lake, step: str, inputs: Sequence[TableSpec], outputs: Sequence[TableSpec]) -> Increment:

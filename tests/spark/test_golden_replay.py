@@ -34,7 +34,7 @@ def gold(spark: SparkSession) -> dict[str, Tables]:
             silver[table] += [{**row, "cluster": case.name} for row in rows]
     frames = {spec: to_frame(spark, spec, silver.get(spec.name, [])) for spec in INPUTS}
     nothing = (to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS))
-    plan = Plan(frames, *nothing, Reach(), PARTITION_COUNT)
+    plan = Plan(frames, frames.__getitem__, *nothing, Reach(), PARTITION_COUNT)
     starting = plan.starting()
     evidence = plan.evidence(Run(starting, plan.homes(starting)))
     found = replayed(evidence, Replay(inf, PARTITION_COUNT), partitions=2).cache()

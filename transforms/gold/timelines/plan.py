@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -26,6 +26,7 @@ class Plan:
 
     Attributes:
         silver: the tables `INPUTS`.
+        new: gives the rows of one of them that the last run did not know.
         snapshots: `gold.replay_snapshots`.
         coordinators: `gold.coordinators`.
         reach: how far the last run came; where it has no horizon, there was none, and all groups begin at their
@@ -35,6 +36,7 @@ class Plan:
     """
 
     silver: Mapping[TableSpec, DataFrame]
+    new: Callable[[TableSpec], DataFrame]
     snapshots: DataFrame
     coordinators: DataFrame
     reach: Reach
@@ -43,14 +45,14 @@ class Plan:
 
     def starting(self) -> DataFrame:
         """Return the groups of the run, and from where each goes on; see `starting_points`."""
-        of_groups = {kind: self._new(spec).where("group_id IS NOT NULL") for kind, (spec, _, _) in KINDS.items()}
+        of_groups = {kind: self.new(spec).where("group_id IS NOT NULL") for kind, (spec, _, _) in KINDS.items()}
         touched = [
             news.of_groups(of_groups),
             news.of_places(self._seen(), self._known()),
         ]
         if self.reach.horizon is None:
             return from_the_beginning(news.together(touched))
-        wide = packing.of_coordinators(self._new(COORDINATOR_EVENTS))
+        wide = packing.of_coordinators(self.new(COORDINATOR_EVENTS))
         touched += [news.of_coordinators(wide, self._known()), news.unfinished(self.snapshots)]
         touched += [] if self.renamed is None else [self.renamed]
         return starting_points(news.together(touched), self.snapshots)
@@ -64,12 +66,9 @@ class Plan:
         """Return the evidence that the groups of a run go on with."""
         return gathered(self.silver, self.snapshots, run, self.reach)
 
-    def _new(self, spec: TableSpec) -> DataFrame:
-        return self.silver[spec].where(self.reach.is_new(spec))
-
     def _known(self) -> DataFrame:
         return homes.known(self.coordinators)
 
     def _seen(self) -> DataFrame:
         tables = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
-        return reduce(DataFrame.unionByName, (homes.seen_in(self._new(spec)) for spec in tables)).distinct()
+        return reduce(DataFrame.unionByName, (homes.seen_in(self.new(spec)) for spec in tables)).distinct()
