@@ -158,11 +158,11 @@ class GrowingTables(DeclaredTables):
             return self._append(spec, rows, turn)  # may be many: straight through
         key, there = list(spec.key), self.read(spec)
         if small := self._by_delta_rs:
-            found = few(spec, rows, self._cluster)
+            found, kind = few(spec, rows, self._cluster), struct_type(spec).toNullable()
             fresh = small.new_of(spec, found)
             if fresh is not None:
-                return small.append(spec, fresh, self._note(), (self._application, turn))
-            rows = held(self._spark, found, struct_type(spec).toNullable())
+                return self._append(spec, held(self._spark, fresh, kind), turn)
+            rows = held(self._spark, found, kind)
             there = there.where(within_keys(spec, found))
         new = rows.join(there.select(key), key, "left_anti").select(rows.columns)
         if self._by_delta_rs:
