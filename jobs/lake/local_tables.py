@@ -131,13 +131,7 @@ class LocalTables:
         if not files:
             return 0
         table = DeltaTable(self.log(spec).uri)
-        table.create_write_transaction(
-            [self._added(each) for each in files],
-            mode="append",
-            schema=table.schema(),
-            partition_by=list(spec.partitions),
-            commit_properties=properties(note, _numbered(table, transaction)),
-        )
+        _commit(spec, table, [*map(self._added, files)], properties(note, _numbered(table, transaction)))
         return sum(each.row_count for each in files)
 
     def replace_unsettled(self, spec: TableSpec, rows: pa.Table, note: str) -> tuple[int, int] | None:
@@ -160,13 +154,8 @@ class LocalTables:
             return None
         new = [file for is_settled in (True, False) for file in self._written(spec, rows, is_settled)]
         if new or old:
-            DeltaTable(self.log(spec).uri, version=table.version()).create_write_transaction(
-                [*map(self._added, new), *map(self._removed, old)],
-                mode="append",
-                schema=table.schema(),
-                partition_by=list(spec.partitions),
-                commit_properties=properties(note),
-            )
+            seen = DeltaTable(self.log(spec).uri, version=table.version())
+            _commit(spec, seen, [*map(self._added, new), *map(self._removed, old)], properties(note))
         return rows.num_rows, sum(filter(None, counts))
 
     def _written(self, spec: TableSpec, rows: pa.Table, is_settled: bool) -> list[NewFile]:
@@ -223,6 +212,19 @@ def _numbered(table: DeltaTable, transaction: tuple[str, int] | None) -> list[Tr
 def properties(note: str, numbered: list[Transaction] | None = None) -> CommitProperties:
     """Return what goes with a commit: the note, and the number of the write if it has one."""
     return CommitProperties(custom_metadata={"userMetadata": note}, app_transactions=numbered)
+
+
+def _commit(
+    spec: TableSpec, table: DeltaTable, files: Sequence[AddAction | RemoveAction], noted: CommitProperties
+) -> None:
+    """Add files to a table as it was seen, and take others out, in one commit."""
+    table.create_write_transaction(
+        list(files),
+        mode="append",
+        schema=table.schema(),
+        partition_by=list(spec.partitions),
+        commit_properties=noted,
+    )
 
 
 def _now() -> int:
