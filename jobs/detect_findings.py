@@ -26,6 +26,8 @@ from jobs.timelines.changes import without_audit
 from jobs.timelines.standing import Standing, marks, standing
 from schemas.table import TableSpec
 from schemas.tables.gold import (
+    ASSIGNMENTS,
+    COMMIT_GAPS,
     FINDINGS,
     GENERATION_MEMBERS,
     GENERATIONS,
@@ -40,6 +42,7 @@ from schemas.tables.gold import (
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
 from schemas.words import FENCING_ERRORS
 from transforms.given_rows import rows_held
+from transforms.gold.broker_refusals import ERRORS as ERROR_OF_LINE
 from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import Few, by_workers
 from transforms.gold.findings.scope import Scope
@@ -50,6 +53,7 @@ from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import slow_revokers
 from transforms.gold.timelines.looking_back import IS_KNOWN, beside
 from transforms.gold.timelines.replacing import EVERYTHING
+from transforms.wanted_rows import Wanted
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 
@@ -110,17 +114,17 @@ def _found(searches: Sequence[Callable[[], Found]]) -> Found:
 def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[Callable[[], Found]]:
     """Return what searches for storms, bursts and slow revokers in a run's groups; those that stay are among them."""
     storms, bursts = job.settings.storms, job.settings.bursts
-    every = {spec: job.lake.read(spec) for spec in {*READ_FOR_STORMS, *READ_FOR_BURSTS}}
+    read = {*READ_FOR_STORMS, *READ_FOR_BURSTS}
     if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
-        del every[CLIENT_EVENTS]
-    some = {} if scope is None else {spec: job.lake.some(spec, scope.wanted(spec)) for spec in every}
-    near = every if scope is None else {spec: scope.rows(spec, rows) for spec, rows in some.items()}
-    # A request that is refused may be of a generation that is long past.
-    far = {spec: every[spec] if scope is None else scope.of_groups(every[spec]) for spec in _NAMED_LATE}
-    named = far if scope is None else _named(job, scope, some) or far
-    of_cluster = {spec: every[spec] for spec in _OF_CLUSTER}
-    lines = COORDINATOR_EVENTS
-    of_cluster[lines] = every[lines] if scope is None else job.lake.some(lines, scope.late(lines, {"event": SETTINGS}))
+        read.remove(CLIENT_EVENTS)
+    if scope is None:
+        near = {spec: job.lake.read(spec) for spec in read}
+        named, of_cluster = {}, near
+    else:
+        some = {spec: job.lake.some(spec, scope.wanted(spec)) for spec in read}
+        near = {spec: scope.rows(spec, rows) for spec, rows in some.items()}
+        named = _named(job, scope, some) or _far(job, scope)
+        of_cluster = _of_cluster(job, scope, CLIENT_EVENTS in read)
     of_late = (seen_until, _hold, of_cluster, _few(job))
 
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
@@ -138,8 +142,26 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
     ]
     if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):  # classic groups have none
         late = (job.settings.revocations.slow_ms, seen_until, _hold, _few(job))
+        far = {} if scope is None else _far(job, scope)
         searches.append(lambda: with_staying(SLOW_REVOKERS, slow_revokers(near | far, *late)))
     return searches
+
+
+def _far(job: Job, scope: Scope) -> dict[TableSpec, DataFrame]:
+    """Return all generations of the groups: a request that is refused may be of one that is long past."""
+    return {spec: scope.of_groups(job.lake.read(spec)) for spec in _NAMED_LATE}
+
+
+def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, DataFrame]:
+    """Return what lines are laid beside that need not name their group, and brokers' lines.
+
+    Whoever is fenced by a broker's line is looked for in all stays; where no line fences anybody, nobody is.
+    """
+    lines = job.lake.some(COORDINATOR_EVENTS, scope.late(COORDINATOR_EVENTS, {"event": SETTINGS}))
+    found = rows_held(lines)
+    is_any_fenced = found is None or pc.any(pc.is_in(found["event"], pa.array(list(ERROR_OF_LINE)))).as_py()
+    beside = _OF_CLUSTER if has_clients else (MEMBER_SESSIONS,) if is_any_fenced else ()
+    return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
 
 
 def _named(job: Job, scope: Scope, some: Mapping[TableSpec, DataFrame]) -> dict[TableSpec, DataFrame]:
@@ -184,12 +206,13 @@ def _replace(job: Job, scope: Scope | None, found: Found) -> None:
             others = scope.of_others(job.lake.read(spec), _BEGIN if spec in _CUT else "")
             told = beside(told, others.select(*spec.columns))
         frames.append((spec, told))
-    timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
-    if scope is not None:
-        bursts = next((few for (spec, _), (_, few) in zip(found, looked_up, strict=True) if spec is _BURSTS), None)
-        timelines[GENERATIONS] = _held_against(job, scope, bursts)
-        timelines = {spec: scope.listed_rows(rows) for spec, rows in timelines.items()}
-        timelines = held_against(timelines, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
+    if scope is None:
+        timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
+    else:
+        few_of = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
+        beside_them = {GENERATIONS: _held_against(job, scope, few_of[_BURSTS]), ASSIGNMENTS: _lost(job, scope, few_of)}
+        listed = {spec: scope.listed_rows(rows) for spec, rows in beside_them.items()}
+        timelines = held_against(listed, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
     with audited(job, Batch(dict(frames), beside=timelines)) as rows:
         job.replace([(spec, told.drop(IS_KNOWN)) for spec, told in rows.items()], where)
 
@@ -201,6 +224,13 @@ def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | 
     wanted = scope.wanted(GENERATIONS)
     numbers = sorted({row["fenced_by_generation"] for row in bursts} - {None})
     return job.lake.some(GENERATIONS, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
+
+
+def _lost(job: Job, scope: Scope, few: Mapping[TableSpec, Sequence[Mapping[str, Any]] | None]) -> DataFrame:
+    """Return the assignments of groups in which gaps were found; where that is not known of which, all."""
+    gaps = few.get(COMMIT_GAPS)
+    groups = scope.listed if gaps is None else sorted({row["group_id"] for row in gaps})
+    return job.lake.some(ASSIGNMENTS, Wanted(groups))
 
 
 def _hold(rows: DataFrame) -> DataFrame | None:

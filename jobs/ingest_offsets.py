@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping, with_rows
-from jobs.lake.increments import Increment, increment
+from jobs.lake.increments import Increment, increment, new_rows
 from jobs.lake.rows import good_rows, rejected_rows
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.sources import exported
@@ -123,14 +123,13 @@ def _is_decoded(job: Job) -> bool:
 
 def _append_open(job: Job, read: bulk.SegmentsRead, at: datetime) -> None:
     """Append commits whose transaction is open, settled as far as markers have come, and settle earlier ones."""
-    control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
     rows = read.rows_aside(job.spark, OFFSET_COMMITS)
     with job.brief(read.count_aside(OFFSET_COMMITS) <= FEW_ROWS):
         if rows is not None:
             rows = rows.withColumn("cluster", F.lit(job.lake.cluster))
-            job.append([(OFFSET_COMMITS, transactions.resolve(rows, control_records))], at, are_new=True)
+            job.append([(OFFSET_COMMITS, transactions.resolve(rows, _markers(job)))], at, are_new=True)
         if read.has_markers:
-            _settle(job, control_records, at)
+            _settle(job, at)
 
 
 def _append_names(job: Job, read: bulk.SegmentsRead, at: datetime) -> None:
@@ -170,12 +169,11 @@ def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
         F.coalesce(F.max("is_transactional"), F.lit(False)).alias("is_transactional"),
         F.coalesce(F.max(F.col("control_type").isNotNull()), F.lit(False)).alias("has_markers"),
     ).collect()[0]
-    control_records = job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
     job.report.activity("decoding")
     with keeping() as keep, job.brief(batch["count"] <= FEW_ROWS):
         decoded = offsets.decode(new, keep(offsets.not_plain(new)))
         if batch["is_transactional"]:  # mostly none is, and to resolve is to decode twice
-            decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], control_records)
+            decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], _markers(job))
         if batch["count"] <= _FEW_RECORDS:
             decoded = {name: keep(rows) for name, rows in decoded.items()}
             told = with_rows(decoded)
@@ -183,26 +181,29 @@ def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
             told = set(decoded)
         job.append([(spec, decoded[spec.name]) for spec in _DECODED if spec.name in told], at, are_new=is_caught_up)
     if batch["has_markers"] or not is_caught_up:
-        _settle(job, control_records, at)
+        _settle(job, at)
     _name_topics(job, found, at)
     job.lake.progress.note(DECODE_STEP, _SILVER, found.now)
 
 
-def _settle(job: Job, control_records: DataFrame, at: datetime) -> None:
+def _markers(job: Job) -> DataFrame:
+    """Return the control records, which say how transactions ended."""
+    return job.lake.read(OFFSETS_RECORDS).where("control_type IS NOT NULL")
+
+
+def _settle(job: Job, at: datetime) -> None:
     """Settle commits that earlier runs left open."""
     commits = job.lake.read(OFFSET_COMMITS).where("txn_state = 'open'")
     if not commits.take(1):
         return
-    settled = transactions.resolve(commits, control_records).where(F.col("txn_state") != "open")
+    settled = transactions.resolve(commits, _markers(job)).where(F.col("txn_state") != "open")
     job.report.wrote(OFFSET_COMMITS, job.lake.update(OFFSET_COMMITS, settled, ["txn_state"], at))
 
 
 def _name_topics(job: Job, found: Increment, at: datetime) -> None:
     """Note the names of topic ids, as far as what was decoded since the step was last through tells any."""
-    read = [job.lake.read(spec) for spec in (OFFSET_COMMITS, MODERN_GROUP_RECORDS)]
     through = (found.before or {}).get(OFFSETS_RECORDS.full_name)
-    if through is not None:
-        read = [rows.where(F.col("loaded_at") > F.lit(through).cast("timestamp")) for rows in read]
+    read = [new_rows(job.lake, spec, through) for spec in (OFFSET_COMMITS, MODERN_GROUP_RECORDS)]
     with keeping() as keep:
         names = keep(topic_names.named(*read))
         if names.take(1):

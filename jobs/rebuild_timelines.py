@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, at_hand, fetched, keeping
-from jobs.lake.increments import loaded_after
+from jobs.lake.increments import new_rows
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
@@ -30,11 +30,9 @@ from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.gold import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
-    COORDINATORS,
     GENERATIONS,
     ORPHANED_PARTITIONS,
     RECONCILIATIONS,
-    REPLAY_SNAPSHOTS,
 )
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, TOPIC_NAMES
 from transforms.gold.timelines import news, spoken
@@ -42,7 +40,7 @@ from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
 from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import Replay, replayed, replayed_here
-from transforms.gold.timelines.plan import INPUTS, Plan
+from transforms.gold.timelines.plan import Plan
 from transforms.gold.timelines.starting_points import changed_from
 
 New = Callable[[TableSpec], DataFrame]
@@ -79,13 +77,11 @@ def _changed(run: Run | None, laid: Sequence[str] | None) -> Groups | None:
 
 def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | None:
     """Replay the groups with news and those that were left unfinished; return them, or None if there are none."""
-    silver = {spec: job.lake.read(spec) for spec in INPUTS}
     names, renamed = _topic_names(job, before.reach)
     plan = Plan(
-        silver,
+        job.lake.read,
+        job.lake.some,
         new,
-        job.lake.read(REPLAY_SNAPSHOTS),
-        job.lake.read(COORDINATORS),
         before.reach,
         reached.partition_count,
         renamed,
@@ -195,7 +191,7 @@ def _spoken(job: Job, before: Standing, new: New) -> Standing:
 
 def _new(job: Job, reach: Reach) -> New:
     """Return what gives the rows of a table that the last run did not know, each looked for once."""
-    return cache(lambda spec: loaded_after(job.lake, spec, (reach.loaded or {}).get(spec.full_name)))
+    return cache(lambda spec: new_rows(job.lake, spec, (reach.loaded or {}).get(spec.full_name)))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

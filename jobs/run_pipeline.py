@@ -12,7 +12,6 @@ from jobs.frame.job import Body, Job, execute
 from jobs.handing_over.metrics_file import note_end
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.standing import newest_load, standing
-from schemas.catalog import TABLES
 from schemas.tables.bronze import TABLES as BRONZE
 from transforms.errors import QualityError
 
@@ -37,12 +36,12 @@ def run(job: Job) -> None:
         for name, step in STEPS.items():
             with (
                 job.report.step(name),
-                job.brief(is_caught_up and not name.startswith("ingest_") and _has_little_news(job), TABLES),
+                job.brief(is_caught_up and not name.startswith("ingest_") and _has_little_news(job)),
             ):
                 step(job)
     except QualityError as error:
         closed = error
-    with job.brief(is_caught_up and _has_little_news(job), TABLES):
+    with job.brief(is_caught_up and _has_little_news(job)):
         summarise(job)
     if closed is not None:
         raise closed

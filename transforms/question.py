@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from schemas.table import TableSpec
 
@@ -15,9 +18,11 @@ class Question:
     Attributes:
         statement: in Spark's SQL; `{name}` stands for the rows of a table.
         read: these tables.
-        told: table whose columns the statement gives.
+        told: columns that the statement gives.
+        beside: rows that no table has, by the name for which they stand.
     """
 
     statement: str
     read: Sequence[TableSpec]
-    told: TableSpec
+    told: StructType
+    beside: Mapping[str, DataFrame] = field(default_factory=dict)

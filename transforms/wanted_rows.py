@@ -34,19 +34,23 @@ class Wanted:
 
     def of(self, rows: DataFrame) -> DataFrame:
         """Return the rows, by Spark: files without any are not opened."""
-        late: list[Column] = []
-        for name, us in self.since.items():
-            late += [F.col(name).isNull(), F.col(name) >= F.timestamp_micros(F.lit(us))]
-        if late:
-            late += [F.col(name).isin(*values) for name, values in self.or_in.items() if values]
         conditions = [] if self.groups is None else [F.col("group_id").isin(*self.groups)]
-        conditions += [reduce(or_, late)] if late else []
+        conditions += [self.is_late()] if self.since else []
         conditions += [] if self.is_settled is None else [F.col("is_settled") == self.is_settled]
         found = rows.where(reduce(and_, conditions)) if conditions else rows
         if not self.where:
             return found
         laid = found if self.beside is None else found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
         return laid.where(self.where).select(rows.columns)
+
+    def is_late(self) -> Column:
+        """Tell whether a row is late, or is wanted however old it is."""
+        late: list[Column] = []
+        for name, us in self.since.items():
+            late += [F.col(name).isNull(), F.col(name) >= F.timestamp_micros(F.lit(us))]
+        if not late:
+            return F.lit(True)
+        return reduce(or_, late + [F.col(name).isin(*values) for name, values in self.or_in.items() if values])
 
     def in_sql(self) -> tuple[str, list[Any]]:
         """Return the condition in DuckDB's SQL, and its parameters."""

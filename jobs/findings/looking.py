@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from functools import reduce
 from typing import Any
 
 import msgspec
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
@@ -35,7 +34,7 @@ from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.scope import REACH_MS, Scope, cuts, few_groups, is_since
 from transforms.gold.slow_revokers import overdue
-from transforms.gold.timelines.gathering import Reach
+from transforms.loads import loaded_after
 from transforms.wanted_rows import Wanted
 
 STEP = "detect_findings"
@@ -59,14 +58,9 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     loaded: dict[str, str | None]
     line: float | None = None
 
-    def is_new(self, spec: TableSpec) -> Column:
-        """Tell whether the run did not know a row of silver."""
-        return Reach(loaded=self.loaded).is_new(spec)
-
-    def loaded_us(self, spec: TableSpec) -> int | None:
-        """Return when the newest row that the run knew was loaded (epoch µs); None if it knew none."""
-        at = self.loaded.get(spec.full_name)
-        return None if at is None else round(datetime.fromisoformat(at).timestamp() * 1_000_000)
+    def new(self, spec: TableSpec) -> Wanted:
+        """Return which rows of a table of silver the run did not know."""
+        return loaded_after(self.loaded.get(spec.full_name))
 
 
 def line_of(standing: Standing | None) -> float | None:
@@ -137,9 +131,7 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
     def new(spec: TableSpec) -> DataFrame | None:
         if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
             return None
-        known = before.loaded_us(spec)
-        rows = job.lake.some(spec, Wanted(None, {} if known is None else {"loaded_at": known + 1}))
-        return rows.where(before.is_new(spec))
+        return job.lake.some(spec, before.new(spec))
 
     found = []
     if (commits := new(OFFSET_COMMITS)) is not None:

@@ -78,10 +78,9 @@ class Offsets:
             return rows, None
         at = self.before.line
         groups = self.scope.groups.select(*GROUP, (~is_since(at)).alias("is_whole"))
-        is_new = self.before.is_new(OFFSET_COMMITS)
-        is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | is_new
-        loaded = self.before.loaded_us(OFFSET_COMMITS)
-        young = {} if loaded is None else {"recorded_at": _us(at), "loaded_at": loaded + 1}
+        new = self.before.new(OFFSET_COMMITS)
+        is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | new.is_late()
+        young = {**new.since, "recorded_at": _us(at)} if new.since else {}
         rows = self._with_old(OFFSET_COMMITS, young)
         of_run = rows.join(F.broadcast(groups), [*GROUP])
         since = of_run.where(F.col("is_whole") | is_young)

@@ -15,7 +15,6 @@ from jobs.frame.job import Job
 from schemas.catalog import TABLES
 from schemas.table import TableSpec
 from schemas.tables.gold import (
-    AUDIT_COUNTS,
     ILLEGAL_GENERATION_BURSTS,
     ORPHANED_PARTITIONS,
     REBALANCE_STORMS,
@@ -24,12 +23,13 @@ from schemas.tables.gold import (
 from transforms.findings.evidence import are_of_epochs
 from transforms.findings.sentences import counted, duration
 from transforms.foreign_text import printable
+from transforms.gold.audited import AUDITED
 from transforms.gold.orphaned_partitions import still_orphaned
 
 SHOWN = 20
 """Findings of one kind that are shown; the tables hold them all."""
 
-_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS, ORPHANED_PARTITIONS, AUDIT_COUNTS)
+_DERIVED_FROM = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS, ORPHANED_PARTITIONS, *AUDITED.read)
 
 
 def summarise(job: Job) -> None:
@@ -128,9 +128,7 @@ def _revoker(row: Any) -> Iterator[str]:
 
 def _replay(job: Job) -> str:
     """Say how far the replay foresaw the answers; what rests on a race or on the answer itself is told apart."""
-    names = ("request", "agree", "differ", "unpredicted", "race", "answer_used")
-    sums = (F.coalesce(F.sum(f"{name}_count"), F.lit(0)).alias(name) for name in names)
-    row = job.lake.read(AUDIT_COUNTS).agg(*sums).collect()[0]
+    row = job.lake.answer(AUDITED, None).collect()[0]
     if not row.request:
         return "\nReplay: no request log, so there is nothing to compare the replayed state machine with"
     agreed = row.agree - row.race - row.answer_used

@@ -68,16 +68,18 @@ class Job:
         return self.lake.spark
 
     @contextmanager
-    def brief(self, is_brief: bool, beside: Sequence[TableSpec] = ()) -> Iterator[None]:
-        """Take what is looked at and written for little, or not: it is asked and kept in the way that suits it.
+    def brief(self, is_brief: bool) -> Iterator[None]:
+        """Take what is looked at and written for little, or not: it is asked and kept in the way that suits it."""
+        looked_through = set[TableSpec]()
+        with queries(self.spark, is_brief) as compile_them:
 
-        Args:
-            is_brief: it is little.
-            beside: tables that are looked through for what belongs to it.
-        """
-        is_quick = is_brief and sum(self.lake.contents.row_counts(beside).values()) <= MOST_INTERPRETED
-        with queries(self.spark, is_quick), self.lake.brief(is_brief):
-            yield
+            def before_look(spec: TableSpec) -> None:
+                looked_through.add(spec)
+                if sum(self.lake.contents.row_counts([*looked_through]).values()) > MOST_INTERPRETED:
+                    compile_them()
+
+            with self.lake.brief(is_brief, before_look):
+                yield
 
     def staged(self, rows: DataFrame) -> DataFrame:
         """Return rows as they are now, without the way they came about."""

@@ -109,9 +109,12 @@ def answer(
         cluster: whose rows are read.
         groups: those whose rows are read; None = all.
     """
-    if not all(map(_are_readable, tables.values())):
+    beside = {name: rows_held(rows) for name, rows in question.beside.items()}
+    if None in beside.values() or not all(map(_are_readable, tables.values())):
         return None
     with connected() as connection:
+        for name, given in beside.items():
+            connection.register(name, given)
         for spec, files in tables.items():
             if files:
                 of_groups = "" if groups is None else f" WHERE list_contains({listed(groups)}, group_id)"
@@ -119,10 +122,10 @@ def answer(
                 connection.execute(f'CREATE VIEW "{spec.name}" AS {rows}')
             else:
                 connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
-        named = question.statement.format_map({spec.name: spec.name for spec in tables})
+        named = question.statement.format_map({name: name for name in (*(spec.name for spec in tables), *beside)})
         found: pa.Table = connection.sql(f"SELECT * FROM ({translated(named)}) LIMIT {MOST_ROWS + 1}").to_arrow_table()
-    kind = to_arrow_schema(struct_type(question.told).toNullable())
-    return None if found.num_rows > MOST_ROWS else found.select(question.told.columns).cast(kind)
+    kind = to_arrow_schema(question.told.toNullable())
+    return None if found.num_rows > MOST_ROWS else found.select(kind.names).cast(kind)
 
 
 def _are_readable(files: Sequence[ClusterFile]) -> bool:

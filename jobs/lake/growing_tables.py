@@ -8,7 +8,7 @@ txnVersion): Delta takes one append with each number, and turns away whoever loo
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from jobs.lake.conflicts import Overtaken
 from jobs.lake.declared_tables import DeclaredTables, Guard
 from jobs.lake.landing import Landing
 from jobs.lake.new_files import NewFile
-from jobs.lake.rows import conforming, few, of_cluster, within_keys
+from jobs.lake.rows import conforming, few, in_columns, of_cluster, within_keys
 from jobs.lake.signatures import signature
 from jobs.lake.small_tables import SmallTables
 from schemas.spark import struct_type
@@ -30,6 +30,9 @@ from schemas.table import TableSpec
 from transforms.given_rows import given, held
 from transforms.question import Question
 from transforms.wanted_rows import Wanted
+
+BeforeLook = Callable[[TableSpec], None]
+"""What is told of a table that Spark is about to look through."""
 
 
 class GrowingTables(DeclaredTables):
@@ -45,6 +48,7 @@ class GrowingTables(DeclaredTables):
 
     Attributes:
         is_brief: what is to be written is little.
+        before_look: what is told of tables that Spark is about to look through.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class GrowingTables(DeclaredTables):
         small = SmallTables(spark, folder, cluster) if folder and "%" not in str(folder) else None
         super().__init__(spark, root, database, guard, small)
         self.is_brief = False
+        self.before_look: BeforeLook = lambda spec: None
         self._cluster = cluster
 
     def read(self, spec: TableSpec) -> DataFrame:
@@ -62,6 +67,7 @@ class GrowingTables(DeclaredTables):
         few = self._small.rows(spec) if self._small else None
         if few is not None:
             return few
+        self.before_look(spec)
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
 
@@ -79,7 +85,7 @@ class GrowingTables(DeclaredTables):
         if found is not None:
             return found
         rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in question.read}
-        return conforming(question.told, self._spark.sql(question.statement, **rows))
+        return in_columns(question.told, self._spark.sql(question.statement, **{**rows, **question.beside}))
 
     def append(self, spec: TableSpec, rows: DataFrame) -> int:
         """Add rows that nobody else can add: a commit that has nothing to look up before.

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from jobs.lake.lake import Lake
-from jobs.lake.load_clock import micros_of
 from jobs.lake.progress import Note
 from schemas.table import TableSpec
-from transforms.wanted_rows import Wanted
+from transforms.loads import loaded_after
 
 
 @dataclass(frozen=True)
@@ -38,15 +37,15 @@ class Increment:
 
     def new(self, lake: Lake, spec: TableSpec) -> DataFrame:
         """Return the rows of a table that the step has not read: where they are few, they are here."""
-        return loaded_after(lake, spec, (self.before or {}).get(spec.full_name))
+        return new_rows(lake, spec, (self.before or {}).get(spec.full_name))
 
 
-def loaded_after(lake: Lake, spec: TableSpec, read_up_to: str | None) -> DataFrame:
+def new_rows(lake: Lake, spec: TableSpec, load: str | None) -> DataFrame:
     """Return the rows of a table that came after a load (None: all): where they are few, they are here."""
-    if read_up_to is None:
+    if load is None:
         return lake.read(spec)
     with lake.brief(True):
-        return lake.some(spec, Wanted(since={"loaded_at": micros_of(read_up_to) + 1}))
+        return lake.some(spec, loaded_after(load))
 
 
 def increment(lake: Lake, step: str, inputs: Sequence[TableSpec], outputs: Sequence[TableSpec]) -> Increment:

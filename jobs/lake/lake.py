@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.jvm.storage import Storage
 from jobs.lake.contents import Content, Contents
+from jobs.lake.growing_tables import BeforeLook
 from jobs.lake.landing import Landing
 from jobs.lake.lease import Lease
 from jobs.lake.new_files import NewFile
@@ -110,13 +111,20 @@ class Lake:
         return self._tables.is_brief
 
     @contextmanager
-    def brief(self, is_brief: bool) -> Iterator[None]:
-        """Take what is written for little, or not."""
-        before, self._tables.is_brief = self._tables.is_brief, is_brief
+    def brief(self, is_brief: bool, before_look: BeforeLook | None = None) -> Iterator[None]:
+        """Take what is written for little, or not.
+
+        Args:
+            is_brief: it is little.
+            before_look: what is told of tables that Spark is about to look through; None = whoever was.
+        """
+        tables = self._tables
+        before = tables.is_brief, tables.before_look
+        tables.is_brief, tables.before_look = is_brief, before_look or tables.before_look
         try:
             yield
         finally:
-            self._tables.is_brief = before
+            tables.is_brief, tables.before_look = before
 
     def register(self, specs: Sequence[TableSpec]) -> None:
         """Register those of the tables that exist in the settings' database, if there is one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+from transforms.loads import EPOCH
 
 
 def next_load(newest: Iterable[str | None]) -> datetime:
@@ -29,9 +29,4 @@ def iso(at: datetime) -> str:
 
 def iso_of_micros(micros: int | None) -> str | None:
     """Write microseconds of the epoch as a time in UTC."""
-    return None if micros is None else iso(_EPOCH + timedelta(microseconds=micros))
-
-
-def micros_of(text: str) -> int:
-    """Return a time, as `iso` writes it, in microseconds of the epoch."""
-    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
+    return None if micros is None else iso(EPOCH + timedelta(microseconds=micros))

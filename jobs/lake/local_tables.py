@@ -97,7 +97,7 @@ class LocalTables:
                 return None
             tables[spec] = files
         found = answer(question, tables, self._cluster, groups)
-        return None if found is None else held(self._spark, found, struct_type(question.told).toNullable())
+        return None if found is None else held(self._spark, found, question.told.toNullable())
 
     def new_of(self, spec: TableSpec, rows: pa.Table) -> pa.Table | None:
         """Return those of some rows whose keys the cluster has not in a table; None if too much is looked through."""

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampType
 
-from schemas.spark import spark_type, struct_type
+from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
 from transforms.sql import quoted
@@ -47,7 +47,12 @@ def conforming(spec: TableSpec, rows: DataFrame) -> DataFrame:
     if set(rows.columns) != set(spec.columns):
         different = sorted(set(rows.columns) ^ set(spec.columns))
         raise ValueError(f"{spec.full_name}: rows and table differ in the columns {', '.join(different)}")
-    return rows.selectExpr(*(_cast(name, spark_type(spec.column(name).data_type)) for name in spec.columns))
+    return in_columns(struct_type(spec), rows)
+
+
+def in_columns(kind: StructType, rows: DataFrame) -> DataFrame:
+    """Bring columns into an order and types."""
+    return rows.selectExpr(*(_cast(field.name, field.dataType) for field in kind))
 
 
 def few(spec: TableSpec, rows: DataFrame, cluster: str) -> pa.Table:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.lake.increments import new_rows
 from jobs.sources.logs.progress import logs_read
 from schemas.table import TableSpec
 from schemas.tables import bronze, silver
@@ -32,10 +33,13 @@ def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
     for spec in TABLES:
         at = newest.get(spec.full_name)
         is_there = job.lake.exists(spec) and (spec not in _LOADED or (at is not None and (until is None or at > until)))
-        frame = job.lake.read(spec) if is_there else job.lake.none_of(spec)
-        column = "loaded_at" if spec in _LOADED else "seen_at"
-        is_new = F.lit(True) if until is None else F.col(column) > F.lit(until).cast("timestamp")
-        rows[spec] = frame.where(is_new) if is_there else frame
+        if not is_there:
+            rows[spec] = job.lake.none_of(spec)
+        elif spec in _LOADED:
+            rows[spec] = new_rows(job.lake, spec, until)
+        else:
+            is_new = F.lit(True) if until is None else F.col("seen_at") > F.lit(until).cast("timestamp")
+            rows[spec] = job.lake.read(spec).where(is_new)
     return rows
 
 

@@ -1,12 +1,13 @@
 """Queries over few rows: their time goes into the driver, which compiles each and plans it again and again.
 
 Where rows are few they are cheaper interpreted as they were planned first. Where they are many, compiled code and plans
-that follow what was found are worth far more than they cost.
+that follow what was found are worth far more than they cost: from the moment on that Spark itself has to look through
+large tables, queries are compiled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from pyspark.sql import SparkSession
@@ -18,7 +19,7 @@ FEW_BYTES = 64 << 20
 """So many bytes to be read are few."""
 
 MOST_INTERPRETED = 1_000_000
-"""Rows of the tables that are looked through for what belongs to few new ones; with more, queries are compiled."""
+"""Rows of the tables that Spark looks through for what belongs to few new ones; with more, queries are compiled."""
 
 _INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
@@ -30,14 +31,18 @@ _PLANNED_ONCE = {"spark.sql.adaptive.enabled": "false"}
 
 
 @contextmanager
-def queries(spark: SparkSession, are_brief: bool) -> Iterator[None]:
-    """Let queries be run as it suits their size; what the user has set stays as it is."""
+def queries(spark: SparkSession, are_brief: bool) -> Iterator[Callable[[], None]]:
+    """Let queries be run as it suits their size; what the user has set stays as it is.
+
+    Yields:
+        What has them compiled from then on, although they are brief.
+    """
     with ExitStack() as stack:
         if are_brief:
             for key, value in _settings(spark).items():
                 stack.callback(_restore, spark, key, spark.conf.get(key, None))
                 spark.conf.set(key, value)
-        yield
+        yield stack.close
 
 
 def _settings(spark: SparkSession) -> dict[str, str]:

@@ -16,7 +16,7 @@ from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, audited
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
-from schemas.tables.gold import GENERATIONS, MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
+from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
@@ -91,8 +91,9 @@ def _as_published(
 
 
 def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
-    given = [told.part(spec.name) for spec in looking_back.OF_GENERATIONS if spec.name in told.counts]
-    return at_hand(looking_back.known_from(_staying(job, GENERATIONS, run), given), MOST_LISTED)[0]
+    given = [told.part(spec.name) for spec in looking_back.OF_GENERATIONS]
+    oldest, _ = at_hand(looking_back.oldest_told(run.starting, given), MOST_LISTED)
+    return at_hand(job.lake.answer(looking_back.known_from(oldest), run.listed), MOST_LISTED)[0]
 
 
 def _staying(job: Job, spec: TableSpec, run: Run, first: DataFrame | None = None) -> DataFrame:

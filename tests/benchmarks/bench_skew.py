@@ -139,7 +139,9 @@ def measure(root: Path, beats: int, groups: int) -> None:
     events = root / "events"
     events.mkdir()
     properties = root / "events.conf"
-    properties.write_text(f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n")
+    properties.write_text(
+        f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir {events.as_uri()}\n"
+    )
     with Watched() as workers:
         seconds, steps = run(root, LATENESS_MS, [f"--spark.properties={properties}"])
     _say(f"{seconds:.0f} s ({steps}); largest worker {workers.largest >> 20:,} MiB")

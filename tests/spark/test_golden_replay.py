@@ -33,8 +33,9 @@ def gold(spark: SparkSession) -> dict[str, Tables]:
         for table, rows in case.history.silver.items():
             silver[table] += [{**row, "cluster": case.name} for row in rows]
     frames = {spec: to_frame(spark, spec, silver.get(spec.name, [])) for spec in INPUTS}
-    nothing = (to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS))
-    plan = Plan(frames, frames.__getitem__, *nothing, Reach(), PARTITION_COUNT)
+    frames |= {spec: to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS)}
+    read = frames.__getitem__
+    plan = Plan(read, lambda spec, wanted: wanted.of(read(spec)), read, Reach(), PARTITION_COUNT)
     starting = plan.starting()
     evidence = plan.evidence(Run(starting, plan.homes(starting)))
     found = replayed(evidence, Replay(inf, PARTITION_COUNT), partitions=2).cache()

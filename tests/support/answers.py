@@ -10,8 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.lake.duckdb_files import connected, translated
-from jobs.lake.rows import conforming
-from schemas.spark import struct_type
+from jobs.lake.rows import in_columns
 from schemas.table import TableSpec
 from transforms.given_rows import held, rows_held
 from transforms.question import Question
@@ -26,14 +25,14 @@ def answered(spark: SparkSession, question: Question, frames: Mapping[TableSpec,
         frames: the rows of the tables that it reads.
     """
     statement, told = question.statement, question.told
-    kind = struct_type(told).toNullable()
-    named: dict[str, Any] = {spec.name: rows for spec, rows in frames.items()}
-    found = conforming(told, spark.sql(statement, **named)).toArrow().cast(to_arrow_schema(kind))
+    kind = told.toNullable()
+    named: dict[str, Any] = {**{spec.name: rows for spec, rows in frames.items()}, **question.beside}
+    found = in_columns(told, spark.sql(statement, **named)).toArrow().cast(to_arrow_schema(kind))
     with connected() as connection:
-        for spec, rows in frames.items():
-            connection.register(spec.name, rows_held(rows))
+        for name, rows in named.items():
+            connection.register(name, rows_held(rows))
         query = translated(statement.format_map({name: name for name in named}))
-        other = connection.sql(query).to_arrow_table().select(told.columns)
+        other = connection.sql(query).to_arrow_table().select(told.names)
     assert _in_order(found) == _in_order(other.cast(found.schema))
     return held(spark, found, kind)
 

@@ -6,11 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from jobs.lake.rows import fetched
 from schemas.catalog import BY_NAME
+from schemas.tables.gold import GENERATIONS
+from tests.support.answers import answered
 from tests.support.damage import Row, Tables
+from transforms.given_rows import held
 from transforms.gold.timelines.columns import TABLES
-from transforms.gold.timelines.looking_back import OF_GENERATIONS, beside, known_from, looked_at
+from transforms.gold.timelines.evidence import GROUP
+from transforms.gold.timelines.looking_back import OF_GENERATIONS, beside, known_from, looked_at, oldest_told
 
 _REPLAYED = tuple(spec.name for spec in TABLES if "life" in spec.columns)
 
@@ -49,9 +55,16 @@ def _is_known(name: str, first: Mapping[str, Key]) -> Callable[[Row], bool]:
     return is_known
 
 
+def _at_hand(rows: DataFrame) -> DataFrame:
+    return held(rows.sparkSession, fetched(rows), rows.schema.toNullable())
+
+
 def as_looked_at(known: Mapping[str, DataFrame], new: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
     """Return what the gate looks at of each table."""
-    first = known_from(known["generations"], [new[spec.name] for spec in OF_GENERATIONS]).persist()
+    every = known["generations"].select(*GROUP).distinct().withColumn("taken_until", F.lit(float("inf")))
+    oldest = oldest_told(every, [new[spec.name] for spec in OF_GENERATIONS])
+    generations = {GENERATIONS: _at_hand(known["generations"])}
+    first = answered(oldest.sparkSession, known_from(_at_hand(oldest)), generations)
     seen: dict[str, Any] = {**new}
     for name in known.keys() & {*_REPLAYED}:
         seen[name] = beside(new[name], looked_at(BY_NAME[name], None, first).of(known[name]))

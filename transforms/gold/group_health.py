@@ -7,6 +7,7 @@ answers it, over a history however long, for the few groups that there is news o
 
 from __future__ import annotations
 
+from schemas.spark import struct_type
 from schemas.tables.gold import (
     ASSIGNMENTS,
     BEGINS,
@@ -98,7 +99,7 @@ def group_health(now: float | None) -> Question:
             FROM seen {beside} LEFT JOIN present USING (cluster, group_id, life)
         )
         SELECT {columns} FROM laid WHERE {now_us} IS NOT NULL"""
-    return Question(statement, READ, GROUP_HEALTH)
+    return Question(statement, READ, struct_type(GROUP_HEALTH))
 
 
 _OF_GROUPS = (

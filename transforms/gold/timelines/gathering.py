@@ -7,8 +7,8 @@ these groups alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -20,6 +20,14 @@ from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines.evidence import GROUP, KINDS, LINE
 from transforms.gold.timelines.starting_points import states
+from transforms.loads import loaded_after
+from transforms.wanted_rows import Wanted
+
+Read = Callable[[TableSpec], DataFrame]
+"""What gives the rows of a table."""
+
+Some = Callable[[TableSpec, Wanted], DataFrame]
+"""What gives those rows of a table that are wanted."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,11 @@ class Reach:
 
     def is_new(self, spec: TableSpec) -> Column:
         """Tell whether the last run did not know a row."""
-        loaded = (self.loaded or {}).get(spec.full_name)
-        return F.lit(True) if loaded is None else F.col("loaded_at") > F.lit(loaded).cast("timestamp")
+        return loaded_after(self.load(spec)).is_late()
+
+    def load(self, spec: TableSpec) -> str | None:
+        """Return the newest `loaded_at` of a table that the last run knew."""
+        return (self.loaded or {}).get(spec.full_name)
 
 
 @dataclass(frozen=True)
@@ -73,11 +84,12 @@ class Run:
         return rows.join(self.starting.select(*GROUP), [*GROUP], "left_semi")
 
 
-def gathered(silver: Mapping[TableSpec, DataFrame], snapshots: DataFrame, run: Run, reach: Reach) -> DataFrame:
+def gathered(read: Read, some: Some, snapshots: DataFrame, run: Run, reach: Reach) -> DataFrame:
     """Return the evidence of the groups of a run.
 
     Args:
-        silver: the tables `SILVER`.
+        read: what gives the rows of one of the tables `SILVER`, asked for those alone that are needed as a whole.
+        some: what gives few rows of one of them sooner.
         snapshots: `gold.replay_snapshots`.
         run: the groups.
         reach: how far the last run came.
@@ -87,21 +99,21 @@ def gathered(silver: Mapping[TableSpec, DataFrame], snapshots: DataFrame, run: R
     if not is_first:
         parts.append(packing.packed_states(states(run.starting, snapshots)))
     for kind, (spec, _, _) in KINDS.items():
-        named = packing.of_groups(silver[spec])
-        fresh = _fresh(spec, kind, reach)
-        parts.append(packing.packed(run.of_run(named.where(fresh)), kind))
+        parts.append(packing.packed(run.of_run(packing.of_groups(some(spec, _fresh(kind, reach, run.listed)))), kind))
         if run.late != [] and not is_first:
-            parts.append(packing.packed(_of_late(named.where(~fresh), kind, run), kind))
-    parts.append(packing.packed(_wide(silver[COORDINATOR_EVENTS], run, reach), LINE))
+            old = packing.of_groups(read(spec)).where(~_fresh(kind, reach).is_late())
+            parts.append(packing.packed(_of_late(old, kind, run), kind))
+    parts.append(packing.packed(_wide(read, some, run, reach), LINE))
     return reduce(DataFrame.unionByName, parts)
 
 
-def _fresh(spec: TableSpec, kind: str, reach: Reach) -> Column:
-    """Tell whether a row was written after the last horizon, or is new."""
-    if reach.horizon is None:
-        return F.lit(True)
-    is_after = packing.written_since(kind, reach.horizon - REORDER_MS)
-    return F.coalesce(is_after, F.lit(False)) | reach.is_new(spec)
+def _fresh(kind: str, reach: Reach, groups: Sequence[str] | None = None) -> Wanted:
+    """Return which rows were written after the last horizon, or are new; without a horizon, all are."""
+    spec, _, written = KINDS[kind]
+    new = loaded_after(reach.load(spec), groups)
+    if reach.horizon is None or not new.since:
+        return Wanted(groups)
+    return replace(new, since={**new.since, written: int((reach.horizon - REORDER_MS) * 1000)})
 
 
 def _of_late(rows: DataFrame, kind: str, run: Run) -> DataFrame:
@@ -113,18 +125,16 @@ def _of_late(rows: DataFrame, kind: str, run: Run) -> DataFrame:
     return sought.join(F.broadcast(groups), [*GROUP]).where(is_wanted).drop("from_at")
 
 
-def _wide(events: DataFrame, run: Run, reach: Reach) -> DataFrame:
+def _wide(read: Read, some: Some, run: Run, reach: Reach) -> DataFrame:
     """Return the lines about coordinators and brokers, given to the groups: of new and late ones, older lines too."""
-    wide = packing.of_coordinators(events)
     wanted = run.homes.withColumn("since", F.col("since") - REORDER_MS)
-    fresh = _fresh(COORDINATOR_EVENTS, LINE, reach)
-    if reach.horizon is None:
-        return packing.given_to_groups(wide, wanted.drop("is_late"))
-    told = packing.given_to_groups(wide.where(fresh), wanted.drop("is_late"))
-    if run.late == [] and not run.has_new:
+    fresh = packing.of_coordinators(some(COORDINATOR_EVENTS, _fresh(LINE, reach)))
+    told = packing.given_to_groups(fresh, wanted.drop("is_late"))
+    if reach.horizon is None or (run.late == [] and not run.has_new):
         return told
+    old = packing.of_coordinators(read(COORDINATOR_EVENTS)).where(~_fresh(LINE, reach).is_late())
     going_back = wanted.where("is_late OR since IS NULL")
-    return told.unionByName(packing.given_to_groups(wide.where(~fresh), going_back.drop("is_late")))
+    return told.unionByName(packing.given_to_groups(old, going_back.drop("is_late")))
 
 
 SILVER = (GROUP_METADATA, MODERN_GROUP_RECORDS, COORDINATOR_EVENTS, GROUP_REQUESTS)

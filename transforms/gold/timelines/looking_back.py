@@ -12,6 +12,7 @@ from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from schemas.table import TableSpec
 from schemas.tables.gold import (
@@ -23,6 +24,7 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
 )
 from transforms.gold.timelines.evidence import GROUP
+from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
 IS_KNOWN = "is_known"
@@ -31,34 +33,73 @@ IS_KNOWN = "is_known"
 OF_GENERATIONS = (GENERATIONS, GENERATION_MEMBERS, ASSIGNMENTS)
 """Tables each of whose rows is of one generation."""
 
+FROM = (
+    StructType()
+    .add("cluster", "string")
+    .add("group_id", "string")
+    .add("from_life", "integer")
+    .add("from_generation", "integer")
+    .add("from_settled_at", "timestamp")
+)
+
+_LAST_STABLE = f"""
+    SELECT cluster, group_id, last.life AS from_life, last.generation AS from_generation,
+        last.settled_at AS from_settled_at
+    FROM (
+        SELECT cluster, group_id, min(group_type) = max(group_type) AS is_of_one_type, max_by(
+            CASE WHEN is_fit THEN struct(life, generation, settled_at) END,
+            CASE WHEN is_fit THEN struct(life, generation) END
+        ) AS last
+        FROM (
+            SELECT *, outcome = 'stable' AND (
+                first_life IS NULL OR life < first_life OR (life = first_life AND generation < first_generation)
+            ) AS is_fit
+            FROM {{{GENERATIONS.name}}}
+            JOIN (
+                SELECT cluster, group_id, taken_until, life AS first_life, generation AS first_generation
+                FROM {{oldest}}
+            ) USING (cluster, group_id)
+            WHERE is_settled AND unix_micros(settled_at) / 1000.0 < taken_until
+        )
+        GROUP BY cluster, group_id
+    )
+    WHERE last IS NOT NULL AND is_of_one_type"""
+
 _IS_DOUBT = "differ_count > 0 OR unpredicted_count > 0"
 """Counts that a group is held to less for, however long ago that was."""
 
 
-def known_from(staying: DataFrame, told: Iterable[DataFrame]) -> DataFrame:
-    """Return the first generation that is looked at, by group.
+def oldest_told(starting: DataFrame, told: Iterable[DataFrame]) -> DataFrame:
+    """Return the first generation that a run gave of each of its groups.
+
+    Args:
+        starting: the groups of the run, and from where they go on.
+        told: what the run gave of the tables `OF_GENERATIONS`.
+
+    Returns:
+        Columns cluster, group_id, taken_until, life, generation; without a generation, the run gave none.
+    """
+    key = F.struct("life", "generation")
+    run = starting.select(*GROUP, "taken_until")
+    given = reduce(DataFrame.unionByName, (each.select(*GROUP, key.alias("key")) for each in told))
+    oldest = given.groupBy(*GROUP).agg(F.min("key").alias("oldest"))
+    return run.join(oldest, [*GROUP], "left").select(
+        *GROUP, "taken_until", F.col("oldest.life").alias("life"), F.col("oldest.generation").alias("generation")
+    )
+
+
+def known_from(oldest: DataFrame) -> Question:
+    """Ask for the first generation that is looked at, by group: the last that is stable before what a run gave.
 
     A group that has changed its type is looked at from its beginning: whoever has had epochs is held to less.
 
     Args:
-        staying: settled generations of the groups of a run.
-        told: what the run gave of the tables `OF_GENERATIONS`.
+        oldest: what `oldest_told` gives.
 
     Returns:
-        Columns cluster, group_id, from_life, from_generation, from_settled_at; a group that is not named is looked at
-        from its beginning.
+        The question for columns `FROM`; a group that is not named is looked at from its beginning.
     """
-    key = F.struct("life", "generation")
-    none = staying.where("false").select(*GROUP, key.alias("key"))
-    given = reduce(DataFrame.unionByName, (each.select(*GROUP, key.alias("key")) for each in told), none)
-    oldest = given.groupBy(*GROUP).agg(F.min("key").alias("oldest"))
-    is_fit = (F.col("outcome") == "stable") & F.coalesce(key < F.col("oldest"), F.lit(True))
-    names = ("life", "generation", "settled_at")
-    last = F.max(F.when(is_fit, F.struct(*names))).alias("last")
-    is_of_one_type = (F.min("group_type") == F.max("group_type")).alias("is_of_one_type")
-    found = staying.join(oldest, [*GROUP], "left").groupBy(*GROUP).agg(last, is_of_one_type)
-    columns = [F.col(f"last.{name}").alias(f"from_{name}") for name in names]
-    return found.where("last IS NOT NULL AND is_of_one_type").select(*GROUP, *columns)
+    return Question(_LAST_STABLE, (GENERATIONS,), FROM, {"oldest": oldest})
 
 
 def looked_at(spec: TableSpec, groups: Sequence[str] | None, first: DataFrame) -> Wanted:

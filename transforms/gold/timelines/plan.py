@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from schemas.table import TableSpec
+from schemas.tables.gold import COORDINATORS, REPLAY_SNAPSHOTS
 from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
 from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines import homes, news
 from transforms.gold.timelines.evidence import GROUP, KINDS, MODERN, RECORD
-from transforms.gold.timelines.gathering import SILVER, Reach, Run, gathered
+from transforms.gold.timelines.gathering import SILVER, Reach, Read, Run, Some, gathered
 from transforms.gold.timelines.starting_points import from_the_beginning, starting_points
 
 INPUTS = (*SILVER, OFFSET_COMMITS)
@@ -25,20 +24,18 @@ class Plan:
     """A run over what is new.
 
     Attributes:
-        silver: the tables `INPUTS`.
-        new: gives the rows of one of them that the last run did not know.
-        snapshots: `gold.replay_snapshots`.
-        coordinators: `gold.coordinators`.
+        read: gives the rows of one of the tables `INPUTS`, or of `gold.replay_snapshots` or `gold.coordinators`.
+        some: gives few rows of one of them sooner.
+        new: gives the rows of one of `INPUTS` that the last run did not know.
         reach: how far the last run came; where it has no horizon, there was none, and all groups begin at their
             beginning.
         partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
         renamed: groups with rows in which names can stand now in place of ids (`news.of_names`); None = none.
     """
 
-    silver: Mapping[TableSpec, DataFrame]
-    new: Callable[[TableSpec], DataFrame]
-    snapshots: DataFrame
-    coordinators: DataFrame
+    read: Read
+    some: Some
+    new: Read
     reach: Reach
     partition_count: int | None = None
     renamed: DataFrame | None = None
@@ -53,9 +50,9 @@ class Plan:
         if self.reach.horizon is None:
             return from_the_beginning(news.together(touched))
         wide = packing.of_coordinators(self.new(COORDINATOR_EVENTS))
-        touched += [news.of_coordinators(wide, self._known()), news.unfinished(self.snapshots)]
+        touched += [news.of_coordinators(wide, self._known()), news.unfinished(self._snapshots())]
         touched += [] if self.renamed is None else [self.renamed]
-        return starting_points(news.together(touched), self.snapshots)
+        return starting_points(news.together(touched), self._snapshots())
 
     def homes(self, starting: DataFrame) -> DataFrame:
         """Return where the groups live: what `homes.homes` gives, with since and is_late."""
@@ -64,10 +61,13 @@ class Plan:
 
     def evidence(self, run: Run) -> DataFrame:
         """Return the evidence that the groups of a run go on with."""
-        return gathered(self.silver, self.snapshots, run, self.reach)
+        return gathered(self.read, self.some, self._snapshots(), run, self.reach)
 
     def _known(self) -> DataFrame:
-        return homes.known(self.coordinators)
+        return homes.known(self.read(COORDINATORS))
+
+    def _snapshots(self) -> DataFrame:
+        return self.read(REPLAY_SNAPSHOTS)
 
     def _seen(self) -> DataFrame:
         tables = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
