@@ -42,7 +42,7 @@ from schemas.tables.gold import (
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
 from schemas.words import FENCING_ERRORS
 from transforms.given_rows import rows_held
-from transforms.gold.broker_refusals import ERRORS as ERROR_OF_LINE
+from transforms.gold.broker_refusals import may_tell
 from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import Few, by_workers
 from transforms.gold.findings.scope import Scope
@@ -158,9 +158,7 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
     Whoever is fenced by a broker's line is looked for in all stays; where no line fences anybody, nobody is.
     """
     lines = job.lake.some(COORDINATOR_EVENTS, scope.late(COORDINATOR_EVENTS, {"event": SETTINGS}))
-    found = rows_held(lines)
-    is_any_fenced = found is None or pc.any(pc.is_in(found["event"], pa.array(list(ERROR_OF_LINE)))).as_py()
-    beside = _OF_CLUSTER if has_clients else (MEMBER_SESSIONS,) if is_any_fenced else ()
+    beside = _OF_CLUSTER if has_clients else (MEMBER_SESSIONS,) if may_tell(lines) else ()
     return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import floor
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.findings.looking import Looked
+from jobs.findings.when_asked import WhenAsked
 from jobs.frame.job import Job
 from jobs.frame.keeping import at_hand
 from jobs.timelines.writing import MOST_LISTED
@@ -52,12 +54,13 @@ class Offsets:
         commits, behind = self._commits()
         requests, assignments = self._requests(behind), self._assignments(behind)
         rewinds = offset_rewinds(
-            {
-                OFFSET_COMMITS: commits,
-                GENERATIONS: self._of_groups(GENERATIONS),
-                ASSIGNMENTS: self._of_groups(ASSIGNMENTS),
-                GROUP_REQUESTS: requests,
-            },
+            WhenAsked(
+                {
+                    OFFSET_COMMITS: lambda: commits,
+                    GROUP_REQUESTS: lambda: requests,
+                    **{spec: partial(self._of_groups, spec) for spec in (GENERATIONS, ASSIGNMENTS)},
+                }
+            ),
             self.job.settings.offsets.jump,
             self.job.settings.offsets.retention_ms,
             self.hold,

@@ -74,6 +74,8 @@ class Job:
         with queries(self.spark, is_brief) as compile_them:
 
             def before_look(spec: TableSpec) -> None:
+                if spec in looked_through:  # counting rows may be a look, too
+                    return
                 looked_through.add(spec)
                 if sum(self.lake.contents.row_counts([*looked_through]).values()) > MOST_INTERPRETED:
                     compile_them()

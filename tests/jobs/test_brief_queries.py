@@ -17,6 +17,7 @@ from jobs.lake.lake import Lake
 from jobs.session.brief_queries import queries
 from jobs.settings.settings import Settings
 from schemas.tables.bronze import LOG_LINES
+from transforms.wanted_rows import Wanted
 
 _COMPILED, _ADAPTIVE, _FACTORY = (
     "spark.sql.codegen.wholeStage",
@@ -77,21 +78,40 @@ def test_options_are_back_after_a_failure():
     assert session.conf == before
 
 
+def test_queries_are_compiled_from_then_on_that_it_is_asked_for():
+    session = _Session(**{"spark.master": "local[2]"})
+    before = dict(session.conf)
+    with queries(cast("SparkSession", session), are_brief=True) as compile_them:
+        compile_them()
+        assert session.conf == before
+        compile_them()
+    assert session.conf == before
+
+
 @pytest.mark.spark
-def test_little_beside_much_is_compiled(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What belongs to few new rows is looked for in all that there is, be it ever so much."""
+def test_little_is_compiled_once_spark_looks_through_much(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What belongs to few new rows is mostly found without Spark; where it is not, in all that there is."""
     lake = Lake(spark, str(tmp_path), "", "c")
     job = Job(Settings.model_validate({"cluster": "c", "lake": {"root": str(tmp_path)}}), lake, Report(), Namespace())
     at = datetime(2026, 1, 1, tzinfo=timezone.utc)
     rows = [("b", "server.log", number, at, "x") for number in range(3)]
     schema = "broker string, source_file string, line_number bigint, logged_at timestamp, text string"
     lake.append(LOG_LINES, spark.createDataFrame(rows, schema), at)
-    monkeypatch.setattr("jobs.frame.job.MOST_INTERPRETED", 3)
     usual = spark.conf.get(_COMPILED)
-    with job.brief(True, [LOG_LINES]):
-        assert spark.conf.get(_COMPILED) == "false"
-        assert lake.is_brief
     monkeypatch.setattr("jobs.frame.job.MOST_INTERPRETED", 2)
-    with job.brief(True, [LOG_LINES]):
+    with job.brief(True):
+        assert lake.read(LOG_LINES).count() == 3
+        assert spark.conf.get(_COMPILED) == "false", "without a query"
+    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    for most, compiled in ((3, "false"), (2, usual)):
+        monkeypatch.setattr("jobs.frame.job.MOST_INTERPRETED", most)
+        another = Job(job.settings, Lake(spark, str(tmp_path), "", "c"), Report(), Namespace())
+        with another.brief(True):
+            assert another.lake.some(LOG_LINES, Wanted()).count() == 3
+            assert spark.conf.get(_COMPILED) == "false", "found in its files"
+            assert another.lake.read(LOG_LINES).count() == 3
+            assert spark.conf.get(_COMPILED) == compiled
+            assert another.lake.is_brief
         assert spark.conf.get(_COMPILED) == usual
-        assert lake.is_brief

@@ -15,7 +15,7 @@ from tests.support.incidents.play import GAP_MS as LONGEST_GAP_MS
 from tests.support.incidents.play import MIN_ERRORS, play, tables_of
 from tests.unit.findings import pure
 from tests.unit.findings.golden import complete
-from transforms.gold.broker_refusals import fencings, with_broker_refusals
+from transforms.gold.broker_refusals import fencings, may_tell, with_broker_refusals
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.illegal_generation_bursts import READ, illegal_generation_bursts
 
@@ -53,6 +53,17 @@ def test_a_fenced_instance_is_of_the_group_that_its_member_was_in(spark: SparkSe
         ("g", "FENCED_INSTANCE_ID", api, at, "i-1", "i", "a", "broker_log")
         for at, api in ((100, "OffsetCommit"), (200, "unknown"))
     ]
+
+
+def test_whether_lines_may_tell_of_refusals_is_known_where_they_are_at_hand(spark: SparkSession) -> None:
+    """Nobody opens all stays for lines that tell of none."""
+    told, other = line(100), {**line(200), "event": "broker_settings"}
+    assert [may_tell(to_frame(spark, COORDINATOR_EVENTS, rows)) for rows in ([told, other], [other], [])] == [
+        True,
+        False,
+        False,
+    ]
+    assert may_tell(to_frame(spark, COORDINATOR_EVENTS, [other]).where("true")), "nobody has looked"
 
 
 def test_what_requests_tell_is_not_told_again(spark: SparkSession) -> None:

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from itertools import chain
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from transforms.given_rows import rows_held
 from transforms.gold.findings.kernel import GROUP
 
 EVENT = "member_fenced"
@@ -34,6 +37,12 @@ API_OF_OPERATION = {
     "txn-offset-commit": "TxnOffsetCommit",
 }
 """What a line calls a request; brokers before 2.5 do not say it."""
+
+
+def may_tell(coordinator_events: DataFrame) -> bool:
+    """Tell whether lines may be of refused instances, so that `fencings` has to look; of those at hand it is known."""
+    lines = rows_held(coordinator_events)
+    return lines is None or bool(pc.any(pc.is_in(lines["event"], pa.array(list(ERRORS)))).as_py())
 
 
 def fencings(coordinator_events: DataFrame, member_sessions: DataFrame) -> DataFrame:
