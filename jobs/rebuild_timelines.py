@@ -191,7 +191,7 @@ def _spoken(job: Job, before: Standing, new: New) -> Standing:
 
 def _new(job: Job, reach: Reach) -> New:
     """Return what gives the rows of a table that the last run did not know, each looked for once."""
-    return cache(lambda spec: new_rows(job.lake, spec, (reach.loaded or {}).get(spec.full_name)))
+    return cache(lambda spec: new_rows(job.lake, spec, reach.load(spec)))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ from jobs.lake.conflicts import Overtaken
 from jobs.lake.declared_tables import DeclaredTables, Guard
 from jobs.lake.landing import Landing
 from jobs.lake.new_files import NewFile
-from jobs.lake.rows import conforming, few, in_columns, of_cluster, within_keys
+from jobs.lake.rows import conforming, few, of_cluster, shaped, within_keys
 from jobs.lake.signatures import signature
 from jobs.lake.small_tables import SmallTables
 from schemas.spark import struct_type
@@ -85,7 +85,7 @@ class GrowingTables(DeclaredTables):
         if found is not None:
             return found
         rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in question.read}
-        return in_columns(question.told, self._spark.sql(question.statement, **{**rows, **question.beside}))
+        return shaped(question.told, self._spark.sql(question.statement, **{**rows, **question.beside}))
 
     def append(self, spec: TableSpec, rows: DataFrame) -> int:
         """Add rows that nobody else can add: a commit that has nothing to look up before.

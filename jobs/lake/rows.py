@@ -47,10 +47,10 @@ def conforming(spec: TableSpec, rows: DataFrame) -> DataFrame:
     if set(rows.columns) != set(spec.columns):
         different = sorted(set(rows.columns) ^ set(spec.columns))
         raise ValueError(f"{spec.full_name}: rows and table differ in the columns {', '.join(different)}")
-    return in_columns(struct_type(spec), rows)
+    return shaped(struct_type(spec), rows)
 
 
-def in_columns(kind: StructType, rows: DataFrame) -> DataFrame:
+def shaped(kind: StructType, rows: DataFrame) -> DataFrame:
     """Bring columns into an order and types."""
     return rows.selectExpr(*(_cast(field.name, field.dataType) for field in kind))
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.lake.duckdb_files import connected, translated
-from jobs.lake.rows import in_columns
+from jobs.lake.rows import shaped
 from schemas.table import TableSpec
 from transforms.given_rows import held, rows_held
 from transforms.question import Question
@@ -27,7 +27,7 @@ def answered(spark: SparkSession, question: Question, frames: Mapping[TableSpec,
     statement, told = question.statement, question.told
     kind = told.toNullable()
     named: dict[str, Any] = {**{spec.name: rows for spec, rows in frames.items()}, **question.beside}
-    found = in_columns(told, spark.sql(statement, **named)).toArrow().cast(to_arrow_schema(kind))
+    found = shaped(told, spark.sql(statement, **named)).toArrow().cast(to_arrow_schema(kind))
     with connected() as connection:
         for name, rows in named.items():
             connection.register(name, rows_held(rows))

@@ -99,9 +99,10 @@ def gathered(read: Read, some: Some, snapshots: DataFrame, run: Run, reach: Reac
     if not is_first:
         parts.append(packing.packed_states(states(run.starting, snapshots)))
     for kind, (spec, _, _) in KINDS.items():
-        parts.append(packing.packed(run.of_run(packing.of_groups(some(spec, _fresh(kind, reach, run.listed)))), kind))
+        fresh = _fresh(kind, reach, run.listed)
+        parts.append(packing.packed(run.of_run(packing.of_groups(some(spec, fresh))), kind))
         if run.late != [] and not is_first:
-            old = packing.of_groups(read(spec)).where(~_fresh(kind, reach).is_late())
+            old = packing.of_groups(read(spec)).where(~fresh.is_late())
             parts.append(packing.packed(_of_late(old, kind, run), kind))
     parts.append(packing.packed(_wide(read, some, run, reach), LINE))
     return reduce(DataFrame.unionByName, parts)
@@ -128,11 +129,12 @@ def _of_late(rows: DataFrame, kind: str, run: Run) -> DataFrame:
 def _wide(read: Read, some: Some, run: Run, reach: Reach) -> DataFrame:
     """Return the lines about coordinators and brokers, given to the groups: of new and late ones, older lines too."""
     wanted = run.homes.withColumn("since", F.col("since") - REORDER_MS)
-    fresh = packing.of_coordinators(some(COORDINATOR_EVENTS, _fresh(LINE, reach)))
-    told = packing.given_to_groups(fresh, wanted.drop("is_late"))
+    fresh = _fresh(LINE, reach)
+    young = packing.of_coordinators(some(COORDINATOR_EVENTS, fresh))
+    told = packing.given_to_groups(young, wanted.drop("is_late"))
     if reach.horizon is None or (run.late == [] and not run.has_new):
         return told
-    old = packing.of_coordinators(read(COORDINATOR_EVENTS)).where(~_fresh(LINE, reach).is_late())
+    old = packing.of_coordinators(read(COORDINATOR_EVENTS)).where(~fresh.is_late())
     going_back = wanted.where("is_late OR since IS NULL")
     return told.unionByName(packing.given_to_groups(old, going_back.drop("is_late")))
 

@@ -24,6 +24,7 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
 )
 from transforms.gold.timelines.evidence import GROUP
+from transforms.gold.timelines.replacing import STAYS
 from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
@@ -41,6 +42,7 @@ FROM = (
     .add("from_generation", "integer")
     .add("from_settled_at", "timestamp")
 )
+"""The first generation of a group that is looked at, and when it was settled."""
 
 _LAST_STABLE = f"""
     SELECT cluster, group_id, last.life AS from_life, last.generation AS from_generation,
@@ -55,11 +57,8 @@ _LAST_STABLE = f"""
                 first_life IS NULL OR life < first_life OR (life = first_life AND generation < first_generation)
             ) AS is_fit
             FROM {{{GENERATIONS.name}}}
-            JOIN (
-                SELECT cluster, group_id, taken_until, life AS first_life, generation AS first_generation
-                FROM {{oldest}}
-            ) USING (cluster, group_id)
-            WHERE is_settled AND unix_micros(settled_at) / 1000.0 < taken_until
+            JOIN {{oldest}} USING (cluster, group_id)
+            WHERE {STAYS}
         )
         GROUP BY cluster, group_id
     )
@@ -77,14 +76,14 @@ def oldest_told(starting: DataFrame, told: Iterable[DataFrame]) -> DataFrame:
         told: what the run gave of the tables `OF_GENERATIONS`.
 
     Returns:
-        Columns cluster, group_id, taken_until, life, generation; without a generation, the run gave none.
+        Columns cluster, group_id, taken_until, first_life, first_generation; without these, the run gave none.
     """
     key = F.struct("life", "generation")
     run = starting.select(*GROUP, "taken_until")
     given = reduce(DataFrame.unionByName, (each.select(*GROUP, key.alias("key")) for each in told))
     oldest = given.groupBy(*GROUP).agg(F.min("key").alias("oldest"))
     return run.join(oldest, [*GROUP], "left").select(
-        *GROUP, "taken_until", F.col("oldest.life").alias("life"), F.col("oldest.generation").alias("generation")
+        *GROUP, "taken_until", *(F.col(f"oldest.{name}").alias(f"first_{name}") for name in ("life", "generation"))
     )
 
 

@@ -14,10 +14,12 @@ from pyspark.sql import functions as F
 
 from transforms.gold.timelines.columns import SUPERSEDED_COLUMNS
 from transforms.gold.timelines.evidence import GROUP
-from transforms.gold.timelines.starting_points import ms
 from transforms.sql import literal
 
 UNSETTLED = "NOT is_settled"
+
+STAYS = "is_settled AND coalesce(unix_micros(settled_at) / 1000.0 < taken_until, false)"
+"""SQL condition of rows of a group that goes on from `taken_until`: they were settled before, and stay."""
 
 EVERYTHING = ""
 """Condition of a run that replaces all rows of a cluster."""
@@ -49,8 +51,7 @@ def staying(rows: DataFrame, starting: DataFrame) -> DataFrame:
         starting: the groups of the run, and from where they go on.
     """
     run = starting.select(*GROUP, "taken_until", F.lit(True).alias("is_in_run"))
-    is_older = F.col("is_settled") & F.coalesce(ms("settled_at") < F.col("taken_until"), F.lit(False))
-    return rows.join(run, [*GROUP], "left").where(F.col("is_in_run").isNull() | is_older).select(rows.columns)
+    return rows.join(run, [*GROUP], "left").where(F.col("is_in_run").isNull() | F.expr(STAYS)).select(rows.columns)
 
 
 def without_superseded(rows: DataFrame, superseded: DataFrame) -> DataFrame:
