@@ -1,7 +1,9 @@
 """Puts evidence into its one order.
 
 * A request is handled when its time in the queue is over, but the time of its log line is late by up to a few ms; the
-  order of requests on one connection is exact, since a broker answers one before it reads the next.
+  order of requests on one connection is exact, since a broker answers one before it reads the next. Numbers that begin
+  anew are those of another connection: a broker that was started again names connections as it did before, and a
+  client's port may be the one it had.
 * An answer stands where it was sent; only those that prove something stand there on their own.
 * A line has whole milliseconds, so it stands half a millisecond later.
 * A record can look older than the request that caused it: records come as confirmation, late.
@@ -122,7 +124,10 @@ class Sequencer:
         connection = (row.broker, row.connection)
         last = self._connections.last.get(connection)
         # A connection is forgotten long after its last request, and none is put later by more than the reordering.
-        was_taken = raw < until - REORDER_MS if last is None else row.correlation_id <= last[1]
+        if last is None:
+            was_taken = raw < until - REORDER_MS
+        else:
+            was_taken = row.correlation_id <= last[1] and raw <= last[0] + REORDER_MS
         if was_taken:
             self._add_answer(row, raw, until)  # but its answer perhaps not
         else:
@@ -139,11 +144,11 @@ class Sequencer:
         rows = self._requests[connection]
         numbers = [row.correlation_id or 0 for row in rows]
         if any(map(ge, numbers, numbers[1:])):
-            rows.sort(key=_CONNECTION_ORDER)
+            rows[:] = _in_order_of_numbers(rows)
         last, _ = self._connections.last.get(connection, (-inf, 0))
         taken, reached = 0, last
         item, number = None, None
-        raws = [row.answered_at if row.handled_at is None else row.handled_at for row in rows]
+        raws = [*map(_taken_up_at, rows)]
         for row, raw, followed_at in zip(rows, raws, _followed_at(raws), strict=True):
             if row.correlation_id == number and item is not None and _is_second_answer(rows[taken - 1], row):
                 item.second, taken = row, taken + 1
@@ -269,6 +274,25 @@ def _followed_at(raws: list[float]) -> list[float]:
         else:
             earliest = raws[place]
     return found
+
+
+def _in_order_of_numbers(rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
+    """Return the requests of connections of one name by their numbers, those of an earlier connection first.
+
+    A number that was reached longer ago than estimates can be out of order is one of a connection before.
+    """
+    found: list[GroupRequestRow] = []
+    of_one: list[GroupRequestRow] = []
+    old, reached = 0, -1
+    for row in sorted(rows, key=_taken_up_at):
+        while old < len(of_one) and _taken_up_at(of_one[old]) < _taken_up_at(row) - REORDER_MS:
+            reached = max(reached, of_one[old].correlation_id or 0)
+            old += 1
+        if (row.correlation_id or 0) <= reached:
+            found += sorted(of_one, key=_CONNECTION_ORDER)
+            of_one, old, reached = [], 0, -1
+        of_one.append(row)
+    return found + sorted(of_one, key=_CONNECTION_ORDER)
 
 
 def _place(row: GroupRequestRow) -> tuple[str, int, int]:

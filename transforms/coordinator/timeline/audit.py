@@ -117,7 +117,7 @@ class Audit(Struct, Generic[View], array_like=True):
     Attributes:
         verdicts: by token.
         past: states that the group left a moment ago.
-        open_races: tokens of disagreements that a state to come may still explain.
+        open_races: tokens of disagreements that a state to come may still explain; some may be settled meanwhile.
         seconds: tokens of requests that were answered twice, with those of the second answer.
     """
 
@@ -154,8 +154,12 @@ class Audit(Struct, Generic[View], array_like=True):
         self.past.append(Past(until, before, connection))
         still_open = []
         for token in self.open_races:
-            verdict = self.verdicts[token]
-            if verdict.exchange.handled_at + RACE_WINDOW_MS < at or _is_in_order(verdict.exchange, connection):
+            verdict = self.verdicts.get(token)
+            if (
+                verdict is None
+                or verdict.exchange.handled_at + RACE_WINDOW_MS < at
+                or _is_in_order(verdict.exchange, connection)
+            ):
                 continue
             if not _settles(verdict, now, answer_of):
                 still_open.append(token)
