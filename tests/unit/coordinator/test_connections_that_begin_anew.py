@@ -1,0 +1,87 @@
+"""Another connection can have the name of one before: a broker was started again, a client's port is the one it had."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.rows import GroupMetadataRow, GroupRequestRow
+from tests.unit.coordinator.random_history import Evidence, histories
+from tests.unit.coordinator.test_batch import Lake, batches, counted, known_at
+from transforms.coordinator.evidence.sequence import EvidenceRow
+from transforms.coordinator.rows import counts
+
+BEGINS_AT = 1_000_000.0
+"""When each random history begins."""
+GAPS_MS = (200.0, 1_000.0, 3_000.0, 60_000.0)
+"""Longer than estimates of when requests were handled can be out of order."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_hours() -> Iterator[None]:
+    """Hours so short that one history has some of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counts, "HOUR_MS", 5_000)
+        yield
+
+
+def played_again(evidence: Evidence, other: Evidence, later_ms: float) -> Evidence:
+    """Evidence, and that of another history on connections of the same names, with the same numbers."""
+    for row in (row for kind in other for row in kind):
+        _move(row, later_ms)
+    records, events, requests = evidence
+    return records + other[0], events + other[1], requests + other[2]
+
+
+def _move(row: EvidenceRow, by: float) -> None:
+    fields: Any = row
+    if isinstance(row, GroupMetadataRow):
+        row.record_offset += 1_000_000
+    else:
+        row.source_file = f"again/{row.source_file}"
+    for name in ("recorded_at", "logged_at", "handled_at", "answered_at"):
+        if getattr(row, name, None) is not None:
+            setattr(row, name, getattr(row, name) + by)
+
+
+def ends_at(evidence: Evidence) -> float:
+    return max((known_at(row) for kind in evidence for row in kind), default=BEGINS_AT)
+
+
+def most_of_a_key(lake: Lake) -> int:
+    """Most rows that a key of `gold.audit_counts` has."""
+    keys = Counter((row.api, row.hour_at) for rows in lake.all_rows() for row in rows.audit_counts)
+    return max(keys.values(), default=0)
+
+
+def places_of(rows: list[Any]) -> Counter[tuple[str, int, int]]:
+    return Counter((row.source_file, row.line_number, row.seq) for row in rows)
+
+
+@given(histories(), histories(), st.sampled_from(GAPS_MS), st.randoms(use_true_random=False), st.integers(1, 6))
+@settings(max_examples=60, deadline=None)
+def test_no_request_of_the_later_connection_is_lost(
+    evidence: Evidence, other: Evidence, gap_ms: float, dice: random.Random, runs: int
+) -> None:
+    both = played_again(evidence, other, ends_at(evidence) - BEGINS_AT + gap_ms)
+    several, one = batches(both, dice, runs, is_late=False)
+    assert counted(several.all_rows()) == counted(one.all_rows())
+    audited = places_of([row for rows in one.all_rows() for row in rows.replay_audit])
+    assert audited == places_of(both[2])
+
+
+@given(
+    histories(), histories(), st.floats(0, 60_000), st.randoms(use_true_random=False), st.integers(1, 6), st.booleans()
+)
+@settings(max_examples=60, deadline=None)
+def test_two_at_once_neither_raise_nor_count_an_hour_twice(
+    evidence: Evidence, other: Evidence, later_ms: float, dice: random.Random, runs: int, is_late: bool
+) -> None:
+    for lake in batches(played_again(evidence, other, later_ms), dice, runs, is_late):
+        assert most_of_a_key(lake) <= 1
