@@ -11,3 +11,8 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """Write a string for SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def truth(value: bool) -> str:
+    """Write a truth value for SQL, which is also how Delta writes it as the value of a partition."""
+    return "true" if value else "false"

@@ -11,6 +11,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from transforms.sql import truth
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -63,7 +65,7 @@ class Wanted:
                 late.append(f'list_contains(?, "{name}")')
                 of_late.append(list(values))
         conditions = [] if self.groups is None else ["list_contains(?, group_id)"]
-        conditions += [] if self.is_settled is None else [f"is_settled = {str(self.is_settled).lower()}"]
+        conditions += [] if self.is_settled is None else [f"is_settled = {truth(self.is_settled)}"]
         conditions += [f"({each})" for each in (" OR ".join(late), self.where) if each]
         given = [] if self.groups is None else [list(self.groups)]
         return " AND ".join(conditions) or "true", [*given, *of_late]

@@ -8,6 +8,7 @@ from typing import Any
 
 from jobs.lake.cluster_files import ClusterFile
 from schemas.table import TableSpec
+from transforms.sql import truth
 
 _SETTINGS = {"TimeZone": "UTC", "autoinstall_known_extensions": "false"}
 
@@ -31,7 +32,7 @@ def rows_in(spec: TableSpec, files: Sequence[ClusterFile], cluster: str) -> str:
         of_partitions.setdefault(file.is_settled, []).append(file.path)
     parts = []
     for is_settled, paths in of_partitions.items():
-        settled = "" if is_settled is None else f"{str(is_settled).lower()} AS is_settled, "
+        settled = "" if is_settled is None else f"{truth(is_settled)} AS is_settled, "
         named = ", ".join(map(text, paths))
         parts.append(f"SELECT {text(cluster)} AS cluster, {settled}{stored} FROM read_parquet([{named}])")
     return " UNION ALL BY NAME ".join(parts)

@@ -27,6 +27,7 @@ from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import held
 from transforms.question import Question
+from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
 _READER_VERSION = 1
@@ -165,7 +166,7 @@ class LocalTables:
         return writer.end()
 
     def _partition(self, is_settled: bool | None) -> dict[str, str | None]:
-        settled = {} if is_settled is None else {"is_settled": str(is_settled).lower()}
+        settled = {} if is_settled is None else {"is_settled": truth(is_settled)}
         return {"cluster": self._cluster, **settled}
 
     def _added(self, file: NewFile) -> AddAction:

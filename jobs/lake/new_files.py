@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from jobs.lake.rows import WRITTEN_AT
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.sql import truth
 
 _ROWS_PER_GROUP = 1 << 18
 _BYTES_PER_GROUP = 64 << 20
@@ -90,7 +91,7 @@ class FileWriter:
         self._folder = folder
         self._is_settled = is_settled
         name = f"part-{uuid4()}.snappy.parquet"
-        below = "" if is_settled is None else f"is_settled={str(is_settled).lower()}/"
+        below = "" if is_settled is None else f"is_settled={truth(is_settled)}/"
         self._path = f"cluster={cluster}/{below}{name}" if _PLAIN_NAME.fullmatch(cluster) else name
         self._stamps = {"loaded_at": loaded_at, "seen_at": loaded_at}
         fields = to_arrow_schema(struct_type(spec).toNullable())
