@@ -4,7 +4,8 @@
 
 A capture's logs come in parts. While each is taken in, runs are killed (SIGKILL) one after the other: all their
 processes, or the JVM, or the Python workers, after a time by chance; then one is let through. Another lake takes in
-the same parts undisturbed. Prints how many runs were killed in which step, and every table that differs.
+the same parts undisturbed. Prints how many runs were killed in which step, and every table that differs,
+with some of the rows.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tests.support.spark_session import start
 PARTS = 5
 WHOM = ("all", "jvm", "workers")
 _LONGEST_S = 120.0
+SHOWN = 5
 
 
 def begun(root: Path, evidence: Path, said: Path) -> subprocess.Popen[bytes]:
@@ -127,9 +129,20 @@ def measure(folder: Path, kills: int, seed: int, name: str) -> None:
 def _compare(disturbed: Path, quiet: Path) -> None:
     spark = start(disturbed.parent)
     ours, theirs = rows_of(spark, disturbed), rows_of(spark, quiet)
-    different = [name for name in theirs if comparable(ours[name]) != comparable(theirs[name])]
+    different = []
+    for name in theirs:
+        ours_here, theirs_here = Counter(comparable(ours[name])), Counter(comparable(theirs[name]))
+        if ours_here != theirs_here:
+            different.append(name)
+            _show(f"{name}, killed", ours_here - theirs_here)
+            _show(f"{name}, undisturbed", theirs_here - ours_here)
     rows = sum(map(len, theirs.values()))
     sys.stdout.write(f"{len(theirs)} tables, {rows:,} rows; different: {', '.join(different) or 'none'}\n")
+
+
+def _show(where: str, rows: Counter[str]) -> None:
+    sys.stdout.write(f"{where}: {rows.total()} rows that the other has not\n")
+    sys.stdout.writelines(f"    {row}\n" for row in list(rows)[:SHOWN])
 
 
 if __name__ == "__main__":
