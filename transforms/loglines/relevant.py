@@ -24,14 +24,15 @@ class Selection:
     Args:
         counted_to: line that an earlier run has counted up to.
         keeps_all: nothing is left out.
+        shown_to: time up to which an earlier run has shown that the one who logs was there (epoch ms).
     """
 
-    def __init__(self, counted_to: int = 0, keeps_all: bool = False) -> None:
+    def __init__(self, counted_to: int = 0, keeps_all: bool = False, shown_to: float | None = None) -> None:
         self.left_out = self.line_number = 0
         self._keeps_all = keeps_all
         self._counted_to = counted_to
         self._is_in_kept = False
-        self._newest_at: float = -inf
+        self._newest_at = -inf if shown_to is None else shown_to
         self._newest: Entry | None = None
         self._last: Entry | None = None
 

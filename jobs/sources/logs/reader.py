@@ -187,7 +187,7 @@ def _of_log(
 ) -> Iterator[tuple[str, Columns]]:
     """Gather the entries of one log, of which there may be several files."""
     log = files[0]
-    selection = Selection(log.counted_to, keeps_all=keep == ALL)
+    selection = Selection(log.counted_to, keeps_all=keep == ALL, shown_to=log.read_at)
     held: list[Entry] = []
     size = 0
     for item in _items(files, time_zone, layout, None if keep == ALL or layout != AUTO else OTHER_REQUEST):

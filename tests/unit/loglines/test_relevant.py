@@ -70,9 +70,9 @@ def facts(found: Iterable[Entry]) -> list[tuple[int, Sequence[Fact]]]:
     return [(number, told) for number, told in read if told]
 
 
-def kept(found: Iterable[Entry], counted_to: int = 0) -> tuple[list[Entry], int]:
+def kept(found: Iterable[Entry], counted_to: int = 0, shown_to: float | None = None) -> tuple[list[Entry], int]:
     """Entries that are kept of a log, in their order, and how many are left out."""
-    selection = Selection(counted_to)
+    selection = Selection(counted_to, shown_to=shown_to)
     chosen = [entry for entry in found if selection.takes(entry)]
     newest = selection.end()
     return sorted([*chosen, *([] if newest is None else [newest])]), selection.left_out
@@ -164,6 +164,14 @@ def test_the_newest_entry_is_kept_whatever_it_is() -> None:
     assert kept([*calm, Entry(9, AT + 9, TELLING)]) == ([Entry(9, AT + 9, TELLING)], 8)
     late = Entry(9, AT, TELLING)
     assert kept([*calm, late]) == ([calm[-1], late], 7)
+
+
+def test_what_was_read_to_its_end_before_is_not_kept_for_being_read_again() -> None:
+    told, last = Entry(7, AT, TELLING), Entry(8, AT, CALM)
+    assert kept([told, last]) == ([told], 1)
+    assert kept([last], counted_to=8, shown_to=AT) == ([], 0)
+    newer = Entry(9, AT + 1, CALM)
+    assert kept([last, newer], counted_to=8, shown_to=AT) == ([newer], 0)
 
 
 def test_the_pieces_of_an_overlong_entry_stay_together() -> None:
