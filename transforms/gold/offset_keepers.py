@@ -13,7 +13,7 @@ from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, MEMBER_SESSIONS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.offsets.keeping import COMMITS, GOES_ON, OffsetUse, keeping_of
 from transforms.gold.offset_use import IS_TAKEN, in_empty
-from transforms.sql import literal
+from transforms.sql import literal, truth
 
 _RECORD = ("topic_partition_of_record", "record_offset")
 _MADE = ("cluster", "group_id", "topic", "partition", *_RECORD, "recorded_at")
@@ -79,9 +79,7 @@ def keeper() -> str:
             free_refused=int(is_refused),
         )
         if (verdict := keeping_of(use)) is not None:
-            fits = " AND ".join(
-                f"({what}) = {str(answer).lower()}" for what, answer in zip(asked, answers, strict=True)
-            )
+            fits = " AND ".join(f"({what}) = {truth(answer)}" for what, answer in zip(asked, answers, strict=True))
             cases.append(f"WHEN {fits} THEN {literal(verdict)}")
     return f"CASE {' '.join(cases)} END"
 
