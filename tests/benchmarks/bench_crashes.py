@@ -4,8 +4,8 @@
 
 A capture's logs come in parts. While each is taken in, runs are killed (SIGKILL) one after the other: all their
 processes, or the JVM, or the Python workers, after a time by chance; then one is let through. Another lake takes in
-the same parts undisturbed. Prints how many runs were killed in which step, and every table that differs,
-with some of the rows.
+the same parts undisturbed. Prints how many runs were killed in which step, and every table that differs, with
+some of its rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.support.spark_session import start
 PARTS = 5
 WHOM = ("all", "jvm", "workers")
 _LONGEST_S = 120.0
-SHOWN = 5
+_SHOWN = 5
 
 
 def begun(root: Path, evidence: Path, said: Path) -> subprocess.Popen[bytes]:
@@ -142,7 +142,7 @@ def _compare(disturbed: Path, quiet: Path) -> None:
 
 def _show(where: str, rows: Counter[str]) -> None:
     sys.stdout.write(f"{where}: {rows.total()} rows that the other has not\n")
-    sys.stdout.writelines(f"    {row}\n" for row in list(rows)[:SHOWN])
+    sys.stdout.writelines(f"    {row}\n" for row in list(rows)[:_SHOWN])
 
 
 if __name__ == "__main__":
