@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from schemas.rows import GroupMetadataRow, ModernGroupRecordRow
-from tests.unit.coordinator.random_history import Evidence, histories
+from schemas.rows import GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
+from tests.unit.coordinator.evidence_rows import request
+from tests.unit.coordinator.random_history import Evidence, histories, history
 from tests.unit.coordinator.test_batch import Lake, batches, counted, known_at
+from transforms.coordinator.evidence.sequence import Connections, in_order
 from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.coordinator.rows import counts
 
@@ -64,6 +66,12 @@ def places_of(rows: list[Any]) -> Counter[tuple[str, int, int]]:
     return Counter((row.source_file, row.line_number, row.seq) for row in rows)
 
 
+def heartbeat(number: int, at: float, line: int) -> GroupRequestRow:
+    """A request of the one connection."""
+    row = request(at, "Heartbeat", connection="10.0.0.1:9092-10.0.0.7:5000-1", correlation_id=number, line_number=line)
+    return msgspec.convert({name: row[name] for name in GroupRequestRow.__struct_fields__}, GroupRequestRow)
+
+
 @given(histories(), histories(), st.sampled_from(GAPS_MS), st.randoms(use_true_random=False), st.integers(1, 6))
 @settings(max_examples=100, deadline=None)
 def test_no_request_of_the_later_connection_is_lost(
@@ -85,3 +93,22 @@ def test_two_at_once_neither_raise_nor_count_an_hour_twice(
 ) -> None:
     for lake in batches(played_again(evidence, other, later_ms), dice, runs, is_late):
         assert most_of_a_key(lake) <= 1
+
+
+@given(histories(), histories(), st.randoms(use_true_random=False))
+@example(history(495585992, 7, "4.2.0", 0.5, False), history(515039868, 5, "4.2.0", 0.0, False), random.Random(0))
+@settings(max_examples=60, deadline=None)
+def test_two_requests_of_one_place_do_not_raise(evidence: Evidence, other: Evidence, dice: random.Random) -> None:
+    both = (evidence[0] + other[0], evidence[1] + other[1], evidence[2] + other[2])
+    for lake in batches(both, dice, 1, is_late=False):
+        assert most_of_a_key(lake) <= 1
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 60)), max_size=8), st.randoms(use_true_random=False))
+@settings(max_examples=400, deadline=None)
+def test_the_order_of_a_connection_hangs_on_the_set_of_its_requests(
+    drawn: list[tuple[int, int]], dice: random.Random
+) -> None:
+    requests = [heartbeat(number, at * REORDER_MS / 10, line) for line, (number, at) in enumerate(drawn, start=1)]
+    shuffled = dice.sample(requests, len(requests))
+    assert in_order(Connections(), [], [], shuffled) == in_order(Connections(), [], [], requests)

@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import compress, count
 from math import inf
-from operator import attrgetter, eq, ge
+from operator import attrgetter, eq, ge, gt
 
 from msgspec import Struct, field
 
@@ -113,7 +113,7 @@ class Sequencer:
                 self.newest = item.at
 
     def _add_request(self, row: GroupRequestRow, until: float) -> None:
-        raw = row.answered_at if row.handled_at is None else row.handled_at
+        raw = _taken_up_at(row)
         if raw > self.newest:
             self.newest = raw
         if row.connection is None or row.correlation_id is None:
@@ -142,13 +142,14 @@ class Sequencer:
 
     def _emit_requests(self, found: list[Item], connection: Connection, before: float) -> None:
         rows = self._requests[connection]
+        raws = [*map(_taken_up_at, rows)]
         numbers = [row.correlation_id or 0 for row in rows]
-        if any(map(ge, numbers, numbers[1:])):
+        if any(map(ge, numbers, numbers[1:])) or any(map(gt, raws, raws[1:])):
             rows[:] = _in_order_of_numbers(rows)
+            raws = [*map(_taken_up_at, rows)]
         last, _ = self._connections.last.get(connection, (-inf, 0))
         taken, reached = 0, last
         item, number = None, None
-        raws = [*map(_taken_up_at, rows)]
         for row, raw, followed_at in zip(rows, raws, _followed_at(raws), strict=True):
             if row.correlation_id == number and item is not None and _is_second_answer(rows[taken - 1], row):
                 item.second, taken = row, taken + 1
@@ -281,18 +282,19 @@ def _in_order_of_numbers(rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
 
     A number that was reached longer ago than estimates can be out of order is one of a connection before.
     """
+    by_time = sorted(sorted(rows, key=_CONNECTION_ORDER), key=_taken_up_at)
     found: list[GroupRequestRow] = []
-    of_one: list[GroupRequestRow] = []
-    old, reached = 0, -1
-    for row in sorted(rows, key=_taken_up_at):
-        while old < len(of_one) and _taken_up_at(of_one[old]) < _taken_up_at(row) - REORDER_MS:
-            reached = max(reached, of_one[old].correlation_id or 0)
+    begin = old = 0
+    reached = -1
+    for place, row in enumerate(by_time):
+        while _taken_up_at(by_time[old]) < _taken_up_at(row) - REORDER_MS:
+            reached = max(reached, by_time[old].correlation_id or 0)
             old += 1
         if (row.correlation_id or 0) <= reached:
-            found += sorted(of_one, key=_CONNECTION_ORDER)
-            of_one, old, reached = [], 0, -1
-        of_one.append(row)
-    return found + sorted(of_one, key=_CONNECTION_ORDER)
+            found += sorted(by_time[begin:place], key=_CONNECTION_ORDER)
+            begin = old = place
+            reached = -1
+    return found + sorted(by_time[begin:], key=_CONNECTION_ORDER)
 
 
 def _place(row: GroupRequestRow) -> tuple[str, int, int]:

@@ -117,7 +117,7 @@ class Audit(Struct, Generic[View], array_like=True):
     Attributes:
         verdicts: by token.
         past: states that the group left a moment ago.
-        open_races: tokens of disagreements that a state to come may still explain; some may be settled meanwhile.
+        open_races: tokens of disagreements that a state to come may still explain.
         seconds: tokens of requests that were answered twice, with those of the second answer.
     """
 
@@ -128,7 +128,10 @@ class Audit(Struct, Generic[View], array_like=True):
 
     def begin(self, exchange: Exchange, state: str | None) -> Verdict:
         """Begin the row of a request."""
-        verdict = self.verdicts[exchange.request.token] = Verdict(exchange, state)
+        token = exchange.request.token
+        if token in self.open_races:  # evidence that contradicts itself: a request of that place has its row already
+            self.open_races.remove(token)
+        verdict = self.verdicts[token] = Verdict(exchange, state)
         return verdict
 
     def expect_second(self, first: Exchange, second: Exchange, state: str | None) -> None:
@@ -154,12 +157,8 @@ class Audit(Struct, Generic[View], array_like=True):
         self.past.append(Past(until, before, connection))
         still_open = []
         for token in self.open_races:
-            verdict = self.verdicts.get(token)
-            if (
-                verdict is None
-                or verdict.exchange.handled_at + RACE_WINDOW_MS < at
-                or _is_in_order(verdict.exchange, connection)
-            ):
+            verdict = self.verdicts[token]
+            if verdict.exchange.handled_at + RACE_WINDOW_MS < at or _is_in_order(verdict.exchange, connection):
                 continue
             if not _settles(verdict, now, answer_of):
                 still_open.append(token)
