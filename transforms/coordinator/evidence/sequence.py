@@ -17,9 +17,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from itertools import compress, count
+from itertools import accumulate, compress, count
 from math import inf
-from operator import attrgetter, eq, ge, gt
+from operator import attrgetter, eq, ge
 
 from msgspec import Struct, field
 
@@ -113,7 +113,7 @@ class Sequencer:
                 self.newest = item.at
 
     def _add_request(self, row: GroupRequestRow, until: float) -> None:
-        raw = _taken_up_at(row)
+        raw = row.answered_at if row.handled_at is None else row.handled_at  # not by a call: there are many
         if raw > self.newest:
             self.newest = raw
         if row.connection is None or row.correlation_id is None:
@@ -144,7 +144,7 @@ class Sequencer:
         rows = self._requests[connection]
         raws = [*map(_taken_up_at, rows)]
         numbers = [row.correlation_id or 0 for row in rows]
-        if any(map(ge, numbers, numbers[1:])) or any(map(gt, raws, raws[1:])):
+        if not _are_of_one_connection(numbers, raws):
             rows[:] = _in_order_of_numbers(rows)
             raws = [*map(_taken_up_at, rows)]
         last, _ = self._connections.last.get(connection, (-inf, 0))
@@ -275,6 +275,14 @@ def _followed_at(raws: list[float]) -> list[float]:
         else:
             earliest = raws[place]
     return found
+
+
+def _are_of_one_connection(numbers: list[int], raws: list[float]) -> bool:
+    """Whether requests are in the order of their numbers, and none was reached long before a lower one: mostly."""
+    if any(map(ge, numbers, numbers[1:])):
+        return False
+    reached = accumulate(raws, max)
+    return raws == sorted(raws) or not any(at > raw + REORDER_MS for at, raw in zip(reached, raws, strict=True))
 
 
 def _in_order_of_numbers(rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
