@@ -6,7 +6,6 @@ asking them in `contents`.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,9 +14,10 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.jvm.storage import Storage
-from jobs.lake.contents import Content, Contents
+from jobs.lake.contents import Contents
 from jobs.lake.growing_tables import BeforeLook
 from jobs.lake.landing import Landing
+from jobs.lake.layouts import Layouts
 from jobs.lake.lease import Lease
 from jobs.lake.new_files import NewFile
 from jobs.lake.notes import Notes, folder_of, notes_folder
@@ -29,14 +29,12 @@ from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles
 from jobs.lake.tables import Tables
 from schemas.spark import struct_type
-from schemas.table import Layer, TableSpec
+from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import given
 from transforms.question import Question
 from transforms.sql import literal, quoted
 from transforms.wanted_rows import Wanted
-
-log = logging.getLogger(__name__)
 
 _TABLES_AT_ONCE = 4
 _TABLE_WAIT_S = 3600
@@ -74,7 +72,7 @@ class Lake:
         self.progress = Progress(notes, self._table_id)
         self.retired = Retired(notes, self._table_id)
         self.contents = Contents(self._tables, notes, cluster)
-        self._fitting: set[TableSpec] = set()
+        self._layouts = Layouts(self._tables, self.contents)
 
     def open(self) -> None:
         """Make sure that the root is there and can be written.
@@ -152,7 +150,7 @@ class Lake:
     def create(self, specs: Sequence[TableSpec]) -> None:
         """Create the tables that do not exist, with the declared columns, comments and NOT NULL."""
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-            list(threads.map(self._created, specs))
+            list(threads.map(self._layouts.made, specs))
 
     def read(self, spec: TableSpec) -> DataFrame:
         """Return this cluster's rows of a table; of one that does not exist, none."""
@@ -183,7 +181,7 @@ class Lake:
         Returns:
             Number of rows added.
         """
-        before = self._created(spec)
+        before = self._layouts.made(spec)
         rows = self.retired.left_out(spec, rows)
         count = self._tables.append_new(spec, stamped(spec, rows, at), are_new)
         self.contents.wrote(spec, before, count, at if count else None)
@@ -195,7 +193,7 @@ class Lake:
         Returns:
             What they must know; None where only Spark can write the table.
         """
-        self._created(spec)
+        self._layouts.made(spec)
         return self._tables.landing(spec, at, self.retired.of(spec))
 
     def add_files(self, landing: Landing, files: Sequence[NewFile]) -> int:
@@ -208,7 +206,7 @@ class Lake:
         Returns:
             Number of rows added.
         """
-        before = self._created(landing.spec)
+        before = self._layouts.made(landing.spec)
         count = self._tables.add_files(landing, files) if files else 0
         self.contents.wrote(landing.spec, before, count, landing.loaded_at if count else None)
         return count
@@ -223,7 +221,7 @@ class Lake:
         Returns:
             Number of rows added.
         """
-        before = self._created(spec)
+        before = self._layouts.made(spec)
         count = self._tables.append(spec, rows)
         self.contents.wrote(spec, before, count)
         return count
@@ -240,7 +238,7 @@ class Lake:
         Returns:
             Number of rows changed.
         """
-        before = self._created(spec)
+        before = self._layouts.made(spec)
         if at is not None:
             rows, columns = stamped(spec, rows, at), [*columns, "loaded_at"]
         count = self._tables.update(spec, rows, columns)
@@ -258,7 +256,7 @@ class Lake:
         Returns:
             Number of rows put in that were not there.
         """
-        before = self._created(spec)
+        before = self._layouts.made(spec)
         put, gone = self._tables.put(spec, rows, is_gone)
         self.contents.wrote(spec, before, put - gone)
         return put
@@ -274,7 +272,7 @@ class Lake:
         Returns:
             Number of rows put in.
         """
-        before = self._created(spec)
+        before = self._layouts.made(spec)
         put, gone = self._tables.replace(spec, rows, where)
         self.contents.wrote(spec, before, None if gone is None else put - gone)
         return put
@@ -290,7 +288,7 @@ class Lake:
         Returns:
             Number of rows taken out.
         """
-        before = self._created(spec)
+        before = self._layouts.made(spec)
         count = self._tables.delete(spec, where) if those is None else self._tables.delete_those(spec, those, where)
         self.contents.wrote(spec, before, -count)
         return count
@@ -323,31 +321,6 @@ class Lake:
         else:
             with Lease(self._files, f"_locks/tables/{spec.full_name}", spec.full_name).held(_TABLE_WAIT_S):
                 yield
-
-    def _created(self, spec: TableSpec) -> Content:
-        content = self.contents.of(spec)
-        if content is None:
-            self._tables.create(spec)
-            content = self.contents.created(spec)
-        elif spec not in self._fitting and not self._tables.is_fitting(spec):
-            content = self._fitted(spec)
-        self._fitting.add(spec)
-        return content
-
-    def _fitted(self, spec: TableSpec) -> Content:
-        """Bring a table of an earlier release into today's layout.
-
-        What is derived is derived anew: gold always, and silver where the table is of release 0.1.0, which never let go
-        of anything in bronze either. Else rows stay, and have nothing in the new columns.
-        """
-        if spec.layer is Layer.GOLD or (spec.layer is Layer.SILVER and not self.contents.was_kept(spec)):
-            aside = self._tables.make_anew(spec)
-            log.warning("%s is of an earlier release: it is derived anew, and was moved to %s", spec.full_name, aside)
-            return self.contents.created(spec)
-        self._tables.add_columns(spec)
-        content = self.contents.of(spec)
-        assert content is not None, "it has just been changed"
-        return content
 
     def _table_id(self, spec: TableSpec) -> str | None:
         with storage_errors(spec.full_name):
