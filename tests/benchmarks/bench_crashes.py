@@ -29,7 +29,7 @@ from tests.support.spark_session import start
 
 PARTS = 5
 WHOM = ("all", "jvm", "workers")
-_LONGEST_S = 120.0
+_LONGEST_S = 600.0
 _SHOWN = 5
 
 
