@@ -28,6 +28,7 @@ from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from tests.support.frames import to_frame, to_rows
 from tests.support.pure_pipeline import CLUSTER, Row, Tables, evidence_by_group, partitions_by_group
 from transforms.coordinator.batch import Batch
+from transforms.coordinator.evidence.items import taken_up_at
 from transforms.coordinator.fold import begin
 from transforms.coordinator.replay import typed_evidence
 from transforms.coordinator.rows.tables import Rows
@@ -153,7 +154,7 @@ def in_one_batch(silver: Tables, horizon: float, keeps_audit: bool = True) -> Ma
         batch = Batch(begin(CLUSTER, group, None), horizon, places.get(group, ()), keeps_audit)
         rows = [(row.recorded_at, row) for row in records]
         rows += [(row.logged_at, row) for row in events]  # type: ignore[misc]
-        rows += [(row.answered_at if row.handled_at is None else row.handled_at, row) for row in requests]  # type: ignore[misc]
+        rows += [(taken_up_at(row), row) for row in requests]  # type: ignore[misc]
         batch.add(row for at, row in sorted(rows, key=lambda each: each[0] or 0.0))
         batch.end()
         gone, told = set(batch.superseded()), batch.told()

@@ -11,7 +11,7 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.converting import ClassicThere
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings
-from transforms.coordinator.evidence.items import Item
+from transforms.coordinator.evidence.items import Item, taken_up_at
 from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import DELETE_GROUPS
@@ -79,7 +79,7 @@ class Neighbourhood:
             return None
         written = self.to_come(group_type, row.answered_at + SAME_MOMENT_MS)
         if not written:
-            return row.answered_at if row.handled_at is None else row.handled_at
+            return taken_up_at(row)
         return written[0].at if all(each.is_end for each in written) else None
 
     def forgotten_at(self, group_type: str, row: GroupRequestRow, rules: ModernRules) -> float | None:
@@ -92,7 +92,7 @@ class Neighbourhood:
         is_forgotten = (
             is_by_id and can_be and self._is_empty(group_type) and not self.to_come(group_type, row.answered_at)
         )
-        return (row.handled_at or row.answered_at) if is_forgotten else None
+        return taken_up_at(row) if is_forgotten else None
 
     def _is_empty(self, group_type: str) -> bool:
         course = self._courses.get(group_type)

@@ -72,6 +72,8 @@ def heartbeat(number: int, at: float, line: int) -> GroupRequestRow:
     return msgspec.convert({name: row[name] for name in GroupRequestRow.__struct_fields__}, GroupRequestRow)
 
 
+# The later connection's first two requests look to be the other way round, and a run ends between the connections.
+@example(history(415, 41, "3.9.1", 0.0, False), history(98, 74, "4.2.0", 0.0, False), GAPS_MS[0], random.Random(0), 2)
 @given(histories(), histories(), st.sampled_from(GAPS_MS), st.randoms(use_true_random=False), st.integers(1, 6))
 @settings(max_examples=100, deadline=None)
 def test_no_request_of_the_later_connection_is_lost(

@@ -75,6 +75,11 @@ class Item(Struct, gc=False, array_like=True):
         return (self.at, self.kind, self.place)
 
 
+def taken_up_at(row: GroupRequestRow) -> float:
+    """Return an estimate of when the coordinator took a request up; where nothing tells of it, when it was answered."""
+    return row.answered_at if row.handled_at is None else row.handled_at
+
+
 @lru_cache(maxsize=4_096)  # a request is looked at a few times, all of them within a moment
 def token_of(place: Place) -> int:
     """Return a number that names the request at a place; the same in every run, and as good as unique."""

@@ -24,7 +24,7 @@ from operator import attrgetter, eq, ge
 from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
-from transforms.coordinator.evidence.items import ANSWER, LINE, RECORD, REQUEST, Item
+from transforms.coordinator.evidence.items import ANSWER, LINE, RECORD, REQUEST, Item, taken_up_at
 from transforms.coordinator.evidence.tolerances import (
     CONNECTION_MEMORY_MS,
     LINE_DELAY_MS,
@@ -113,7 +113,7 @@ class Sequencer:
                 self.newest = item.at
 
     def _add_request(self, row: GroupRequestRow, until: float) -> None:
-        raw = row.answered_at if row.handled_at is None else row.handled_at  # not by a call: there are many
+        raw = taken_up_at(row)
         if raw > self.newest:
             self.newest = raw
         if row.connection is None or row.correlation_id is None:
@@ -142,13 +142,13 @@ class Sequencer:
 
     def _emit_requests(self, found: list[Item], connection: Connection, before: float) -> None:
         rows = self._requests[connection]
-        raws = [*map(_taken_up_at, rows)]
+        raws = [*map(taken_up_at, rows)]
         numbers = [row.correlation_id or 0 for row in rows]
-        if not _are_of_one_connection(numbers, raws):
-            rows[:] = _in_order_of_numbers(rows)
-            raws = [*map(_taken_up_at, rows)]
-        last, _ = self._connections.last.get(connection, (-inf, 0))
-        taken, reached = 0, last
+        reached, above = self._connections.last.get(connection, (-inf, -1))
+        if not _are_of_one_connection(above, numbers, raws):
+            rows[:] = _in_order_of_numbers(above, rows)
+            raws = [*map(taken_up_at, rows)]
+        taken = 0
         item, number = None, None
         for row, raw, followed_at in zip(rows, raws, _followed_at(raws), strict=True):
             if row.correlation_id == number and item is not None and _is_second_answer(rows[taken - 1], row):
@@ -223,7 +223,7 @@ def _answer(row: GroupRequestRow, handled_at: float) -> Item | None:
     """Return the answer to a request that was handled at a moment, as evidence of its own, if it proves anything."""
     if row.api not in WAITING_APIS or (row.api, row.error_code) not in ANSWERS_THAT_PROVE:
         return None
-    return Item(max(row.answered_at, handled_at), ANSWER, _place(row), row, None, None, _taken_up_at(row))
+    return Item(max(row.answered_at, handled_at), ANSWER, _place(row), row, None, None, taken_up_at(row))
 
 
 def _with_records_of_one_moment(items: list[Item]) -> list[Item]:
@@ -255,7 +255,7 @@ def _is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:
         return False
     has_failed = Error.UNSUPPORTED_VERSION in (first.error_code, row.error_code)
     is_of_one = first.error_code != row.error_code and first.client_id == row.client_id
-    return has_failed and is_of_one and abs(_taken_up_at(row) - _taken_up_at(first)) <= SAME_MOMENT_MS
+    return has_failed and is_of_one and abs(taken_up_at(row) - taken_up_at(first)) <= SAME_MOMENT_MS
 
 
 def _followed_at(raws: list[float]) -> list[float]:
@@ -277,25 +277,32 @@ def _followed_at(raws: list[float]) -> list[float]:
     return found
 
 
-def _are_of_one_connection(numbers: list[int], raws: list[float]) -> bool:
-    """Whether requests are in the order of their numbers, and none was reached long before a lower one: mostly."""
-    if any(map(ge, numbers, numbers[1:])):
+def _are_of_one_connection(above: int, numbers: list[int], raws: list[float]) -> bool:
+    """Whether requests are in the order of their numbers, and none was reached long before a lower one: mostly.
+
+    Args:
+        above: the number that was taken last.
+        numbers: those of the requests.
+        raws: when they look to have been taken up.
+    """
+    if any(map(ge, [above, *numbers], numbers)):
         return False
     reached = accumulate(raws, max)
     return raws == sorted(raws) or not any(at > raw + REORDER_MS for at, raw in zip(reached, raws, strict=True))
 
 
-def _in_order_of_numbers(rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
+def _in_order_of_numbers(above: int, rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
     """Return the requests of connections of one name by their numbers, those of an earlier connection first.
 
-    A number that was reached longer ago than estimates can be out of order is one of a connection before.
+    A number that was reached longer ago than estimates can be out of order is one of a connection before. So is one up
+    to that which was taken last: all lower ones of that connection were taken before it.
     """
-    by_time = sorted(sorted(rows, key=_CONNECTION_ORDER), key=_taken_up_at)
+    by_time = sorted(sorted(rows, key=_CONNECTION_ORDER), key=taken_up_at)
     found: list[GroupRequestRow] = []
     begin = old = 0
-    reached = -1
+    reached = above
     for place, row in enumerate(by_time):
-        while _taken_up_at(by_time[old]) < _taken_up_at(row) - REORDER_MS:
+        while taken_up_at(by_time[old]) < taken_up_at(row) - REORDER_MS:
             reached = max(reached, by_time[old].correlation_id or 0)
             old += 1
         if (row.correlation_id or 0) <= reached:
@@ -307,7 +314,3 @@ def _in_order_of_numbers(rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
 
 def _place(row: GroupRequestRow) -> tuple[str, int, int]:
     return (row.source_file, row.line_number, row.seq)
-
-
-def _taken_up_at(row: GroupRequestRow) -> float:
-    return row.answered_at if row.handled_at is None else row.handled_at
