@@ -24,9 +24,10 @@ from tests.support.captures import capture
 from tests.support.pure_pipeline import evidence_by_group, read_silver
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.evidence.brokers import Brokers
+from transforms.coordinator.evidence.connections import Connections
 from transforms.coordinator.evidence.exchanges import exchange_of
 from transforms.coordinator.evidence.items import Kind
-from transforms.coordinator.evidence.sequence import Connections, in_order
+from transforms.coordinator.evidence.sequence import in_order
 from transforms.coordinator.kafka.apis import CLASSIC_APIS
 from transforms.coordinator.replay import replay, typed_evidence
 

@@ -17,8 +17,8 @@ from transforms.coordinator.consumer import machine as consumer
 from transforms.coordinator.epochs.state import EpochState
 from transforms.coordinator.epochs.told import Told
 from transforms.coordinator.epochs.unwritten import Unwritten
+from transforms.coordinator.evidence.connections import Connections
 from transforms.coordinator.evidence.items import Item
-from transforms.coordinator.evidence.sequence import Connections
 from transforms.coordinator.evidence.tolerances import SETTLING_MS
 from transforms.coordinator.evidence.waiting import Waiting
 from transforms.coordinator.modern.machine import ModernMachine

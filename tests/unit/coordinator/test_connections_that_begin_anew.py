@@ -16,7 +16,8 @@ from schemas.rows import GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
 from tests.unit.coordinator.evidence_rows import request
 from tests.unit.coordinator.random_history import Evidence, histories, history
 from tests.unit.coordinator.test_batch import Lake, batches, counted, known_at
-from transforms.coordinator.evidence.sequence import Connections, in_order
+from transforms.coordinator.evidence.connections import Connections
+from transforms.coordinator.evidence.sequence import in_order
 from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.coordinator.rows import counts
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.coordinator.random_history import Evidence, histories
+from transforms.coordinator.evidence.connections import Connections
 from transforms.coordinator.evidence.items import Item
-from transforms.coordinator.evidence.sequence import Connections, in_order
+from transforms.coordinator.evidence.sequence import in_order
 from transforms.coordinator.fold import advance, begin, dump, load, open_rows
 from transforms.coordinator.replay import replay
 from transforms.coordinator.rows.tables import Rows

@@ -1,9 +1,7 @@
 """Puts evidence into its one order.
 
 * A request is handled when its time in the queue is over, but the time of its log line is late by up to a few ms; the
-  order of requests on one connection is exact, since a broker answers one before it reads the next. Numbers that begin
-  anew are those of another connection: a broker that was started again names connections as it did before, and a
-  client's port may be the one it had.
+  order of requests on one connection is exact (`connections`).
 * An answer stands where it was sent; only those that prove something stand there on their own.
 * A line has whole milliseconds, so it stands half a millisecond later.
 * A record can look older than the request that caused it: records come as confirmation, late.
@@ -17,13 +15,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from itertools import accumulate, compress, count
+from itertools import compress, count
 from math import inf
-from operator import attrgetter, eq, ge
-
-from msgspec import Struct, field
+from operator import attrgetter, eq
 
 from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
+from transforms.coordinator.evidence.connections import (
+    Connection,
+    Connections,
+    as_asked,
+    followed_by,
+    is_second_answer,
+)
 from transforms.coordinator.evidence.items import ANSWER, LINE, RECORD, REQUEST, Item, taken_up_at
 from transforms.coordinator.evidence.tolerances import (
     CONNECTION_MEMORY_MS,
@@ -31,30 +34,10 @@ from transforms.coordinator.evidence.tolerances import (
     NEXT_ON_CONNECTION_MS,
     RECORD_DELAY_MS,
     REORDER_MS,
-    SAME_MOMENT_MS,
 )
-from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import ANSWERS_THAT_PROVE, REPLAYED_APIS, WAITING_APIS
 
-Connection = tuple[str, str]
-"""Broker and connection."""
-
 EvidenceRow = GroupMetadataRow | ModernGroupRecordRow | CoordinatorEventRow | GroupRequestRow
-
-
-class Connections(Struct, array_like=True):
-    """How far each connection has been taken: when its last request was handled, and that one's number.
-
-    A request of a number up to that was taken; so were lines and records that stand before `until`.
-    """
-
-    last: dict[Connection, tuple[float, int]] = field(default_factory=dict)
-    until: float = -inf
-
-    def forget(self, before: float) -> None:
-        """Forget connections that have been silent since a moment."""
-        if len(self.last) > 64:
-            self.last = {key: each for key, each in self.last.items() if each[0] >= before}
 
 
 class Sequencer:
@@ -141,17 +124,12 @@ class Sequencer:
     # --- what goes out -----------------------------------------------------------------------------------------
 
     def _emit_requests(self, found: list[Item], connection: Connection, before: float) -> None:
-        rows = self._requests[connection]
-        raws = [*map(taken_up_at, rows)]
-        numbers = [row.correlation_id or 0 for row in rows]
         reached, above = self._connections.last.get(connection, (-inf, -1))
-        if not _are_of_one_connection(above, numbers, raws):
-            rows[:] = _in_order_of_numbers(above, rows)
-            raws = [*map(taken_up_at, rows)]
+        rows, raws = as_asked(self._requests[connection], above)
         taken = 0
         item, number = None, None
-        for row, raw, followed_at in zip(rows, raws, _followed_at(raws), strict=True):
-            if row.correlation_id == number and item is not None and _is_second_answer(rows[taken - 1], row):
+        for row, raw, followed_at in zip(rows, raws, followed_by(raws), strict=True):
+            if row.correlation_id == number and item is not None and is_second_answer(rows[taken - 1], row):
                 item.second, taken = row, taken + 1
                 self._emit_answer(found, row, item.at, before)
                 continue
@@ -166,8 +144,8 @@ class Sequencer:
                 self._emit_answer(found, row, at, before)
         if taken:
             self._connections.last[connection] = (reached, rows[taken - 1].correlation_id or 0)
-            del rows[:taken]
-        if not rows:
+            self._requests[connection] = rows[taken:]
+        if taken == len(rows):
             del self._requests[connection]
 
     def _emit_answer(self, found: list[Item], row: GroupRequestRow, handled_at: float, before: float) -> None:
@@ -194,7 +172,6 @@ def in_order(
 
 _MOMENT = attrgetter("at")
 _RANK_OF_ONE_MOMENT = attrgetter("kind", "place")
-_CONNECTION_ORDER = attrgetter("correlation_id", "source_file", "line_number", "seq")
 
 
 def _sort(items: list[Item]) -> None:
@@ -247,69 +224,6 @@ def _is_written_with(before: Item, item: Item) -> bool:
     if before.kind is not RECORD or before.at != item.at or before.place[1] != item.place[1]:
         return False
     return item.modern is not None if before.modern is None else item.modern is not None or before.record is None
-
-
-def _is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:
-    """Whether two answers with one number are of one request: one tells that the broker failed in the midst of it."""
-    if row.api != first.api or row.api not in ("JoinGroup", "LeaveGroup"):
-        return False
-    has_failed = Error.UNSUPPORTED_VERSION in (first.error_code, row.error_code)
-    is_of_one = first.error_code != row.error_code and first.client_id == row.client_id
-    return has_failed and is_of_one and abs(taken_up_at(row) - taken_up_at(first)) <= SAME_MOMENT_MS
-
-
-def _followed_at(raws: list[float]) -> list[float]:
-    """Return when a later one of each connection's requests was taken up, where that looks earlier than its own time.
-
-    What looks later hangs on how far the log has been read.
-
-    Args:
-        raws: when the requests look to have been taken up, in their exact order.
-    """
-    found, earliest = [inf] * len(raws), inf
-    if raws == sorted(raws):
-        return found
-    for place in range(len(raws) - 1, -1, -1):
-        if earliest < raws[place]:
-            found[place] = earliest
-        else:
-            earliest = raws[place]
-    return found
-
-
-def _are_of_one_connection(above: int, numbers: list[int], raws: list[float]) -> bool:
-    """Whether requests are in the order of their numbers, and none was reached long before a lower one: mostly.
-
-    Args:
-        above: the number that was taken last.
-        numbers: those of the requests.
-        raws: when they look to have been taken up.
-    """
-    if any(map(ge, [above, *numbers], numbers)):
-        return False
-    reached = accumulate(raws, max)
-    return raws == sorted(raws) or not any(at > raw + REORDER_MS for at, raw in zip(reached, raws, strict=True))
-
-
-def _in_order_of_numbers(above: int, rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
-    """Return the requests of connections of one name by their numbers, those of an earlier connection first.
-
-    A number that was reached longer ago than estimates can be out of order is one of a connection before. So is one up
-    to that which was taken last: all lower ones of that connection were taken before it.
-    """
-    by_time = sorted(sorted(rows, key=_CONNECTION_ORDER), key=taken_up_at)
-    found: list[GroupRequestRow] = []
-    begin = old = 0
-    reached = above
-    for place, row in enumerate(by_time):
-        while taken_up_at(by_time[old]) < taken_up_at(row) - REORDER_MS:
-            reached = max(reached, by_time[old].correlation_id or 0)
-            old += 1
-        if (row.correlation_id or 0) <= reached:
-            found += sorted(by_time[begin:place], key=_CONNECTION_ORDER)
-            begin = old = place
-            reached = -1
-    return found + sorted(by_time[begin:], key=_CONNECTION_ORDER)
 
 
 def _place(row: GroupRequestRow) -> tuple[str, int, int]:
