@@ -39,17 +39,17 @@ class Connections(Struct, array_like=True):
             self.last = {key: each for key, each in self.last.items() if each[0] >= before}
 
 
-def as_asked(rows: list[GroupRequestRow], above: int) -> tuple[list[GroupRequestRow], list[float]]:
+def as_asked(rows: list[GroupRequestRow], last_number: int) -> tuple[list[GroupRequestRow], list[float]]:
     """Return requests in the order in which they were asked, and when they look to have been taken up.
 
     Args:
         rows: those of connections of one name that have not been taken, in any order.
-        above: the number that was taken last; -1 = none was.
+        last_number: that of the request that was taken last; -1 = none was.
     """
     raws = [*map(taken_up_at, rows)]
-    if _are_of_one_connection(above, [row.correlation_id or 0 for row in rows], raws):
+    if _are_of_one_connection([row.correlation_id or 0 for row in rows], raws, last_number):
         return rows, raws  # mostly
-    ordered = _in_order_of_numbers(above, rows)
+    ordered = _in_order_of_numbers(rows, last_number)
     return ordered, [*map(taken_up_at, ordered)]
 
 
@@ -81,21 +81,21 @@ def is_second_answer(first: GroupRequestRow, row: GroupRequestRow) -> bool:
     return has_failed and is_of_one and abs(taken_up_at(row) - taken_up_at(first)) <= SAME_MOMENT_MS
 
 
-def _are_of_one_connection(above: int, numbers: list[int], raws: list[float]) -> bool:
+def _are_of_one_connection(numbers: list[int], raws: list[float], last_number: int) -> bool:
     """Whether requests are in the order of their numbers, and none was reached long before a lower one: mostly.
 
     Args:
-        above: the number that was taken last.
         numbers: those of the requests.
         raws: when they look to have been taken up.
+        last_number: that of the request that was taken last.
     """
-    if any(map(ge, [above, *numbers], numbers)):
+    if any(map(ge, [last_number, *numbers], numbers)):
         return False
-    reached = accumulate(raws, max)
-    return raws == sorted(raws) or not any(at > raw + REORDER_MS for at, raw in zip(reached, raws, strict=True))
+    reached = [*accumulate(raws, max)]
+    return raws == reached or not any(at > raw + REORDER_MS for at, raw in zip(reached, raws, strict=True))
 
 
-def _in_order_of_numbers(above: int, rows: list[GroupRequestRow]) -> list[GroupRequestRow]:
+def _in_order_of_numbers(rows: list[GroupRequestRow], last_number: int) -> list[GroupRequestRow]:
     """Return the requests of connections of one name by their numbers, those of an earlier connection first.
 
     A number that was reached longer ago than estimates can be out of order is one of a connection before. So is one up
@@ -104,7 +104,7 @@ def _in_order_of_numbers(above: int, rows: list[GroupRequestRow]) -> list[GroupR
     by_time = sorted(sorted(rows, key=_CONNECTION_ORDER), key=taken_up_at)
     found: list[GroupRequestRow] = []
     begin = old = 0
-    reached = above
+    reached = last_number
     for place, row in enumerate(by_time):
         while taken_up_at(by_time[old]) < taken_up_at(row) - REORDER_MS:
             reached = max(reached, by_time[old].correlation_id or 0)

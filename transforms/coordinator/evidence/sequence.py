@@ -124,8 +124,8 @@ class Sequencer:
     # --- what goes out -----------------------------------------------------------------------------------------
 
     def _emit_requests(self, found: list[Item], connection: Connection, before: float) -> None:
-        reached, above = self._connections.last.get(connection, (-inf, -1))
-        rows, raws = as_asked(self._requests[connection], above)
+        reached, last_number = self._connections.last.get(connection, (-inf, -1))
+        rows, raws = as_asked(self._requests[connection], last_number)
         taken = 0
         item, number = None, None
         for row, raw, followed_at in zip(rows, raws, followed_by(raws), strict=True):
@@ -144,8 +144,9 @@ class Sequencer:
                 self._emit_answer(found, row, at, before)
         if taken:
             self._connections.last[connection] = (reached, rows[taken - 1].correlation_id or 0)
+        if taken < len(rows):
             self._requests[connection] = rows[taken:]
-        if taken == len(rows):
+        else:
             del self._requests[connection]
 
     def _emit_answer(self, found: list[Item], row: GroupRequestRow, handled_at: float, before: float) -> None:
