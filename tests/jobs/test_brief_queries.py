@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +16,7 @@ from jobs.lake.lake import Lake
 from jobs.session.brief_queries import queries
 from jobs.settings.settings import Settings
 from schemas.tables.bronze import LOG_LINES
+from tests.support.lines_of_logs import AT, lines
 from transforms.wanted_rows import Wanted
 
 _COMPILED, _ADAPTIVE, _FACTORY = (
@@ -95,10 +95,7 @@ def test_little_is_compiled_once_spark_looks_through_much(
     """What belongs to few new rows is mostly found without Spark; where it is not, in all that there is."""
     lake = Lake(spark, str(tmp_path), "", "c")
     job = Job(Settings.model_validate({"cluster": "c", "lake": {"root": str(tmp_path)}}), lake, Report(), Namespace())
-    at = datetime(2026, 1, 1, tzinfo=timezone.utc)
-    rows = [("b", "server.log", number, at, "x") for number in range(3)]
-    schema = "broker string, source_file string, line_number bigint, logged_at timestamp, text string"
-    lake.append(LOG_LINES, spark.createDataFrame(rows, schema), at)
+    lake.append(LOG_LINES, lines(spark, range(3)), AT)
     usual = spark.conf.get(_COMPILED)
     monkeypatch.setattr("jobs.frame.job.MOST_INTERPRETED", 2)
     with job.brief(True):

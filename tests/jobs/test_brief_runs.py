@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,11 @@ import pytest
 from deltalake.exceptions import DeltaError
 
 from jobs import rebuild_timelines
-from schemas.catalog import BY_NAME
+from schemas.tables.bronze import LOG_LINES
 from tests.support.lakes import arguments, comparable, fill, rows_of
+from tests.support.lines_of_logs import AT, lines, loaded
 
 pytestmark = pytest.mark.spark
-
-LOG_LINES = BY_NAME["log_lines"]
-AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 @pytest.fixture
@@ -58,12 +55,6 @@ def test_a_lake_is_the_same_whether_its_rows_are_taken_for_few_or_for_many(
         assert comparable(few[table]) == comparable(many[table]) == comparable(by_others[table]), table
 
 
-def lines(spark: Any, numbers: range, text: str = "x") -> Any:
-    rows = [("b1", "server.log", number, AT, text, AT) for number in numbers]
-    schema = "broker string, source_file string, line_number bigint, logged_at timestamp, text string"
-    return spark.createDataFrame(rows, f"{schema}, loaded_at timestamp")
-
-
 @pytest.mark.parametrize("folder", ["lake", "a la ke", "läke", "50 % lake", "50%20lake"])
 def test_any_folder_and_any_cluster_will_do(spark: Any, tmp_path: Path, folder: str) -> None:
     from jobs.lake.lake import Lake
@@ -71,8 +62,8 @@ def test_any_folder_and_any_cluster_will_do(spark: Any, tmp_path: Path, folder: 
     for cluster in ("it's", "a/b 1%"):
         lake = Lake(spark, str(tmp_path / folder), "", cluster)
         with lake.brief(True):
-            assert lake.append(LOG_LINES, lines(spark, range(4)).drop("loaded_at"), AT) == 4
-            assert lake.replace(LOG_LINES, lines(spark, range(2, 3), "y"), "line_number >= 2") == 1
+            assert lake.append(LOG_LINES, lines(spark, range(4)), AT) == 4
+            assert lake.replace(LOG_LINES, loaded(spark, range(2, 3), "y"), "line_number >= 2") == 1
         read = Lake(spark, str(tmp_path / folder), "", cluster).read(LOG_LINES)
         assert sorted((row.line_number, row.text) for row in read.collect()) == [(0, "x"), (1, "x"), (2, "y")]
     by_spark = spark.read.format("delta").load(lake.path(LOG_LINES))
@@ -88,12 +79,12 @@ def test_a_table_that_outgrows_few_rows_is_written_all_the_same(
     lake = Lake(spark, str(tmp_path / "lake"), "", "c")
     with lake.brief(True):
         for start in range(0, 24, 8):
-            assert lake.append(LOG_LINES, lines(spark, range(start, start + 8)).drop("loaded_at"), AT) == 8
-            assert lake.append(LOG_LINES, lines(spark, range(start, start + 8)).drop("loaded_at"), AT) == 0
-        assert lake.replace(LOG_LINES, lines(spark, range(20, 21), "y"), "line_number >= 4") == 1
+            assert lake.append(LOG_LINES, lines(spark, range(start, start + 8)), AT) == 8
+            assert lake.append(LOG_LINES, lines(spark, range(start, start + 8)), AT) == 0
+        assert lake.replace(LOG_LINES, loaded(spark, range(20, 21), "y"), "line_number >= 4") == 1
         assert lake.read(LOG_LINES).count() == 5
         assert lake.contents.row_counts([LOG_LINES]) == {LOG_LINES.full_name: 5}
-        assert lake.replace(LOG_LINES, lines(spark, range(1), "z")) == 1
+        assert lake.replace(LOG_LINES, loaded(spark, range(1), "z")) == 1
     assert [row.text for row in lake.read(LOG_LINES).collect()] == ["z"]
 
 
@@ -101,7 +92,7 @@ def test_a_row_without_its_key_is_a_bug_that_no_table_takes(spark: Any, tmp_path
     from jobs.lake.lake import Lake
 
     lake = Lake(spark, str(tmp_path / "lake"), "", "c")
-    bad = lines(spark, range(1)).selectExpr("* EXCEPT (line_number)", "CAST(NULL AS BIGINT) AS line_number")
+    bad = loaded(spark, range(1)).selectExpr("* EXCEPT (line_number)", "CAST(NULL AS BIGINT) AS line_number")
     lake.create([LOG_LINES])
     with lake.brief(True), pytest.raises(DeltaError, match="failed validation"):
         lake.replace(LOG_LINES, bad)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any
 
-from schemas.catalog import BY_NAME
-
-LOG_LINES = BY_NAME["log_lines"]
 AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 

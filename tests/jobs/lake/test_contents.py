@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from schemas.catalog import BY_NAME
-from tests.support.lines_of_logs import AT, LOG_LINES, lines, loaded
+from schemas.tables.bronze import LOG_LINES
+from schemas.tables.silver import REJECTED
+from tests.support.lines_of_logs import AT, lines, loaded
 
 pytestmark = pytest.mark.spark
-
-REJECTED = BY_NAME["rejected"]
 
 
 def queries(spark: Any, ask: Callable[[], Any]) -> tuple[Any, int]:

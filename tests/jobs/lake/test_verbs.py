@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from schemas.catalog import BY_NAME
-from tests.support.lines_of_logs import AT, LOG_LINES, lines, loaded
+from schemas.tables.bronze import LOG_LINES
+from schemas.tables.gold import GENERATIONS
+from schemas.tables.silver import REJECTED
+from tests.support.lines_of_logs import AT, lines, loaded
 from transforms.errors import LakeError
 
 pytestmark = pytest.mark.spark
-
-REJECTED = BY_NAME["rejected"]
 
 
 def test_rows_come_in_once(spark: Any, lake: Any) -> None:
@@ -40,7 +40,7 @@ def test_nothing_new_leaves_no_version(spark: Any, lake: Any) -> None:
 def test_empty_rows_still_make_the_table(spark: Any, lake: Any) -> None:
     assert lake.append(LOG_LINES, lines(spark, range(0)), AT) == 0
     assert lake.exists(LOG_LINES)
-    assert lake.read(BY_NAME["generations"]).count() == 0, "a table that is not there reads as empty"
+    assert lake.read(GENERATIONS).count() == 0, "a table that is not there reads as empty"
     assert lake.append(LOG_LINES, lines(spark, range(3)), AT) == 3
 
 

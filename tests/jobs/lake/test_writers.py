@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.lines_of_logs import LOG_LINES, loaded
+from schemas.tables.bronze import LOG_LINES
+from tests.support.lines_of_logs import loaded
 from transforms.errors import LakeError
 
 pytestmark = pytest.mark.spark
