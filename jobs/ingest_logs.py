@@ -26,6 +26,7 @@ from jobs.lake.increments import increment
 from jobs.lake.rows import fetched
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.settings.settings import LogsSettings
+from jobs.sources.bronze import lines
 from jobs.sources.logs import bulk
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import LogFile, find_log_files
@@ -58,8 +59,26 @@ def _catch_up(job: Job, at: datetime) -> None:
     if found.is_empty or not any(found.now.values()):
         return
     job.report.activity("parsing what earlier runs left")
-    _append_facts(job, logs.parse(found.new(job.lake, LOG_LINES)), at)
+    if not _parse_in_bulk(job, at):
+        _append_facts(job, logs.parse(found.new(job.lake, LOG_LINES)), at)
     job.lake.progress.note(PARSE_STEP, _SILVER, found.now)
+
+
+def _parse_in_bulk(job: Job, at: datetime) -> bool:
+    """Bronze → silver that has nothing yet, by processes of this machine; tell whether they could."""
+    if any(job.lake.contents.row_counts(lines.WRITTEN).values()):
+        return False
+    landings = job.landings((LOG_LINES, *lines.WRITTEN), at)
+    if not landings:
+        return False
+    bronze, *silver = landings
+    with keeping() as keep:
+        aside = keep.folder(job.spark)
+        assert aside is not None, "there are landings"
+        parsed = lines.parse(bronze.there, silver, aside, job.spark.sparkContext.defaultParallelism)
+        job.add_files(silver, parsed.files)
+        job.append_aside(parsed, REJECTED, at)
+    return True
 
 
 def _load(job: Job, at: datetime) -> None:

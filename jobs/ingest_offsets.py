@@ -20,6 +20,8 @@ from jobs.lake.increments import Increment, increment, new_rows
 from jobs.lake.rows import good_rows, rejected_rows
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.sources import exported
+from jobs.sources.bronze import records
+from jobs.sources.decoded_tables import WRITTEN, RecordsRead
 from jobs.sources.segments import bulk
 from jobs.sources.segments import reader as segments
 from jobs.sources.segments.files import SegmentFile, find_segments, is_unique, newest
@@ -48,7 +50,7 @@ def run(job: Job) -> None:
     at = job.lake.contents.next_load_time([OFFSETS_RECORDS, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS])
     job.lake.create([OFFSETS_RECORDS, *_SILVER])
     require_same_hashes(job, "offsets", (GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS))
-    is_caught_up = _found(job).is_empty
+    is_caught_up = _found(job).is_empty or _decode_in_bulk(job, at)
     load(job, at)
     _decode(job, at, is_caught_up)
 
@@ -121,7 +123,7 @@ def _is_decoded(job: Job) -> bool:
     return found.is_empty or not sum(job.lake.contents.row_counts([OFFSETS_RECORDS, *_DECODED]).values())
 
 
-def _append_open(job: Job, read: bulk.SegmentsRead, at: datetime) -> None:
+def _append_open(job: Job, read: RecordsRead, at: datetime) -> None:
     """Append commits whose transaction is open, settled as far as markers have come, and settle earlier ones."""
     rows = read.rows_aside(job.spark, OFFSET_COMMITS)
     with job.brief(read.count_aside(OFFSET_COMMITS) <= FEW_ROWS):
@@ -132,7 +134,7 @@ def _append_open(job: Job, read: bulk.SegmentsRead, at: datetime) -> None:
             _settle(job, at)
 
 
-def _append_names(job: Job, read: bulk.SegmentsRead, at: datetime) -> None:
+def _append_names(job: Job, read: RecordsRead, at: datetime) -> None:
     """Note the names of topic ids that records gave; of several for one id, which are none of Kafka's, the first."""
     if read.topics:
         names = dict(sorted(read.topics, reverse=True))
@@ -163,6 +165,8 @@ def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
     found = _found(job)
     if found.is_empty:
         return
+    if _decode_in_bulk(job, at):
+        return
     new = found.new(job.lake, OFFSETS_RECORDS)
     batch = new.agg(
         F.count("*").alias("count"),
@@ -184,6 +188,28 @@ def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
         _settle(job, at)
     _name_topics(job, found, at)
     job.lake.progress.note(DECODE_STEP, _SILVER, found.now)
+
+
+def _decode_in_bulk(job: Job, at: datetime) -> bool:
+    """Bronze → silver that has nothing yet, by processes of this machine; tell whether they could."""
+    now = _found(job).now
+    if not any(now.values()) or any(job.lake.contents.row_counts(WRITTEN).values()):
+        return False
+    landings = job.landings((OFFSETS_RECORDS, *WRITTEN), at)
+    if not landings:
+        return False
+    job.report.activity("decoding")
+    bronze, *silver = landings
+    with keeping() as keep:
+        aside = keep.folder(job.spark)
+        assert aside is not None, "there are landings"
+        read = records.decode(bronze.there, silver, aside, job.spark.sparkContext.defaultParallelism)
+        job.append_aside(read, REJECTED, at)
+        job.add_files(silver, read.files)
+        _append_open(job, read, at)
+    _append_names(job, read, at)
+    job.lake.progress.note(DECODE_STEP, _SILVER, now)
+    return True
 
 
 def _markers(job: Job) -> DataFrame:

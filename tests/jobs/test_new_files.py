@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.landing import Landing
 from jobs.lake.small_tables import SmallTables
+from jobs.sources.decoded_tables import RecordsRead
 from jobs.sources.segments import bulk
 from jobs.sources.segments.files import find_segments
 from schemas.catalog import BY_NAME
@@ -50,13 +51,13 @@ def landings(tables: SmallTables, turn: int = 0, retired: dict[str, str] | None 
     return found
 
 
-def read(folder: Path, found: list[Landing]) -> bulk.SegmentsRead:
+def read(folder: Path, found: list[Landing]) -> RecordsRead:
     aside = folder / "aside"
     aside.mkdir(exist_ok=True)
     return bulk.read(find_segments(str(folder)), found, aside, 1)
 
 
-def commit(tables: SmallTables, read: bulk.SegmentsRead, turn: int = 0) -> None:
+def commit(tables: SmallTables, read: RecordsRead, turn: int = 0) -> None:
     for spec in bulk.WRITTEN:
         tables.add(spec, read.files.get(spec.name, ()), "note", ("me", turn))
 

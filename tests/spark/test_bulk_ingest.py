@@ -18,6 +18,7 @@ from tests.support.lakes import comparable, rows_of
 from tests.support.odd_records import odd_pairs
 from tests.support.record_writer import batch, marker
 from transforms.errors import LakeError
+from transforms.silver import logs, offsets
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -140,6 +141,33 @@ def test_a_run_that_dies_between_files_and_commit_is_made_good(
     assert tables(spark, tmp_path / "lake") == tables(spark, tmp_path / "undisturbed")
 
 
+@pytest.mark.parametrize("writer", ["processes", "Spark"])
+@pytest.mark.parametrize("segments", ["odd", "modern-4.2.0"], indirect=True)
+def test_silver_that_was_deleted_is_decoded_anew_from_bronze_by_processes(
+    spark: Any, segments: Path, tmp_path: Path, by_processes: None, monkeypatch: pytest.MonkeyPatch, writer: str
+) -> None:
+    with monkeypatch.context() as first:
+        if writer == "Spark":
+            by_spark(first)
+        ingest(tmp_path, segments)
+    expected = tables(spark, tmp_path)
+    shutil.rmtree(tmp_path / "silver")
+    monkeypatch.setattr(offsets, "decode", _never)
+    ingest(tmp_path, segments)
+    found = tables(spark, tmp_path)
+    assert expected["offset_commits"]
+    for name in TABLES:
+        assert found[name] == expected[name], name
+
+
+def _never(*given: Any) -> Any:
+    raise AssertionError("Spark decodes")
+
+
+BROKEN = (
+    '[2026-09-21 14:00:00,000] DEBUG Completed request:{"isForwarded":false,'
+    '"requestHeader":{"requestApiKey":11,"requestApiVersion":9,"x" (kafka.request.logger)'
+)
 LOG_TABLES = ("log_lines", "coordinator_events", "group_requests", "client_events", "rejected")
 
 
@@ -175,3 +203,28 @@ def test_processes_read_logs_as_spark_does(
     assert expected["rejected"]
     for name in LOG_TABLES:
         assert by_processes[name] == expected[name], name
+
+
+@pytest.mark.parametrize("writer", ["processes", "Spark"])
+def test_silver_that_was_deleted_is_parsed_anew_from_bronze_by_processes(
+    spark: Any, capture_dir: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: str
+) -> None:
+    monkeypatch.setattr(ingest_logs, "FEW_ROWS", 0)
+    folder = Path(shutil.copytree(capture_dir("failover-4.2.0") / "broker_logs", tmp_path / "logs"))
+    (folder / "broken.log").write_text(f"{BROKEN}\n")
+    with monkeypatch.context() as first:
+        if writer == "Spark":
+            by_spark(first)
+        ingest_of_logs(tmp_path / "lake", folder, "relevant")
+    expected = tables_of_logs(spark, tmp_path / "lake")
+    shutil.rmtree(tmp_path / "lake" / "silver")
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / "server.log").write_text("[2026-09-21 14:00:00,000] INFO that is all there is now (x)\n")
+    monkeypatch.setattr(logs, "parse", _never)
+    ingest_of_logs(tmp_path / "lake", folder, "relevant")
+    found = tables_of_logs(spark, tmp_path / "lake")
+    assert expected["group_requests"]
+    assert expected["rejected"]
+    for name in LOG_TABLES[1:]:
+        assert found[name] == expected[name], name

@@ -134,7 +134,7 @@ def illegal_generation_bursts(
     ]
     if lines is not None:
         parts.append(packed(_printed(lines, refused), "printed"))
-    return judged(parts, partial(_judge, limits, seen_until), ILLEGAL_GENERATION_BURSTS, few)
+    return judged(refused, parts, partial(_judge, limits, seen_until), ILLEGAL_GENERATION_BURSTS, few)
 
 
 def _judge(

@@ -66,13 +66,13 @@ def offset_rewinds(
     Returns:
         `gold.offset_rewinds`, one row for each.
     """
-    steps = hold(_steps(tables[OFFSET_COMMITS], jump))
-    if steps is None:
+    found = hold(_steps(tables[OFFSET_COMMITS], jump))
+    if found is None:
         return nothing(tables[OFFSET_COMMITS], OFFSET_REWINDS)
     known = tables[GENERATIONS].select(*GROUP).distinct().withColumn("has_generations", F.lit(True))
-    steps = steps.join(known, list(GROUP), "left").fillna(False, ["has_generations"])
+    steps = found.join(known, list(GROUP), "left").fillna(False, ["has_generations"])
     parts = [packed(steps.select(*FINDING, *Step.__struct_fields__), FRAME), *_beside(tables, steps)]
-    return judged(parts, partial(_judge, retention_ms), OFFSET_REWINDS, few)
+    return judged(found, parts, partial(_judge, retention_ms), OFFSET_REWINDS, few)
 
 
 def _judge(retention_ms: int, evidence: Evidence, frame: dict[str, Any]) -> list[OffsetRewindRow]:

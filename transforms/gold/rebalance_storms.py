@@ -127,7 +127,7 @@ def rebalance_storms(
         packed(spans.select(*FINDING, (next_us / 1000.0).alias("next_at")), FRAME),
         *_beside(tables, tables if of_cluster is None else of_cluster, numbered, bumps, spans),
     ]
-    return judged(of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS, few)
+    return judged(numbered, of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS, few)
 
 
 def _judge(

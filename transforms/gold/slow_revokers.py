@@ -111,7 +111,7 @@ def slow_revokers(
         packed(tables[GENERATION_MEMBERS].join(whose, [*GROUP, *_MEMBER]), "members"),
         packed(stays.join(whose, [*FINDING, *_MEMBER], "left_semi"), "sessions"),
     ]
-    return judged(parts, _judge, SLOW_REVOKERS, few)
+    return judged(slow, parts, _judge, SLOW_REVOKERS, few)
 
 
 def _judge(evidence: Evidence, frame: dict[str, Any]) -> list[SlowRevokerRow]:

@@ -31,6 +31,9 @@ TABLES = ("coordinator_events", "group_requests", "client_events", "rejected")
 PLACE = ("broker", "source_file", "line_number")
 """Columns that say where an entry stands; every wide row has them."""
 
+ENTRY = (*PLACE, "logged_at", "text")
+"""Columns of `bronze.log_lines` that facts are made of."""
+
 TABLE = "table"
 """Column of a wide row that names its table."""
 
@@ -89,8 +92,7 @@ def parse(log_lines: DataFrame) -> DataFrame:
     Returns:
         `WIDE_TYPE`. Grain: one fact.
     """
-    given = log_lines.select(*PLACE, F.unix_millis("logged_at").alias("logged_at"), "text")
-    return given.mapInArrow(_parse_batches, WIDE_TYPE)
+    return log_lines.select(*ENTRY).mapInArrow(_parse_batches, WIDE_TYPE)
 
 
 def split(rows: DataFrame) -> dict[str, DataFrame]:
@@ -122,6 +124,17 @@ def told_by(
         yield LOG_LINES.name, {**place, "logged_at": logged_at, "text": pa.array(texts, pa.string())}
     if Wanted.FACTS in wanted:
         yield from _facts(place, times, texts)
+
+
+def facts_told(lines: pa.RecordBatch) -> Iterator[tuple[str, Columns]]:
+    """Yield what entries tell, as `told_by` does.
+
+    Args:
+        lines: columns `ENTRY` of a few thousand entries, of whatever files.
+    """
+    times = pc.divide(lines.column("logged_at").cast(pa.int64()), 1000)
+    place = {name: lines.column(name) for name in PLACE}
+    yield from _facts(place, times.to_pylist(), lines.column("text").to_pylist())
 
 
 def wide_batch(table: str, columns: Columns) -> pa.RecordBatch:
@@ -159,10 +172,7 @@ def _own_schema(table: str) -> pa.Schema:
 def _parse_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for start in range(0, batch.num_rows, _ENTRIES_PER_BATCH):
-            some = batch.slice(start, _ENTRIES_PER_BATCH)
-            place = {name: some.column(name) for name in PLACE}
-            times, texts = some.column("logged_at").to_pylist(), some.column("text").to_pylist()
-            yield from (wide_batch(*each) for each in _facts(place, times, texts))
+            yield from (wide_batch(*each) for each in facts_told(batch.slice(start, _ENTRIES_PER_BATCH)))
 
 
 def _facts(place: Columns, times: Iterable[int | None], texts: Iterable[str]) -> Iterator[tuple[str, Columns]]:

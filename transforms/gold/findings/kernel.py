@@ -26,7 +26,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.silver import GROUP_REQUESTS
 from transforms.findings.evidence import KINDS, Evidence, Request
-from transforms.given_rows import given, held
+from transforms.given_rows import given, held, rows_held
 
 GROUP = ("cluster", "group_id")
 FINDING = (*GROUP, "finding")
@@ -38,6 +38,9 @@ REQUEST = tuple(name for name in Request.__struct_fields__ if name in GROUP_REQU
 
 AT_END = ("end_cause", "last_generation")
 """Columns of a stay that are not known before its end."""
+
+MOST_JUDGED_HERE = 100
+"""Findings that are judged in this process: to judge one takes some 20 ms, to start another process some seconds."""
 
 _DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KINDS.items()}
 
@@ -98,10 +101,13 @@ def nothing(like: DataFrame, spec: TableSpec) -> DataFrame:
     return given(like.sparkSession, struct_type(spec))
 
 
-def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec, few: Few = by_workers) -> DataFrame:
+def judged(
+    found: DataFrame, parts: Sequence[DataFrame], judge: Judge, spec: TableSpec, few: Few = by_workers
+) -> DataFrame:
     """Judge every finding.
 
     Args:
+        found: what findings are made of, as `Hold` keeps it.
         parts: packed rows.
         judge: gives the rows of one finding; sent to the workers, so it must be a function of a module or bound to
             plain values.
@@ -114,10 +120,16 @@ def judged(parts: Sequence[DataFrame], judge: Judge, spec: TableSpec, few: Few =
     schema = struct_type(spec)
     nullable = T.StructType([T.StructField(field.name, field.dataType) for field in schema])
     evidence = reduce(DataFrame.unionByName, parts)
-    here = few(evidence)
+    here = few(evidence) if _are_few(found) else None
     if here is None:
         return evidence.groupBy(*FINDING).applyInArrow(_bound(judge, nullable), nullable)
     return held(evidence.sparkSession, _judge_here(here, judge, nullable), nullable)
+
+
+def _are_few(found: DataFrame) -> bool:
+    """Tell whether there are few findings; of many the evidence is not fetched, only to see that it is too much."""
+    known = rows_held(found)
+    return known is not None and known.group_by([*FINDING]).aggregate([]).num_rows <= MOST_JUDGED_HERE
 
 
 def _judge_here(evidence: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
