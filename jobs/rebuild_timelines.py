@@ -39,9 +39,12 @@ from transforms.gold.timelines import news, spoken
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
 from transforms.gold.timelines.gathering import Reach, Run
-from transforms.gold.timelines.kernel import Replay, replayed, replayed_here
+from transforms.gold.timelines.kernel import BUCKETS, Replay, replayed, replayed_here
 from transforms.gold.timelines.plan import Plan
 from transforms.gold.timelines.starting_points import changed_from
+
+_TASKS_PER_CORE = 4
+"""Groups are not alike: of several tasks the last ones are not waited for as long."""
 
 New = Callable[[TableSpec], DataFrame]
 """What gives the rows of a table that the last run did not know."""
@@ -108,7 +111,8 @@ def _replayed(job: Job, evidence: DataFrame, how: Replay, keep: Keep) -> Told:
     few = fetched(evidence, FEW_ROWS) if job.lake.is_brief else None
     if few is not None:
         return Here(job.spark, replayed_here(few, how))
-    tasks, folder = job.spark.sparkContext.defaultParallelism, keep.folder(job.spark)
+    tasks = min(job.spark.sparkContext.defaultParallelism * _TASKS_PER_CORE, BUCKETS)
+    folder = keep.folder(job.spark)
     if folder is not None:
         return InFiles(replayed_into(folder, evidence, how, tasks))
     return Kept(replayed(evidence, how, tasks), keep)

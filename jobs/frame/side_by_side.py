@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import threading
@@ -11,13 +10,11 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
+from jobs.frame.garbage import collect_rarely
 from transforms.errors import SourceError
 
 S = TypeVar("S")
 R = TypeVar("R")
-
-_GARBAGE = (50_000, 20, 100)
-"""New objects after which Python looks for rings of them: rows are many objects and no rings, a sixth of the time."""
 
 
 def side_by_side(work: Callable[[S], R], shares: Sequence[S], processes: int) -> Iterator[R]:
@@ -50,7 +47,7 @@ def side_by_side(work: Callable[[S], R], shares: Sequence[S], processes: int) ->
 
 def _begin() -> None:
     """Set a process up: it ends as soon as the one that started it has, else it would wait for work for ever."""
-    gc.set_threshold(*_GARBAGE)
+    collect_rarely()
     parent = multiprocessing.parent_process()
     assert parent is not None, "it was started by one"
 

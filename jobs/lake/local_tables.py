@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
 from deltalake.transaction import AddAction, RemoveAction
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
@@ -135,6 +136,40 @@ class LocalTables:
         _commit(spec, table, [*map(self._added, files)], properties(note, _numbered(table, transaction)))
         return sum(each.row_count for each in files)
 
+    def fill(self, spec: TableSpec, files: Sequence[str], note: str, transaction: tuple[str, int]) -> int | None:
+        """Put all rows of other files of this machine into a table that has none of the cluster, in one commit.
+
+        Args:
+            spec: the table.
+            files: Parquet files with its columns, in any order.
+            note: what is noted with the commit.
+            transaction: as for `append`.
+
+        Returns:
+            Number of rows; None where the cluster has some, or where that cannot be done without Delta.
+
+        Raises:
+            Overtaken: as `append` does.
+            ValueError: of some rows it is not known whether they are settled.
+        """
+        table = self.log(spec).table()
+        if table is None or not is_fitting(spec, table) or self._files_of(spec, table):
+            return None
+        seen = DeltaTable(self.log(spec).uri, version=table.version())
+        parts = (True, False) if "is_settled" in spec.partitions else (None,)
+        writers = [FileWriter(spec, self.log(spec).folder, self._cluster, is_settled=part) for part in parts]
+        given = 0
+        for rows in _batches(files):
+            given += rows.num_rows
+            for part, writer in zip(parts, writers, strict=True):
+                writer.write(rows if part is None else rows.filter(pc.equal(rows.column("is_settled"), part)))
+        new = [file for writer in writers for file in writer.end()]
+        count = sum(each.row_count for each in new)
+        if count != given:
+            raise ValueError(f"{spec.full_name}: {given - count} rows are neither settled nor not")
+        _commit(spec, seen, [*map(self._added, new)], properties(note, _numbered(seen, transaction)))
+        return count
+
     def replace_unsettled(self, spec: TableSpec, rows: pa.Table, note: str) -> tuple[int, int] | None:
         """Put rows in the place of those of the cluster that are not settled, which lie in files of their own.
 
@@ -226,6 +261,11 @@ def _commit(
         partition_by=list(spec.partitions),
         commit_properties=noted,
     )
+
+
+def _batches(files: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    for file in files:
+        yield from parquet.ParquetFile(file).iter_batches()
 
 
 def _now() -> int:

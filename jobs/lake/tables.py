@@ -13,6 +13,7 @@ from typing import TypeVar
 from delta.tables import DeltaMergeBuilder, DeltaTable
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 
+from jobs.frame.row_files import files_of
 from jobs.lake.declared_tables import Guard
 from jobs.lake.growing_tables import GrowingTables
 from jobs.lake.rows import conforming, fetched, few, of_cluster
@@ -109,6 +110,9 @@ class Tables(GrowingTables):
         condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
 
         def save() -> tuple[int, int | None]:
+            filled = self._filled(spec, files_of(rows))
+            if filled is not None:
+                return filled, 0
             if small := self._small_one(spec):
                 return small.replace(spec, few(spec, rows, self._cluster), where, self._note())
             if where == UNSETTLED and (small := self._by_delta_rs):
@@ -124,6 +128,13 @@ class Tables(GrowingTables):
             return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
 
         return self.written(spec, save)
+
+    def _filled(self, spec: TableSpec, files: Sequence[str] | None) -> int | None:
+        """Put rows that lie in files of this machine into a table that has none of the cluster; None: it could not."""
+        if not files or not self._small:
+            return None
+        turn = self._turn(self.log(spec).transaction(self._application))
+        return self._small.fill(spec, files, self._note(), (self._application, turn))
 
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""

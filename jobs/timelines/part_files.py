@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame
 
+from jobs.frame.garbage import collect_rarely
 from transforms.gold.timelines.columns import Part
 from transforms.gold.timelines.kernel import Replay, in_order, replay_groups
 
@@ -32,6 +33,7 @@ def replayed_into(folder: Path, evidence: DataFrame, how: Replay, partitions: in
     """
 
     def replay_into(evidence: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        collect_rarely()
         return written(replay_groups(iter(evidence), how), folder)
 
     return in_order(evidence, partitions).mapInArrow(replay_into, LISTED)

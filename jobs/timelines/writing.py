@@ -46,15 +46,16 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
     """
     starting = run.starting
     superseded = told.part(SUPERSEDED)
+    there = job.lake.contents.row_counts(TABLES)
     conditions, frames, where = {}, [], {}
     if SUPERSEDED in told.counts:
         keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
         conditions[MEMBER_SESSIONS] = _listed(going_back, [row.group_id for row in keys])
     for spec in TABLES:
-        if spec is REPLAY_SNAPSHOTS:
+        if spec is REPLAY_SNAPSHOTS or (spec.name not in told.counts and not there[spec.full_name]):
             continue
         where[spec] = replacing.condition(conditions.get(spec, going_back))
-        rows = _rows(job, spec, told, starting, where[spec])
+        rows = _rows(job, spec, told, starting, where[spec]) if there[spec.full_name] else told.part(spec.name)
         frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
     published, counts = _as_published(job, told, run, superseded)
     evidence, left_out = new_evidence(job), new_left_out(job)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
@@ -124,6 +125,58 @@ def test_whoever_comes_second_is_turned_away(spark: Any, lake: Any, monkeypatch:
     assert len([row for row in told(lake) if "first" in row]) == 1
     assert tables.replace_unsettled(TRANSITIONS, second, "second") == (1, 1)
     assert [len([row for row in told(lake) if name in row]) for name in ("first", "second")] == [0, 1]
+
+
+def files(spark: Any, folder: Path, *parts: list[dict[str, Any]]) -> Any:
+    """Rows that lie in files of this machine."""
+    from jobs.frame.row_files import of_files
+
+    paths = []
+    for number, part in enumerate(parts):
+        paths.append(str(folder / f"{number}.parquet"))
+        parquet.write_table(frame(spark, TRANSITIONS, part).toArrow(), paths[-1])
+    return of_files(spark, paths, frame(spark, TRANSITIONS, []).schema)
+
+
+def test_files_fill_a_table_that_has_nothing_of_a_cluster_and_else_are_rows_as_others(
+    spark: Any, lake: Any, tmp_path: Path
+) -> None:
+    parts = [[transition("a", number, number < 3) for number in range(start, 5, 2)] for start in (0, 1)]
+    rows, others = files(spark, tmp_path, *parts), told(lake_of(spark, Path(lake.root), "other"))
+    new = lake_of(spark, Path(lake.root), f"new {lake.cluster}")
+    assert new.replace(TRANSITIONS, rows) == 5
+    assert "delta-rs" in operation(new)
+    assert [row.replace("new ", "") for row in told(new)] == told(lake)
+    assert new.contents.row_counts([TRANSITIONS])[TRANSITIONS.full_name] == 5
+    assert new.replace(TRANSITIONS, files(spark, tmp_path, parts[0])) == 3
+    assert "delta-rs" not in operation(new)
+    assert len(told(new)) == 3
+    assert told(lake_of(spark, Path(lake.root), "other")) == others
+
+
+def test_of_two_who_fill_a_table_one_is_turned_away(
+    spark: Any, lake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its look at the table and its commit another one fills it."""
+    from deltalake.exceptions import CommitFailedError
+
+    from jobs.frame.row_files import files_of
+    from jobs.lake import local_tables
+
+    paths = files_of(files(spark, tmp_path, [transition("a", 7, False)]))
+    tables, another = (local_tables.LocalTables(spark, Path(lake.root), "new") for _ in range(2))
+    inner, meanwhile = local_tables._batches, iter([True])
+
+    def batches(those: Any) -> Any:
+        if next(meanwhile, False):
+            assert another.fill(TRANSITIONS, those, "first", ("me", 0)) == 1
+        return inner(those)
+
+    monkeypatch.setattr(local_tables, "_batches", batches)
+    with pytest.raises(CommitFailedError):
+        tables.fill(TRANSITIONS, paths or (), "second", ("me", 0))
+    assert tables.fill(TRANSITIONS, paths or (), "second", ("me", 1)) is None
+    assert len(told(lake_of(spark, Path(lake.root), "new"))) == 1
 
 
 @pytest.mark.usefixtures("no_table_is_small")
