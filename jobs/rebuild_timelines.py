@@ -100,15 +100,15 @@ def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | No
         names,
     )
     with keeping() as keep:
-        told = _replayed(job, plan.evidence(run), how, keep)
+        told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
         job.record.groups = run.listed
         write(job, told, run, _going_back(job, before, run), reached.newest)
     return run
 
 
-def _replayed(job: Job, evidence: DataFrame, how: Replay, keep: Keep) -> Told:
-    """Return what the replay gives, computed; of little evidence in this process."""
-    few = fetched(evidence, FEW_ROWS) if job.lake.is_brief else None
+def _replayed(job: Job, evidence: DataFrame, is_of_few: bool, how: Replay, keep: Keep) -> Told:
+    """Return what the replay gives, computed; of little evidence of few groups, which brings their states, here."""
+    few = fetched(evidence, FEW_ROWS) if job.lake.is_brief and is_of_few else None
     if few is not None:
         return Here(job.spark, replayed_here(few, how))
     tasks = min(job.spark.sparkContext.defaultParallelism * _TASKS_PER_CORE, BUCKETS)

@@ -24,6 +24,7 @@ from jobs.lake.landing import Landing
 from jobs.lake.new_files import NewFile
 from jobs.quality.run_record import RunRecord
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS, MOST_INTERPRETED, queries
+from jobs.session.jvm_end import told_if_the_jvm_ended
 from jobs.session.packages import KAFKA
 from jobs.session.spark_session import is_submitted, spark_session
 from jobs.settings.command_line import Parser, parse
@@ -201,7 +202,8 @@ def execute(
         require_paths(settings, sections)
         if check is not None:
             check(arguments)
-        _run(body, settings, arguments, sections, step, writes)
+        with told_if_the_jvm_ended():
+            _run(body, settings, arguments, sections, step, writes)
         return 0
 
     code = guarded(frame)

@@ -39,6 +39,7 @@ from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, co
 from schemas.catalog import BY_NAME
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
+from schemas.tables.gold import REPLAY_SNAPSHOTS
 from schemas.tables.quality import SET_ASIDE
 from transforms.errors import QualityError
 from transforms.given_rows import given, rows_held
@@ -55,6 +56,9 @@ _TABLES_AT_ONCE = 4
 
 MOST_AT_HAND = 100_000
 """So many rows, of all tables together, are looked at by the driver."""
+
+_FEW = {REPLAY_SNAPSHOTS: 1_000}
+"""Of tables with large rows so many: a group's state has some 30 KB, and the JVM holds what it hands on three times."""
 
 _SMALL_TABLE = 50_000
 """Rows of a table that is read once and kept, with all its columns, while Spark puts the laws to it."""
@@ -209,7 +213,7 @@ def _at_hand(rows: Rows) -> dict[str, pa.Table | RowFiles] | None:
     found: dict[str, pa.Table | RowFiles] = {}
     left = MOST_AT_HAND
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-        fetching = threads.map(lambda frame: fetched(completed(frame), MOST_AT_HAND), rows.values())
+        fetching = threads.map(lambda spec: fetched(completed(rows[spec]), _FEW.get(spec, MOST_AT_HAND)), rows)
         for spec, table in zip(rows, fetching, strict=True):
             if table is None or table.num_rows > left:
                 return None

@@ -44,6 +44,9 @@ LITTLE = {
 }
 """Set before these where there is little to read: with much, the code that runs longest is worth its compiling."""
 
+_ENDS = "-XX:+ExitOnOutOfMemoryError"
+"""A JVM that has lost a thread to a lack of memory may wait for it for ever: it ends, and the run with it."""
+
 PER_CORE = ("spark.sql.shuffle.partitions", "spark.sql.sources.parallelPartitionDiscovery.parallelism")
 """Set likewise, to the number of cores."""
 
@@ -84,6 +87,7 @@ def prepare(conf: SparkConf, settings: SparkSettings, needed: Sequence[Package],
     if cores:
         for key, value in {**LOCAL, **(LITTLE if is_little else {}), **dict.fromkeys(PER_CORE, str(cores))}.items():
             conf.setIfMissing(key, value)
+    _add_option(conf, _ENDS)
     if settings.log4j2:
         _add_option(conf, f"-Dlog4j2.configurationFile={Path(settings.log4j2).as_uri()}")
     # Tables have paths of their own; Spark makes the folder all the same, by default where the job was started.

@@ -176,6 +176,30 @@ def test_all_tables_hold_when_they_are_looked_at_as_a_whole(spark: Any, copy: Pa
     assert all(row["passed"] for row in results)
 
 
+def test_states_of_many_groups_do_not_pass_through_the_driver(
+    spark: Any, copy: Path, given: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of 10,000 groups are more than it can hold."""
+    from jobs import check_quality
+    from jobs.quality import gate
+    from schemas.tables.gold import REPLAY_SNAPSHOTS
+
+    fetched, seen = gate.fetched, list[int]()
+
+    def fetches(rows: Any, most: int) -> Any:
+        if "size_bytes" in rows.columns:
+            seen.append(most)
+        return fetched(rows, most)
+
+    monkeypatch.setattr(gate, "fetched", fetches)
+    monkeypatch.setattr(gate, "_FEW", {REPLAY_SNAPSHOTS: 1})
+    assert check_quality.main([*given, "--all"]) == 0
+    assert seen == [1]
+    results = kept(spark, copy, "results", last_run(spark, copy)["run_id"])
+    assert {(row["table"], row["passed"]) for row in results} >= {(REPLAY_SNAPSHOTS.full_name, True)}
+    assert all(row["passed"] for row in results)
+
+
 def _an_hour() -> Any:
     from pyspark.sql import functions as F
 
