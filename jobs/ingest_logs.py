@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import keeping
+from jobs.frame.keeping import folder_aside, keeping
 from jobs.lake.increments import increment
 from jobs.lake.rows import fetched
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
@@ -72,9 +72,7 @@ def _parse_in_bulk(job: Job, at: datetime) -> bool:
     if not landings:
         return False
     bronze, *silver = landings
-    with keeping() as keep:
-        aside = keep.folder(job.spark)
-        assert aside is not None, "there are landings"
+    with folder_aside(job.spark) as aside:
         parsed = lines.parse(bronze.there, silver, aside, job.spark.sparkContext.defaultParallelism)
         job.add_files(silver, parsed.files)
         job.append_aside(parsed, REJECTED, at)
@@ -142,9 +140,7 @@ def _read_in_bulk(job: Job, files: Sequence[LogFile], at: datetime) -> Mapping[s
     if not landings:
         return None
     settings = job.settings.logs
-    with keeping() as keep:
-        aside = keep.folder(job.spark)
-        assert aside is not None, "there are landings"
+    with folder_aside(job.spark) as aside:
         how = (settings.time_zone, settings.layout, settings.keep)
         read = bulk.read(files, how, landings, aside, job.spark.sparkContext.defaultParallelism)
         job.add_files(landings[:1], read.files)

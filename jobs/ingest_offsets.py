@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import keeping, with_rows
+from jobs.frame.keeping import folder_aside, keeping, with_rows
 from jobs.lake.increments import Increment, increment, new_rows
 from jobs.lake.rows import good_rows, rejected_rows
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
@@ -101,9 +101,7 @@ def _load_in_bulk(job: Job, files: Sequence[SegmentFile], at: datetime) -> bool:
     landings = job.landings(bulk.WRITTEN, at) if is_unique(files) and _is_decoded(job) else []
     if not landings:
         return False
-    with keeping() as keep:
-        aside = keep.folder(job.spark)
-        assert aside is not None, "there are landings"
+    with folder_aside(job.spark) as aside:
         read = bulk.read(files, landings, aside, job.spark.sparkContext.defaultParallelism)
         bronze, *silver = landings
         is_alone = job.add_files([bronze], read.files) == read.count_of(OFFSETS_RECORDS)
@@ -200,9 +198,7 @@ def _decode_in_bulk(job: Job, at: datetime) -> bool:
         return False
     job.report.activity("decoding")
     bronze, *silver = landings
-    with keeping() as keep:
-        aside = keep.folder(job.spark)
-        assert aside is not None, "there are landings"
+    with folder_aside(job.spark) as aside:
         read = records.decode(bronze.there, silver, aside, job.spark.sparkContext.defaultParallelism)
         job.append_aside(read, REJECTED, at)
         job.add_files(silver, read.files)

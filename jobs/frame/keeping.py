@@ -70,6 +70,15 @@ def keeping() -> Iterator[Keep]:
         keep.let_go()
 
 
+@contextmanager
+def folder_aside(spark: SparkSession) -> Iterator[Path]:
+    """Keep a folder for what processes of this machine leave to Spark, whose workers are of this machine, too."""
+    with keeping() as keep:
+        folder = keep.folder(spark)
+        assert folder is not None, "there are landings"
+        yield folder
+
+
 def staged(rows: DataFrame) -> DataFrame:
     """Return rows as they are now, without the way they came about.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -156,15 +156,9 @@ class LocalTables:
         if table is None or not is_fitting(spec, table) or self._files_of(spec, table):
             return None
         seen = DeltaTable(self.log(spec).uri, version=table.version())
-        parts = (True, False) if "is_settled" in spec.partitions else (None,)
-        writers = [FileWriter(spec, self.log(spec).folder, self._cluster, is_settled=part) for part in parts]
-        given = 0
-        for rows in _batches(files):
-            given += rows.num_rows
-            for part, writer in zip(parts, writers, strict=True):
-                writer.write(rows if part is None else rows.filter(pc.equal(rows.column("is_settled"), part)))
-        new = [file for writer in writers for file in writer.end()]
+        new = self._written(spec, _batches(files))
         count = sum(each.row_count for each in new)
+        given = sum(parquet.read_metadata(file).num_rows for file in files)
         if count != given:
             raise ValueError(f"{spec.full_name}: {given - count} rows are neither settled nor not")
         _commit(spec, seen, [*map(self._added, new)], properties(note, _numbered(seen, transaction)))
@@ -188,17 +182,20 @@ class LocalTables:
         counts = [file.row_count for file in old]
         if None in counts:
             return None
-        new = [file for is_settled in (True, False) for file in self._written(spec, rows, is_settled)]
+        new = self._written(spec, rows.to_batches())
         if new or old:
             seen = DeltaTable(self.log(spec).uri, version=table.version())
             _commit(spec, seen, [*map(self._added, new), *map(self._removed, old)], properties(note))
         return rows.num_rows, sum(filter(None, counts))
 
-    def _written(self, spec: TableSpec, rows: pa.Table, is_settled: bool) -> list[NewFile]:
-        writer = FileWriter(spec, self.log(spec).folder, self._cluster, is_settled=is_settled)
-        for batch in rows.filter(pc.equal(rows.column("is_settled"), is_settled)).to_batches():
-            writer.write(batch)
-        return writer.end()
+    def _written(self, spec: TableSpec, rows: Iterable[pa.RecordBatch]) -> list[NewFile]:
+        """Write rows beside a table; where its partitions tell what is settled, a file of each kind."""
+        parts = (True, False) if "is_settled" in spec.partitions else (None,)
+        writers = [FileWriter(spec, self.log(spec).folder, self._cluster, is_settled=part) for part in parts]
+        for batch in rows:
+            for part, writer in zip(parts, writers, strict=True):
+                writer.write(batch if part is None else batch.filter(pc.equal(batch.column("is_settled"), part)))
+        return [file for writer in writers for file in writer.end()]
 
     def _partition(self, is_settled: bool | None) -> dict[str, str | None]:
         settled = {} if is_settled is None else {"is_settled": truth(is_settled)}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -20,6 +21,29 @@ from schemas.table import TableSpec
 from schemas.tables.silver import REJECTED
 
 _ADDED_BY_THE_JOB = ("cluster", "loaded_at", "seen_at")
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Task(Generic[S]):
+    """What one process is given.
+
+    Attributes:
+        share: what it reads.
+        landings: where the rows of each table land, by name.
+        aside: folder for what is left to Spark.
+    """
+
+    share: S
+    landings: Mapping[str, Landing]
+    aside: Path
+
+
+def tasks(shares: Iterable[S], landings: Sequence[Landing], aside: Path) -> list[Task[S]]:
+    """Return what processes are given, each a share."""
+    by_name = {each.spec.name: each for each in landings}
+    return [Task(share, by_name, aside) for share in shares]
 
 
 @dataclass

@@ -57,7 +57,7 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
         where[spec] = replacing.condition(conditions.get(spec, going_back))
         rows = _rows(job, spec, told, starting, where[spec]) if there[spec.full_name] else told.part(spec.name)
         frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
-    published, counts = _as_published(job, told, run, superseded)
+    published, counts = _as_published(job, told, run, superseded, there)
     evidence, left_out = new_evidence(job), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
         job.replace(frames, where)
@@ -67,14 +67,13 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
 
 
 def _as_published(
-    job: Job, told: Told, run: Run, superseded: DataFrame
+    job: Job, told: Told, run: Run, superseded: DataFrame, there: Mapping[str, int]
 ) -> tuple[dict[TableSpec, DataFrame], dict[TableSpec, int]]:
     """Return what the tables will have of the groups of a run; of the audit, whose rows stand alone, what is new.
 
     Of a long history no more is among them than what is new has to be held against. With it, how many rows that is,
     where nothing but what was told is looked at.
     """
-    there = job.lake.contents.row_counts(TABLES)
     first = _looked_at_from(job, told, run) if sum(there.values()) > _SHORT_HISTORY else None
     rows, counts = {}, {}
     for spec in TABLES:

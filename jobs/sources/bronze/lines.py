@@ -8,8 +8,8 @@ from pathlib import Path
 from jobs.frame.side_by_side import side_by_side
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.landing import Landing
-from jobs.sources.bronze.shares import Task, batches, tasks
-from jobs.sources.tables_read import TablesRead, TableWriters
+from jobs.sources.bronze.shares import Share, batches, plan
+from jobs.sources.tables_read import TablesRead, TableWriters, Task, tasks
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.silver.logs import ENTRY, facts_told, own_batch
@@ -30,12 +30,12 @@ def parse(files: Sequence[ClusterFile], landings: Sequence[Landing], aside: Path
         cores: processes at a time.
     """
     found = TablesRead()
-    for each in side_by_side(parse_share, tasks(files, landings, aside, cores), cores):
+    for each in side_by_side(parse_share, tasks(plan(files, cores), landings, aside), cores):
         found.take(each)
     return found
 
 
-def parse_share(task: Task) -> TablesRead:
+def parse_share(task: Task[Share]) -> TablesRead:
     """Parse one share."""
     writers, parsed = TableWriters(task.landings, task.aside), TablesRead()
     for lines in batches(task.share, LOG_LINES, ENTRY, _ROWS_PER_BATCH):

@@ -8,10 +8,10 @@ from pathlib import Path
 from jobs.frame.side_by_side import side_by_side
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.landing import Landing
-from jobs.sources.bronze.shares import Task, batches, tasks
+from jobs.sources.bronze.shares import Share, batches, plan
 from jobs.sources.decoded_tables import DecodedTables, RecordsRead, together
 from jobs.sources.record_type import RECORD_COLUMNS
-from jobs.sources.tables_read import TableWriters
+from jobs.sources.tables_read import TableWriters, Task, tasks
 from schemas.tables.bronze import OFFSETS_RECORDS
 
 _COLUMNS = tuple(name for name in RECORD_COLUMNS if name in OFFSETS_RECORDS.columns)
@@ -27,10 +27,10 @@ def decode(files: Sequence[ClusterFile], landings: Sequence[Landing], aside: Pat
         aside: folder for what is left to Spark.
         cores: processes at a time.
     """
-    return together(side_by_side(decode_share, tasks(files, landings, aside, cores), cores))
+    return together(side_by_side(decode_share, tasks(plan(files, cores), landings, aside), cores))
 
 
-def decode_share(task: Task) -> RecordsRead:
+def decode_share(task: Task[Share]) -> RecordsRead:
     """Decode one share."""
     writers = TableWriters(task.landings, task.aside)
     decoded = DecodedTables(task.landings, writers)

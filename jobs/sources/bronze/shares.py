@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.landing import Landing
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 
@@ -28,40 +26,19 @@ class Piece:
 
     Attributes:
         path: of the file.
-        groups: places of the groups of rows that are read.
+        group: place of the group of rows that is read.
     """
 
     path: str
-    groups: tuple[int, ...]
+    group: int
 
 
 Share = tuple[Piece, ...]
 """What one process reads."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """What one process is given.
-
-    Attributes:
-        share: what it reads.
-        landings: where the rows of each table land, by name.
-        aside: folder for what is left to Spark.
-    """
-
-    share: Share
-    landings: Mapping[str, Landing]
-    aside: Path
-
-
-def tasks(files: Sequence[ClusterFile], landings: Sequence[Landing], aside: Path, cores: int) -> list[Task]:
-    """Part the work on a table's files into shares of about one size, in their order."""
-    by_name = {each.spec.name: each for each in landings}
-    return [Task(share, by_name, aside) for share in plan(files, cores)]
-
-
 def plan(files: Sequence[ClusterFile], cores: int) -> list[Share]:
-    """Cut files into shares."""
+    """Cut files into shares of about one size, in their order."""
     groups = [each for file in files for each in _groups_of(file)]
     total = sum(size for _, size in groups)
     share_bytes = min(max(total // (cores * _SHARES_PER_CORE), LEAST_SHARE_BYTES), MOST_SHARE_BYTES)
@@ -80,7 +57,7 @@ def plan(files: Sequence[ClusterFile], cores: int) -> list[Share]:
 def _groups_of(file: ClusterFile) -> Iterator[tuple[Piece, int]]:
     known = parquet.read_metadata(file.path)
     for place in range(known.num_row_groups):
-        yield Piece(file.path, (place,)), known.row_group(place).total_byte_size
+        yield Piece(file.path, place), known.row_group(place).total_byte_size
 
 
 def batches(share: Share, spec: TableSpec, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -99,5 +76,5 @@ def batches(share: Share, spec: TableSpec, names: Sequence[str], rows: int) -> I
     schema = pa.schema([whole.field(name) for name in names])
     for piece in share:
         file = parquet.ParquetFile(piece.path, coerce_int96_timestamp_unit="us")  # Spark writes times so
-        for batch in file.iter_batches(rows, row_groups=list(piece.groups), columns=list(names)):
+        for batch in file.iter_batches(rows, row_groups=[piece.group], columns=list(names)):
             yield batch.select(names).cast(schema)

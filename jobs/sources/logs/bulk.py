@@ -6,8 +6,9 @@ memory is bounded, but for the numbers of those of its lines that the lake has a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from jobs.lake.landing import Landing, LinesThere
 from jobs.sources.logs.files import LogFile
 from jobs.sources.logs.reader import LEAST_SHARE_BYTES, MOST_SHARE_BYTES, Share, plan
 from jobs.sources.logs.reader import read_share as told
-from jobs.sources.tables_read import TablesRead, TableWriters
+from jobs.sources.tables_read import TablesRead, TableWriters, Task, tasks
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.silver.logs import OF_LOGS, SAID, Wanted, own_batch, wide_batch
@@ -26,23 +27,6 @@ WRITTEN = (LOG_LINES, COORDINATOR_EVENTS, GROUP_REQUESTS, CLIENT_EVENTS)
 
 _SHARES_PER_CORE = 4
 """Logs are not cut: of several shares the last ones are not waited for as long."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """What one process is given.
-
-    Attributes:
-        share: what it reads.
-        how: time zone and layout of the logs, and which of their entries are kept.
-        landings: where the rows of each table land, by name.
-        aside: folder for what is left to Spark.
-    """
-
-    share: Share
-    how: tuple[str, str, str]
-    landings: Mapping[str, Landing]
-    aside: Path
 
 
 @dataclass
@@ -70,18 +54,16 @@ def read(
     """
     size = sum(file.unread for file in files)
     share_bytes = min(max(size // (cores * _SHARES_PER_CORE), LEAST_SHARE_BYTES), MOST_SHARE_BYTES)
-    by_name = {each.spec.name: each for each in landings}
-    tasks = [Task(share, how, by_name, aside) for share in plan(files, share_bytes)]
-    found = BulkRead()
-    for each in side_by_side(read_share, tasks, cores):
+    shares, found = tasks(plan(files, share_bytes), landings, aside), BulkRead()
+    for each in side_by_side(partial(read_share, how), shares, cores):
         found.take(each)
         found.of_logs += each.of_logs
     return found
 
 
-def read_share(task: Task) -> BulkRead:
+def read_share(how: tuple[str, str, str], task: Task[Share]) -> BulkRead:
     """Read one share."""
-    time_zone, layout, keep = task.how
+    time_zone, layout, keep = how
     first = {file.lasting_name: file.read_from for file in reversed(task.share.files)}
     there = {name: LinesThere(each.there, first) for name, each in task.landings.items()}
     writers, read = TableWriters(task.landings, task.aside), BulkRead()

@@ -6,8 +6,7 @@ what it holds in memory is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +18,7 @@ from jobs.sources.decoded_tables import DecodedTables, RecordsRead, together
 from jobs.sources.record_type import RECORD_TYPE
 from jobs.sources.segments.files import SHARE_BYTES, SegmentFile, Share, plan
 from jobs.sources.segments.reader import SegmentReader
-from jobs.sources.tables_read import TableWriters
+from jobs.sources.tables_read import TableWriters, Task, tasks
 from schemas.tables.bronze import OFFSETS_RECORDS
 from schemas.tables.silver import REJECTED
 
@@ -33,21 +32,6 @@ _ROWS_PER_BATCH = 1 << 15
 """Rows that are decoded and written at once: kernels take as long to be called as for some hundred rows."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """What one process is given.
-
-    Attributes:
-        share: what it reads.
-        landings: where the rows of each table land, by name.
-        aside: folder for what is left to Spark.
-    """
-
-    share: Share
-    landings: Mapping[str, Landing]
-    aside: Path
-
-
 def read(files: Sequence[SegmentFile], landings: Sequence[Landing], aside: Path, cores: int) -> RecordsRead:
     """Read segment files into files of the tables.
 
@@ -59,12 +43,10 @@ def read(files: Sequence[SegmentFile], landings: Sequence[Landing], aside: Path,
     """
     size = sum(file.unread for file in files)
     share_bytes = min(max(size // cores, _LEAST_SHARE_BYTES), SHARE_BYTES)
-    by_name = {each.spec.name: each for each in landings}
-    tasks = [Task(share, by_name, aside) for share in plan(files, share_bytes)]
-    return together(side_by_side(read_share, tasks, cores))
+    return together(side_by_side(read_share, tasks(plan(files, share_bytes), landings, aside), cores))
 
 
-def read_share(task: Task) -> RecordsRead:
+def read_share(task: Task[Share]) -> RecordsRead:
     """Read one share."""
     return _Reading(task).done()
 
@@ -72,7 +54,7 @@ def read_share(task: Task) -> RecordsRead:
 class _Reading:
     """The reading of one share."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task[Share]) -> None:
         self._share = task.share
         self._landings = task.landings
         self._there = RecordsThere(task.landings[OFFSETS_RECORDS.name].there)
