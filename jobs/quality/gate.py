@@ -105,6 +105,9 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
     Raises:
         QualityError: rows break a critical check or law; they are set aside, and nothing is to be written.
     """
+    if not batch.subjects:  # nothing was found, and nothing was there
+        yield {}
+        return
     job.report.activity("auditing")
     to_compute = [spec for spec in batch.rows if spec not in batch.counts]
     with keeping() as keep:

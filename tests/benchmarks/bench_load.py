@@ -28,9 +28,9 @@ LATENESS_MS = 600
 _STEP = re.compile(r"✓ (\w+(?: \w+)?)\s+([\d.]+) s")
 
 
-def run(root: Path, lateness_ms: int = LATENESS_MS, more: Sequence[str] = ()) -> tuple[float, str]:
-    """Run the pipeline, with more settings if need be; return its seconds, and those of its steps."""
-    given = [
+def arguments(root: Path, lateness_ms: int) -> list[str]:
+    """Return the command line of a pipeline that reads a workload's folder into a lake beside it."""
+    return [
         "--cluster=load",
         f"--lake.root={root / 'lake'}",
         "--offsets.kind=segments",
@@ -38,8 +38,12 @@ def run(root: Path, lateness_ms: int = LATENESS_MS, more: Sequence[str] = ()) ->
         f"--logs.path={root / 'logs'}",
         "--logs.broker={dir}",
         f"--replay.lateness_ms={lateness_ms}",
-        *more,
     ]
+
+
+def run(root: Path, lateness_ms: int = LATENESS_MS, more: Sequence[str] = ()) -> tuple[float, str]:
+    """Run the pipeline, with more settings if need be; return its seconds, and those of its steps."""
+    given = [*arguments(root, lateness_ms), *more]
     began = time.monotonic()
     ended = subprocess.run(
         [sys.executable, "-m", "jobs.run_pipeline", *given], cwd=ROOT, capture_output=True, text=True, check=False

@@ -82,16 +82,24 @@ class RawPaper(Paper):
         return self.written[int(at - BEGIN) // SPAN_MS]
 
 
-def story(number: int, generations: int, seed: int, rest_ms: float = 0.0, members: int = MEMBERS) -> dict[int, Written]:
+def story(
+    number: int,
+    generations: int,
+    seed: int,
+    rest_ms: float = 0.0,
+    members: int = MEMBERS,
+    closings: int = CLOSINGS_OF_A_RUN,
+) -> dict[int, Written]:
     """Play a group of about as many generations; return what was written of it, by span.
 
     Args:
         number: of the group that is played.
         generations: how many.
         seed: of the play.
-        rest_ms: for so long all members are away after every tenth generation, as those of a job are that runs by a
+        rest_ms: for so long all members are away after some generations, as those of a job are that runs by a
             schedule; 0 = never.
         members: how many the group has.
+        closings: so often a member is closed until all of a group rest, if they do.
     """
     random = Random(f"{seed}/{number}")
     setup = a_setup(random, session_ms=10 * SECOND, commit_ms=30 * SECOND)
@@ -104,7 +112,7 @@ def story(number: int, generations: int, seed: int, rest_ms: float = 0.0, member
         group.at(at, member.close)
         group.at(at + _DOWN_MS, member.start)
         at += _EVERY_MS * random.uniform(0.9, 1.1)
-        if rest_ms and count % CLOSINGS_OF_A_RUN == 0:
+        if rest_ms and count % closings == 0:
             at = _rested(group, at, rest_ms)
     group.world.run(at)
     return paper.written

@@ -39,6 +39,11 @@ class Client:
         return (self.group_instance_id,) if self.group_instance_id else (self.client_id, self.client_host)
 
     @property
+    def own(self) -> tuple[str | None, ...]:
+        """What stands for the client itself, beside `kinds`."""
+        return ("", *self.key)
+
+    @property
     def kinds(self) -> tuple[tuple[str, str], ...]:
         """What clients have in common that stand in for each other: the client id, or what it begins with."""
         if self.group_instance_id or not self.client_id:

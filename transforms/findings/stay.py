@@ -23,6 +23,7 @@ class Stay:
         was_late: whenever the client left, it had been there for longer than it may be between two polls, and it gave
             no reason.
         group_type: protocol of the group that it was a member of.
+        origin: the client of the first stay in the chain of returns that this one is part of.
     """
 
     member_id: str
@@ -35,19 +36,16 @@ class Stay:
     lived_on: bool | None = None
     was_late: bool = False
     group_type: str = "classic"
+    origin: Client = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Begin a chain of its own."""
+        self.origin = self.client
 
     @property
     def is_handed_on(self) -> bool:
         """Whether it ended as its client gave its instance id back, for whoever comes under it next (epoch -2)."""
         return self.end_cause == "replaced" and self.group_type != "classic"
-
-    @property
-    def origin(self) -> Client:
-        """The client of the first stay in the chain of returns that this one is part of."""
-        stay = self
-        while stay.before is not None:
-            stay = stay.before
-        return stay.client
 
     @property
     def away_ms(self) -> float | None:

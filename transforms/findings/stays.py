@@ -5,12 +5,15 @@ A member of a classic group has one stay; one of a consumer, share or streams gr
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from schemas.rows import GenerationRow, MemberSessionRow
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, began_at, first_known
+from transforms.findings.returns import tie_returns
 from transforms.findings.stay import Stay
 from transforms.findings.survivors import tell_who_lived_on
 
@@ -42,6 +45,8 @@ class Stays:
         self._of_members: dict[str, list[Stay]] = defaultdict(list)
         for stay in in_order:
             self._of_members[stay.member_id].append(stay)
+        self._begins = {member_id: list(map(_begin, stays)) for member_id, stays in self._of_members.items()}
+        self._ends = {member_id: list(accumulate(map(_end, s), max)) for member_id, s in self._of_members.items()}
 
     def __iter__(self) -> Iterator[Stay]:
         """Go through all stays, member by member."""
@@ -49,21 +54,28 @@ class Stays:
 
     def at(self, member_id: str | None, moment: float) -> Stay | None:
         """Return the last stay of a member that had begun by a moment, else its first."""
-        mine = self._of_members.get(member_id or "", ())
-        begun = [stay for stay in mine if stay.joined_at is None or stay.joined_at <= moment + _SLACK_MS]
-        return begun[-1] if begun else first_known(*mine)
+        return self._stay(member_id, bisect_right(self._begins.get(member_id or "", ()), moment + _SLACK_MS) - 1)
 
     def begun_since(self, member_id: str | None, moment: float) -> Stay | None:
         """Return the first stay of a member that began after a moment, else its last."""
-        mine = self._of_members.get(member_id or "", ())
-        later = (s for s in mine if s.joined_at is not None and s.joined_at >= moment - _SLACK_MS)
-        return first_known(next(later, None), *mine[-1:])
+        return self._stay(member_id, bisect_left(self._begins.get(member_id or "", ()), moment - _SLACK_MS))
 
     def ended_since(self, member_id: str | None, moment: float) -> Stay | None:
         """Return the first stay of a member that ended after a moment, else its last."""
+        return self._stay(member_id, bisect_left(self._ends.get(member_id or "", ()), moment - _SLACK_MS))
+
+    def _stay(self, member_id: str | None, place: int) -> Stay | None:
+        """Return one of a member's stays; beyond them, the nearest."""
         mine = self._of_members.get(member_id or "", ())
-        later = (s for s in mine if s.ended_at is not None and s.ended_at >= moment - _SLACK_MS)
-        return first_known(next(later, None), *mine[-1:])
+        return mine[min(max(place, 0), len(mine) - 1)] if mine else None
+
+
+def _begin(stay: Stay) -> float:
+    return float("-inf") if stay.joined_at is None else stay.joined_at
+
+
+def _end(stay: Stay) -> float:
+    return float("-inf") if stay.ended_at is None else stay.ended_at
 
 
 def stays_of(evidence: Evidence) -> Stays:
@@ -73,9 +85,9 @@ def stays_of(evidence: Evidence) -> Stays:
     """
     stays = _of_sessions(evidence.sessions) if evidence.sessions else _of_triggers(evidence.generations)
     _complete_times(stays, evidence.generations)
-    in_order = sorted(stays, key=lambda stay: stay.joined_at if stay.joined_at is not None else float("-inf"))
+    in_order = sorted(stays, key=_begin)
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0)
-    _tie_returns(in_order, session_ms)
+    tie_returns(in_order, session_ms)
     tell_who_lived_on(in_order, evidence)
     _tell_who_was_late(in_order, evidence)
     return Stays(in_order)
@@ -134,54 +146,6 @@ def _of_triggers(generations: Iterable[GenerationRow]) -> list[Stay]:
     return list(stays.values())
 
 
-def _tie_returns(in_order: list[Stay], session_ms: int) -> None:
-    """Tie each stay to the latest one of its client that had ended by then, or whose client must have been dead.
-
-    A client that is seen the first time stands in for one of its kind: for none that came back itself.
-    """
-    ended: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
-    for stay in in_order:
-        if stay.ended_at is not None and stay.end_cause not in (None, "group_ended"):
-            ended[_own(stay)].append(stay)
-            for kind in stay.client.kinds:
-                ended[kind].append(stay)
-    known = {_own(stay) for stay in in_order}
-    new: list[Stay] = []
-    for stay in in_order:
-        if stay.joined_at is None:
-            continue
-        if _own(stay) in known:
-            known.discard(_own(stay))
-            new.append(stay)
-        _tie(stay, ended[_own(stay)], session_ms)
-    for stay in new:
-        for kind in stay.client.kinds if stay.before is None else ():
-            if _tie(stay, ended[kind], session_ms):
-                break
-
-
-def _tie(stay: Stay, ended: list[Stay], session_ms: int) -> bool:
-    """Tie a stay to the latest of some that nobody came back to yet; return whether there is one."""
-    at = stay.joined_at or 0.0
-    gone = [s for s in ended if s.after is None and s is not stay and _is_gone(s, at, session_ms)]
-    if gone:
-        stay.before = max(gone, key=lambda s: s.ended_at or 0.0)
-        stay.before.after = stay
-    return bool(gone)
-
-
-def _own(stay: Stay) -> tuple[str | None, ...]:
-    """The key of a client itself, apart from those of clients of its kind."""
-    return ("", *stay.client.key)
-
-
-def _is_gone(stay: Stay, at: float, session_ms: int) -> bool:
-    """Whether a stay was over, or its client had fallen silent: the coordinator notices that a session later."""
-    silent_ms = session_ms if stay.end_cause == "session_expired" else 0
-    came_before = stay.joined_at is None or stay.joined_at < at
-    return stay.ended_at is not None and came_before and stay.ended_at - silent_ms <= at
-
-
 def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
     """Tell who left each time after max.poll.interval.ms, of clients that do not say why they leave.
 
@@ -193,7 +157,7 @@ def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
     left: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
     for stay in stays:
         if stay.end_cause == "left":
-            left[_own(stay)].append(stay)
+            left[stay.client.own].append(stay)
     for of_client in left.values():
         times = [_stayed_ms(stay) for stay in of_client]
         known = [allowed.get(stay.member_id) for stay in of_client]

@@ -25,6 +25,7 @@ COMMIT_REFUSALS = (
 """Errors by which a coordinator refuses a commit as a whole, and not some partition in it."""
 
 Partition = tuple[str, int]
+ClientKey = tuple[str | None, ...]
 
 _OWNING = (None, "active")
 """Roles in which a member owns a task of a streams group; in other groups there are none."""
@@ -125,16 +126,16 @@ def partitions_moved_back(evidence: Evidence) -> int | None:
 
 def _moves(assignments: list[AssignmentRow]) -> Iterator[bool]:
     """For each move of a partition, whether it came back to a client that had owned it before."""
-    owners: dict[Partition, list[tuple[str | None, ...]]] = defaultdict(list)
+    last: dict[Partition, ClientKey] = {}
+    earlier: dict[Partition, set[ClientKey]] = defaultdict(set)
     owned = [row for row in assignments if row.hold == "owned" and row.role in _OWNING]
     for row in sorted(owned, key=_in_turn):
         client = Client(row.client_id, row.client_host, row.group_instance_id).key
-        earlier = owners[row.topic, row.partition]
-        if earlier and earlier[-1] != client:
-            yield client in earlier
-            earlier.append(client)
-        elif not earlier:
-            earlier.append(client)
+        partition = (row.topic, row.partition)
+        if last.setdefault(partition, client) != client:
+            yield client in earlier[partition]
+        last[partition] = client
+        earlier[partition].add(client)
 
 
 def _in_turn(row: AssignmentRow) -> tuple[int, float, float]:

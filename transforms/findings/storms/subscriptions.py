@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
+from schemas.rows import GenerationMemberRow, GenerationRow
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
 from transforms.findings.storms.kinds import Kind
@@ -29,7 +31,11 @@ class Subscriptions:
             if member.topics is not None:
                 topics[member.life, member.generation].add(tuple(sorted(member.topics)))
                 counts[member.life, member.generation] += 1
-        self._members = {(m.life, m.generation, m.member_id): m for m in evidence.members if m.topics is not None}
+        self._members: dict[tuple[int, int], dict[str, GenerationMemberRow]] = defaultdict(dict)
+        for member in evidence.members:
+            if member.topics is not None:
+                self._members[member.life, member.generation][member.member_id] = member
+        self._has_grown = _have_grown(evidence.generations)
         shared = [len(topics[key]) == 1 for key, count in counts.items() if count > 1]
         agree = not shared or sum(shared) >= _AGREE_SHARE * len(shared)
         is_refused = any(request.error == _REFUSED for request in evidence.requests)
@@ -54,18 +60,28 @@ class Subscriptions:
 
         In the first half of a cooperative rebalance some have no owner, so that a second half seems to grow.
         """
-        totals = [row.partitions_total for row in self._generations[: number + 1] if row.partitions_total is not None]
-        return len(totals) > 1 and self._generations[number].partitions_total == totals[-1] > max(totals[:-1])
+        return self._has_grown[number]
 
     def changed_by(self, number: int) -> Client | None:
         """Return the client that came with other topics than in the rebalance before; none where several did."""
-        before = self._generations[number - 1] if number else None
-        row = self._generations[number]
-        found = []
-        for (life, generation, member_id), member in self._members.items():
-            if before is None or (life, generation) != (row.life, row.generation):
-                continue
-            had = self._members.get((before.life, before.generation, member_id))
-            if had is not None and set(had.topics or ()) != set(member.topics or ()):
-                found.append(Client(member.client_id, member.client_host, member.group_instance_id))
+        if not number:
+            return None
+        before, row = (
+            self._members.get((r.life, r.generation), {}) for r in self._generations[number - 1 : number + 1]
+        )
+        found = [
+            Client(member.client_id, member.client_host, member.group_instance_id)
+            for member_id, member in row.items()
+            if (had := before.get(member_id)) is not None and set(had.topics or ()) != set(member.topics or ())
+        ]
         return found[0] if len(found) == 1 else None
+
+
+def _have_grown(generations: Iterable[GenerationRow]) -> list[bool]:
+    """Of each rebalance, whether it gave out more partitions than any before it; of the first nothing tells."""
+    found: list[bool] = []
+    most: int | None = None
+    for total in (row.partitions_total for row in generations):
+        found.append(total is not None and most is not None and total > most)
+        most = total if most is None else max(most, total or 0)
+    return found
