@@ -41,9 +41,9 @@ def tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
     for request in evidence.requests:
         for member_id in {request.member_id, request.answered_member_id} - {None, ""}:
             by_member[str(member_id)].append(request)
-    ended = [stay for stay in stays if stay.ended_at is not None]
+    ended, has_request_log = [stay for stay in stays if stay.ended_at is not None], evidence.has_request_log()
     for stay in ended:
-        stay.lived_on = _by_requests(stay, by_member, evidence.has_request_log())
+        stay.lived_on = _by_requests(stay, by_member, has_request_log)
     silent = [stay for stay in ended if stay.end_cause == "session_expired" and stay.after is not None]
     memory = _Memory(evidence)
     for stay in silent:

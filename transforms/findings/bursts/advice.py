@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.rows import IllegalGenerationBurstRow
-from transforms.findings.bursts.holders import Holder, holders_of, told_of
+from transforms.findings.bursts.holders import Holder, Holders, told_of
 from transforms.findings.bursts.senders import Sender
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import SESSION_SETTINGS, counted, duration, listed, roomy_ms, setting, times, who
@@ -44,7 +44,7 @@ class _Facts:
     @property
     def holders(self) -> list[Holder]:
         """Who held the instance ids that were asked for."""
-        return holders_of(self.evidence, self.senders)
+        return Holders(self.evidence).of(self.senders)
 
     @property
     def kept_out(self) -> str:

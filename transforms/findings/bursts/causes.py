@@ -7,12 +7,12 @@ its work is a zombie.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from schemas.client_defaults import HEARTBEAT_INTERVAL_MS
 from transforms.findings.bursts.course import Course, in_force_at, over_at
-from transforms.findings.bursts.holders import cause_by, holders_of
+from transforms.findings.bursts.holders import Holders, cause_by
 from transforms.findings.bursts.senders import COMMITS, Sender
 from transforms.findings.evidence import Evidence
 from transforms.findings.moves import moves_of
@@ -46,27 +46,60 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
         return "coordinator_move"
     votes: Counter[str] = Counter()
     requests: Counter[str] = Counter()
+    burst = _Burst(evidence, course)
     for sender in senders:
-        cause = _of_sender(evidence, sender, course)
+        cause = _of_sender(burst, sender)
         votes[cause] += 1
         requests[cause] += len(sender.refused)
     return max(votes, key=lambda cause: (votes[cause], requests[cause]))
 
 
-def _of_sender(evidence: Evidence, sender: Sender, course: Course) -> str:
+class _Burst:
+    """What is asked of a burst for each of its senders.
+
+    Args:
+        evidence: of the burst.
+        course: of the group's generations.
+    """
+
+    def __init__(self, evidence: Evidence, course: Course) -> None:
+        self.error = evidence.refused[0].error
+        self.course = course
+        self.holders = Holders(evidence)
+        self._replaced = Counter(
+            row.group_instance_id
+            for row in evidence.sessions
+            if row.end_cause in _REPLACED and row.group_type == "classic"
+        )
+        self._tried: dict[tuple[str | None, str | None], set[float]] = defaultdict(set)
+        for request in (*evidence.refused, *evidence.requests):
+            if request.api in COMMITS and request.error in ("REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION"):
+                self._tried[request.client_id, request.client_host].add(request.answered_at)
+
+    def replaced(self, sender: Sender) -> int:
+        """Return how often the sender's instance was replaced, other than by who it had been given back for."""
+        return 0 if sender.instance is None else self._replaced[sender.instance]
+
+    def tried(self, sender: Sender) -> list[float]:
+        """Return when commits of the sender were refused because of a rebalance, or of the one before."""
+        client = sender.client
+        return [] if client.client_id is None else sorted(self._tried[client.client_id, client.client_host])
+
+
+def _of_sender(burst: _Burst, sender: Sender) -> str:
     if sender.is_kept_out:
-        return cause_by(holders_of(evidence, [sender]))
+        return cause_by(burst.holders.of([sender]))
     if sender.stay is None and all(is_free(request) for request in sender.refused):
         return "not_a_member"
     if not sender.has_member:
         return "unknown"
-    if _retries(evidence, sender, course):
+    if _retries(burst.tried(sender), burst.course):
         return "commit_retry"
-    error = evidence.refused[0].error
+    error = burst.error
     if error == "FENCED_INSTANCE_ID" or (sender.was_gone and sender.stay and sender.stay.end_cause in _REPLACED):
-        return "fencing_war" if _replaced(evidence, sender) > 1 else "zombie"
+        return "fencing_war" if burst.replaced(sender) > 1 else "zombie"
     cause = None if error == "ILLEGAL_GENERATION" else _of_gone(sender)
-    return cause or (_of_member(sender, course) if error in _OF_MEMBERS else _of_stranger(sender, course))
+    return cause or (_of_member if error in _OF_MEMBERS else _of_stranger)(sender, burst.course)
 
 
 def _of_gone(sender: Sender) -> str | None:
@@ -149,30 +182,12 @@ def _is_coordinators(evidence: Evidence, course: Course) -> bool:
     return moves_of(evidence).explain(first.answered_at)
 
 
-def _replaced(evidence: Evidence, sender: Sender) -> int:
-    """How often the sender's instance was replaced around the burst, other than by who it had been given back for."""
-    instance = sender.instance
-    if instance is None:
-        return 0
-    taken = (row for row in evidence.sessions if row.end_cause in _REPLACED and row.group_type == "classic")
-    return sum(row.group_instance_id == instance for row in taken)
-
-
-def _retries(evidence: Evidence, sender: Sender, course: Course) -> bool:
+def _retries(moments: list[float], course: Course) -> bool:
     """Whether a client kept a rebalance waiting: it retried a commit, and the join phase ended when it stopped.
 
     Whoever goes on afterwards in the same way was not what the group waited for.
     """
-    key = (sender.client.client_id, sender.client.client_host)
-    tried = [
-        r.answered_at
-        for r in [*evidence.refused, *evidence.requests]
-        if r.api in COMMITS
-        and r.error in ("REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION")
-        and (r.client_id, r.client_host) == key
-    ]
-    moments = sorted(set(tried))
-    if key[0] is None or len(moments) < _RETRIES:
+    if len(moments) < _RETRIES:
         return False
     rebalance = course.rebalance_at(moments[0])
     if rebalance is None or rebalance.preparing_at is None:

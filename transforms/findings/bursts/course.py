@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from itertools import islice
 
 from schemas.rows import GenerationRow
 from transforms.findings.evidence import began_at, first_known
@@ -24,7 +26,12 @@ class Course:
         self._at = [entry[0] for entry in dated]
         self._rows = [entry[3] for entry in dated]
         begun = [(at, row.life, row.generation, row) for row in generations if (at := _begun_at(row)) is not None]
-        self._begun = sorted(begun, key=lambda entry: entry[:3])
+        begun.sort(key=lambda entry: entry[:3])
+        self._begun_at = [entry[0] for entry in begun]
+        self._begun = [entry[3] for entry in begun]
+        self._of_life: dict[int, list[GenerationRow]] = defaultdict(list)
+        for row in sorted(self._rows, key=_number):
+            self._of_life[row.life].append(row)
 
     def at(self, moment: float) -> GenerationRow | None:
         """Return the generation in force: the last that had ended its join phase, with members or without."""
@@ -33,21 +40,28 @@ class Course:
 
     def rebalance_at(self, moment: float) -> GenerationRow | None:
         """Return the last rebalance that had begun, a takeover by another coordinator among them."""
-        return max((e for e in self._begun if e[0] <= moment), key=lambda e: e[:3], default=(None,))[-1]
+        place = bisect_right(self._begun_at, moment)
+        return self._begun[place - 1] if place else None
 
     def change_without(self, member_id: str, ended_at: float) -> GenerationRow | None:
         """Return the change of generation that went on without a member whose stay had ended."""
-        later = [row for at, row in zip(self._at, self._rows, strict=True) if at >= ended_at - _SLACK_MS]
+        first = bisect_left(self._at, ended_at - _SLACK_MS)
+        later = islice(self._rows, first, None)
         named = (row for row in later if member_id in (row.departed_member_ids or (row.trigger_member_id,)))
-        return first_known(next(named, None), later[0] if later else None)
+        return first_known(next(named, None), *self._rows[first : first + 1])
 
     def change_after(self, generation: int, moment: float) -> GenerationRow | None:
         """Return the change by which a generation was over that somebody still held on to at a moment."""
         now = self.at(moment)
         if now is None:
             return None
-        later = [row for row in self._rows if row.life == now.life and generation < row.generation <= now.generation]
-        return min(later, key=lambda row: row.generation, default=None)
+        of_life = self._of_life[now.life]
+        next_one = of_life[bisect_right(of_life, generation, key=_number) :][:1]
+        return next((row for row in next_one if row.generation <= now.generation), None)
+
+
+def _number(row: GenerationRow) -> int:
+    return row.generation
 
 
 def in_force_at(row: GenerationRow) -> float | None:

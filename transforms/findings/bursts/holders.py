@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from schemas.client_defaults import SESSION_TIMEOUT_MS
@@ -84,51 +87,66 @@ def _after(first: Request, moment: float) -> str:
     return f"{duration(max(0.0, moment - first.answered_at))} after the first refusal"
 
 
-def holders_of(evidence: Evidence, senders: list[Sender]) -> list[Holder]:
-    """Return who held the ids under which some clients asked to join, in the order of the first who was kept out.
+class Holders:
+    """Who had which instance id when, and what it was granted.
 
     Args:
         evidence: of the burst.
-        senders: the clients.
     """
-    kept_out: dict[tuple[str, int], list[Request]] = {}
-    asked = [(request, instance) for sender in senders for request in sender.refused if (instance := sender.instance)]
-    for request, instance in sorted(asked, key=lambda each: each[0].answered_at):
-        place = _place_of_holder(evidence.sessions, instance, request.answered_at)
-        if place is not None:
-            kept_out.setdefault((instance, place), []).append(request)
-    return [
-        Holder(
-            instance,
-            stay := evidence.sessions[place],
-            requests,
-            evidence.seen_until,
-            _is_heard(evidence, stay, requests),
-            evidence.session_timeout_ms(requests[0].answered_at),
-        )
-        for (instance, place), requests in kept_out.items()
-    ]
 
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._stays: dict[str, list[tuple[float, int]]] = defaultdict(list)
+        for place, row in enumerate(evidence.sessions):
+            if row.group_instance_id is not None:
+                self._stays[row.group_instance_id].append((row.joined_at or float("-inf"), place))
+        self._heard: dict[str, list[float]] = defaultdict(list)
+        for each in evidence.heard:
+            self._heard[each.member_id].append(each.answered_at)
+        for stays in self._stays.values():
+            stays.sort()
+        for granted in self._heard.values():
+            granted.sort()
 
-def _is_heard(evidence: Evidence, stay: MemberSessionRow, kept_out: list[Request]) -> bool:
-    """Whether a member was granted anything in its stay, since it kept somebody out."""
-    since, until = kept_out[0].answered_at, stay.ended_at
-    return any(
-        each.member_id == stay.member_id and since < each.answered_at and (until is None or each.answered_at <= until)
-        for each in evidence.heard
-    )
+    def of(self, senders: Iterable[Sender]) -> list[Holder]:
+        """Return who held the ids under which some clients asked to join, in the order of the first who was kept out.
 
+        Args:
+            senders: the clients.
+        """
+        kept_out: dict[tuple[str, int], list[Request]] = defaultdict(list)
+        asked = [(request, name) for sender in senders for request in sender.refused if (name := sender.instance)]
+        for request, instance in sorted(asked, key=lambda each: each[0].answered_at):
+            place = self._place(instance, request.answered_at)
+            if place is not None:
+                kept_out[instance, place].append(request)
+        return [
+            Holder(
+                instance,
+                stay := self._evidence.sessions[place],
+                requests,
+                self._evidence.seen_until,
+                self._is_heard(stay, requests[0].answered_at),
+                self._evidence.session_timeout_ms(requests[0].answered_at),
+            )
+            for (instance, place), requests in kept_out.items()
+        ]
 
-def _place_of_holder(sessions: list[MemberSessionRow], instance: str, moment: float) -> int | None:
-    """Return which of some stays had an instance id at a moment: of several the one that came last."""
-    held = [
-        (row.joined_at or 0.0, place)
-        for place, row in enumerate(sessions)
-        if row.group_instance_id == instance
-        and (row.joined_at is None or row.joined_at <= moment)
-        and (row.ended_at is None or row.ended_at >= moment)
-    ]
-    return max(held)[1] if held else None
+    def _place(self, instance: str, moment: float) -> int | None:
+        """Return which stay had an instance id at a moment: of several the one that came last."""
+        stays = self._stays[instance]
+        for number in reversed(range(bisect_right(stays, (moment, len(self._evidence.sessions))))):
+            place = stays[number][1]
+            ended_at = self._evidence.sessions[place].ended_at
+            if ended_at is None or ended_at >= moment:
+                return place
+        return None
+
+    def _is_heard(self, stay: MemberSessionRow, since: float) -> bool:
+        """Whether a member was granted anything in its stay, since it kept somebody out."""
+        until = float("inf") if stay.ended_at is None else stay.ended_at
+        granted = self._heard[stay.member_id]
+        return any(at <= until for at in granted[bisect_right(granted, since) :][:1])
 
 
 def cause_by(holders: list[Holder]) -> str:

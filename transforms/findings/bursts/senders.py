@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from transforms.findings.bursts.course import Course, in_force_at
@@ -106,27 +108,54 @@ def senders_of(evidence: Evidence) -> list[Sender]:
     shut out several times in a burst: then it is several senders.
     """
     stays = stays_of(evidence)
-    of_client: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
-    for stay in stays:
-        for host in {stay.client.client_host, None}:  # a client's log does not tell on which host it is
-            of_client[stay.client.client_id, host].append(stay)
+    of_client = _of_clients(stays)
     sent: dict[tuple[str | None, ...], list[Request]] = defaultdict(list)
     of_sender: dict[tuple[str | None, ...], Stay | None] = {}
     for request in evidence.refused:
-        named = of_client[request.client_id, request.client_host] if request.client_id is not None else []
-        mine = stays.at(request.member_id, request.answered_at) or _last_of(named, request.answered_at)
+        named = of_client.get((request.client_id, request.client_host))
+        mine = stays.at(request.member_id, request.answered_at)
+        if mine is None and named is not None:
+            mine = named.last_at(request.answered_at)
         key = _key_of(request, mine)
         sent[key].append(request)
         of_sender.setdefault(key, mine)
     return [_sender(requests, of_sender[key], of_client) for key, requests in sent.items()]
 
 
-def _last_of(stays: list[Stay], moment: float) -> Stay | None:
-    """Return the stay of a client that ended last before a moment, else the one it was in."""
-    ended = [stay for stay in stays if stay.ended_at is not None and stay.ended_at <= moment]
-    if ended:
-        return max(ended, key=lambda stay: stay.ended_at or 0.0)
-    return next((stay for stay in reversed(stays) if stay.joined_at is None or stay.joined_at <= moment), None)
+class _OfClient:
+    """The stays of clients of one name.
+
+    Args:
+        stays: in any order; at least one.
+    """
+
+    def __init__(self, stays: list[Stay]) -> None:
+        self._stays = stays
+        ended = [(stay.ended_at, -place) for place, stay in enumerate(stays) if stay.ended_at is not None]
+        self._ended = sorted(ended)
+        self._begun = sorted(stay.joined_at for stay in stays if stay.joined_at is not None)
+
+    def last_at(self, moment: float) -> Stay | None:
+        """Return the stay that ended last before a moment, else the one that was under way."""
+        place = bisect_right(self._ended, (moment, 0))
+        if place:
+            return self._stays[-self._ended[place - 1][1]]
+        begun = (stay for stay in reversed(self._stays) if stay.joined_at is None or stay.joined_at <= moment)
+        return next(begun, None)
+
+    def back_since(self, moment: float) -> float | None:
+        """Return when the first stay began after a moment."""
+        return next(iter(self._begun[bisect_right(self._begun, moment) :][:1]), None)
+
+
+def _of_clients(stays: Iterable[Stay]) -> dict[tuple[str | None, ...], _OfClient]:
+    """Return the stays by the name and host of their client, and by its name alone, where it has one."""
+    found: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    for stay in stays:
+        for host in {stay.client.client_host, None}:  # a client's log does not tell on which host it is
+            if stay.client.client_id is not None:
+                found[stay.client.client_id, host].append(stay)
+    return {client: _OfClient(of_client) for client, of_client in found.items()}
 
 
 def _key_of(request: Request, stay: Stay | None) -> tuple[str | None, ...]:
@@ -134,7 +163,7 @@ def _key_of(request: Request, stay: Stay | None) -> tuple[str | None, ...]:
     return (*client, stay.member_id if stay is not None else None)
 
 
-def _sender(sent: list[Request], stay: Stay | None, of_client: dict[tuple[str | None, ...], list[Stay]]) -> Sender:
+def _sender(sent: list[Request], stay: Stay | None, of_client: dict[tuple[str | None, ...], _OfClient]) -> Sender:
     first = sent[0]
     client = Client(first.client_id, first.client_host, first.group_instance_id)
     if first.client_id is None and stay is not None:
@@ -142,8 +171,8 @@ def _sender(sent: list[Request], stay: Stay | None, of_client: dict[tuple[str | 
     ended_at = None if stay is None else stay.ended_at
     if stay is None or ended_at is None or ended_at > sent[-1].answered_at:
         return Sender(client, sent, stay, False, None)
-    named = of_client[first.client_id, first.client_host] if first.client_id is not None else []
-    later = [s.joined_at for s in named if s.joined_at is not None and s.joined_at > ended_at]
-    if stay.after is not None and stay.after.joined_at is not None:
+    named = of_client.get((first.client_id, first.client_host))
+    later = [None if named is None else named.back_since(ended_at)]
+    if stay.after is not None:
         later.append(stay.after.joined_at)
-    return Sender(client, sent, stay, True, min(later, default=None))
+    return Sender(client, sent, stay, True, min((at for at in later if at is not None), default=None))
