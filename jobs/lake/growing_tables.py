@@ -73,7 +73,7 @@ class GrowingTables(DeclaredTables):
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted."""
-        if self._by_delta_rs and self._small_one(spec) is None and self.log(spec).state() is not None:
+        if self._by_delta_rs and self.log(spec).state() is not None and self._small_one(spec) is None:
             found = self._by_delta_rs.some(spec, wanted)
             if found is not None:
                 return found
@@ -154,7 +154,7 @@ class GrowingTables(DeclaredTables):
         return self._small if self.is_brief else None
 
     def _small_one(self, spec: TableSpec) -> SmallTables | None:
-        """Return what writes a table without a query, if it is small, too."""
+        """Return what writes a table that exists without a query, if it is small, too."""
         return small if (small := self._by_delta_rs) and small.rows(spec) is not None else None
 
     def _append_new(self, spec: TableSpec, rows: DataFrame, are_new: bool) -> int:
