@@ -28,7 +28,8 @@ def no_such_group(job: Job, group_id: str) -> SettingsError:
         return SettingsError(f"there is no group {name} in cluster {cluster}; near names: {', '.join(near)}")
     if groups.limit(1).isEmpty():
         return SettingsError(
-            f"no groups of cluster {cluster} are in the lake {job.settings.lake.root}: nothing ran yet?"
+            f"no groups of cluster {cluster} are in the lake {job.settings.lake.root}: nothing ran yet, or nothing was "
+            "read that tells of generations, as records of __consumer_offsets and brokers' logs do"
         )
     return SettingsError(f"there is no group {name} in cluster {cluster}, nor one with a name like it")
 

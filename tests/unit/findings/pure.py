@@ -13,7 +13,7 @@ from transforms.findings.bursts.judge import burst_row
 from transforms.findings.bursts.limits import BurstLimits
 from transforms.findings.evidence import KINDS, Evidence
 from transforms.findings.storms.judge import storm_row
-from transforms.findings.storms.limits import Thresholds
+from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.broker_refusals import API_OF_OPERATION, ERROR, EVENT
 
 Row = dict[str, Any]
@@ -47,11 +47,18 @@ def storms(
     tables: Mapping[str, Iterable[Row]], thresholds: Thresholds, seen_until: float | None = None
 ) -> list[dict[str, Any]]:
     """The storms of all groups."""
+    found = evidence_of_storms(tables, thresholds, seen_until)
+    return [msgspec.structs.asdict(storm_row(evidence, limits)) for evidence, limits in found]
+
+
+def evidence_of_storms(
+    tables: Mapping[str, Iterable[Row]], thresholds: Thresholds, seen_until: float | None = None
+) -> Iterator[tuple[Evidence, StormLimits]]:
+    """The storms of all groups, each as what it is judged by."""
     by_group: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for kind, table in TABLES.items():
         for row in tables.get(table, ()):
             by_group.setdefault((row["cluster"], row["group_id"]), {}).setdefault(kind, []).append(row)
-    found = []
     for (cluster, group_id), rows in sorted(by_group.items()):
         limits = thresholds.of(group_id)
         dated = [(at, row["life"], row["generation"], row) for row in rows.get("generations", ()) if (at := _at(row))]
@@ -84,8 +91,7 @@ def storms(
                 Evidence(cluster=cluster, group_id=group_id, next_at=min(after, default=None), seen_until=seen_until),
                 **{kind: [typed(row, kind) for row in of_kind] for kind, of_kind in picked.items()},
             )
-            found.append(msgspec.structs.asdict(storm_row(evidence.in_order(), limits)))
-    return found
+            yield evidence.in_order(), limits
 
 
 def bursts(
