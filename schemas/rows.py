@@ -619,6 +619,7 @@ class CommitGapRow(Struct, kw_only=True, gc=False):
     first_commit_at: float | None = None
     owned_ms: int | None = None
     kind: str
+    refused_at: float | None = None
 
 
 class SlowRevokerRow(Struct, kw_only=True, gc=False):

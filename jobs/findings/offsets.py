@@ -18,8 +18,7 @@ from jobs.timelines.writing import MOST_LISTED
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.gold.commit_gaps import AT_REBALANCE_US, commit_gaps, one_each
-from transforms.gold.commit_gaps import KEY as GAP
+from transforms.gold.commit_gaps import AT_REBALANCE_US, IS_OVER, OWNER, REFUSED, commit_gaps, one_each
 from transforms.gold.findings.commits import is_held_after, line, standing, together
 from transforms.gold.findings.kernel import GROUP, Few, Hold
 from transforms.gold.findings.scope import Scope, is_since
@@ -104,20 +103,21 @@ class Offsets:
             return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms)
         known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP])
         is_held = F.col("line").isNull() | is_held_after(F.col("line"))
-        held = assignments.join(F.broadcast(behind), [*GROUP]).where(is_held).drop("line")
-        lost = known.where("kind = 'lost' AND line IS NOT NULL")
-        found = commit_gaps({**tables, ASSIGNMENTS: held}, silent_ms, lost)
-        whose = [*GAP, "member_id"]
-        others = known.where("line IS NOT NULL").drop("line").join(held.select(*whose), whose, "left_anti")
+        near = assignments.join(F.broadcast(behind), [*GROUP]).withColumn(IS_OVER, ~is_held).drop("line")
+        held = near.where(~F.col(IS_OVER))
+        lost = known.where("line IS NOT NULL").where(~self._is_sought(REFUSED))
+        silent = known.where("kind = 'silent'").where(F.unix_micros("first_commit_at") / 1000.0 <= F.col("line"))
+        found = commit_gaps({**tables, ASSIGNMENTS: near}, silent_ms, lost, silent)
+        others = known.where("line IS NOT NULL").drop("line").join(held.select(*OWNER), list(OWNER), "left_anti")
         return one_each(found.unionByName(others.select(found.columns)))
 
     def _assignments(self, behind: DataFrame | None) -> DataFrame:
-        """Return the assignments of the groups, but for those that are over before the lines of all of them."""
+        """Return the assignments of the groups, but for those that no request which is looked through has met."""
         _, groups = (None, None) if behind is None else at_hand(behind, MOST_LISTED)
         lines = [row["line"] for row in groups or []]
         if self.scope is None or not lines or None in lines:
             return self._of_groups(ASSIGNMENTS)
-        earliest = _us(min(lines)) - 1000  # some less: lines are rounded to microseconds
+        earliest = _us(_sought_since(min(lines))) - 1000  # some less: lines are rounded to microseconds
         rows = self.job.lake.some(ASSIGNMENTS, Wanted(self.scope.listed, {"valid_to": earliest}))
         return self.scope.of_groups(rows)
 
@@ -139,9 +139,17 @@ class Offsets:
         at = self.before.line if self.before else None
         if self.scope is None or at is None or behind is None:
             return self.job.lake.read(GROUP_REQUESTS)
-        since = at - AT_REBALANCE_US / 1000
-        of_run = self._with_old(GROUP_REQUESTS, {"answered_at": _us(since)}).join(F.broadcast(behind), [*GROUP])
-        return of_run.where(F.col("line").isNull() | _is_after("answered_at", since)).drop("line")
+        of_run = self._with_old(GROUP_REQUESTS, {"answered_at": _us(_sought_since(at))})
+        near = of_run.join(F.broadcast(behind), [*GROUP])
+        return near.where(F.col("line").isNull() | self._is_sought("answered_at")).drop("line")
+
+    def _is_sought(self, moment: str) -> Column:
+        """Tell whether requests of a moment are looked through again: what was made of others cannot change.
+
+        What was made of these may have been made of what was not settled then.
+        """
+        at = self.before.line if self.before else None
+        return F.lit(True) if at is None else _is_after(moment, _sought_since(at))
 
     def _with_old(self, spec: TableSpec, young: Mapping[str, int]) -> DataFrame:
         """Return rows that are young, and all of the groups in which something old changed: no other file is opened."""
@@ -149,6 +157,11 @@ class Offsets:
         old = self.scope.old
         since = {} if old is None else young
         return self.job.lake.some(spec, Wanted(self.scope.listed, since, {"group_id": old or ()}))
+
+
+def _sought_since(line: float) -> float:
+    """From when on requests have a say in what lies beyond the line."""
+    return line - AT_REBALANCE_US / 1000
 
 
 def _us(at: float) -> int:

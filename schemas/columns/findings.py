@@ -62,6 +62,7 @@ FINDING_COLUMNS: dict[str, Entry] = {
     "is_at_rebalance": Entry(BOOLEAN, "a rebalance began since the commit before"),
     "last_commit_at": Entry(TIMESTAMP, "last commit of the partition before its assignment"),
     "first_commit_at": Entry(TIMESTAMP, "first commit of the partition since its assignment; null = none"),
+    "refused_at": Entry(TIMESTAMP, "when the first commit that was lost was refused; null = none was lost"),
     "owned_ms": Entry(BIGINT, "how long it was owned without a commit"),
     "kind": Entry(STRING, "what it is"),
     "suspected_cause": Entry(STRING, "what lies behind the burst, most likely", SUSPECTED_CAUSES),

@@ -12,7 +12,7 @@ from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_RE
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from tests.support.frames import to_frame, to_rows
 from tests.unit.findings.golden import complete
-from transforms.gold.commit_gaps import commit_gaps
+from transforms.gold.commit_gaps import IS_OVER, commit_gaps
 from transforms.gold.offset_rewinds import offset_rewinds
 
 pytestmark = pytest.mark.spark
@@ -162,14 +162,44 @@ def test_a_commit_that_was_refused_is_lost_to_the_next_owner(spark: SparkSession
             row["member_id"],
             row["last_commit_at"],
             row["first_commit_at"],
+            row["refused_at"],
         )
         for row in to_rows(commit_gaps(tables, 100_000))
     }
     assert found == {
-        (0, 2, "lost", "b", 2000.0, 3000.0),
-        (1, 2, "lost", "b", None, None),
-        (2, 3, "lost", "c", None, None),
+        (0, 2, "lost", "b", 2000.0, 3000.0, 2200.0),
+        (1, 2, "lost", "b", None, None, 3000.0),
+        (2, 3, "lost", "c", None, None, 8000.0),
     }
+
+
+def test_who_had_a_partition_that_is_over_took_what_was_refused_then(spark: SparkSession) -> None:
+    """Two owners came after the one that was refused; the first of them is judged no more, and the second lost nothing.
+
+    What was found before, of what is not looked through again, stays: partition 1 has lost a commit, 2 was silent.
+    """
+    over = [assignment("shop", 0, 2, "b", 2500.0, 9000.0)]
+    held = [
+        assignment("shop", 0, 3, "c", 9500.0, None),
+        assignment("shop", 1, 3, "c", 9500.0, None),
+        assignment("shop", 2, 3, "c", 1000.0, None),
+    ]
+    rows = to_frame(spark, ASSIGNMENTS, [*over, *held])
+    tables = {
+        OFFSET_COMMITS: to_frame(
+            spark, OFFSET_COMMITS, [*commits("shop", *range(20)), *commits("shop", *[None] * 11, 5, partition=2)]
+        ),
+        ASSIGNMENTS: rows.withColumn(IS_OVER, rows["generation"] < 3),
+        GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [refusal(3000.0, "a", 0)]),
+    }
+    owner = {"cluster": "demo", "group_id": "shop", "topic": "t", "life": 1, "generation": 3, "member_id": "c"}
+    lost, silent = ({**owner, "partition": 1, "kind": "lost", "refused_at": 8000.0}, {**owner, "partition": 2})
+    known = [to_frame(spark, COMMIT_GAPS, [complete("commit_gaps", row)]) for row in (lost, silent)]
+    found = to_rows(commit_gaps(tables, 100_000, *known))
+    assert sorted((row["partition"], row["kind"], row["refused_at"], row["owned_ms"]) for row in found) == [
+        (1, "lost", 8000.0, 9_500),
+        (2, "silent", None, 10_000),
+    ]
 
 
 def test_tables_have_the_columns_and_types_of_the_contract(spark: SparkSession) -> None:

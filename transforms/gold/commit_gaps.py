@@ -9,7 +9,8 @@ Each commit, assignment and refusal of a partition is put in one order of time, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -27,16 +28,22 @@ _IS_COMMITTED_FOR = "NOT hold <=> 'revoking' AND NOT group_type <=> 'share' AND 
 
 _GROUP = ("cluster", "group_id")
 _PARTITION = (*_GROUP, "topic", "partition")
-_OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to")
-KEY = (*_PARTITION, "life", "generation")
+REFUSED = "refused_at"
+IS_OVER = "is_over"
 
+_OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to", IS_OVER)
+KEY = (*_PARTITION, "life", "generation")
+OWNER = (*KEY, "member_id")
 
 AT_REBALANCE_US = 3_600_000_000
 """A commit was refused at a rebalance if the next owner has the partition within this time."""
 
 
 def commit_gaps(
-    tables: Mapping[TableSpec, DataFrame], silent_ms: int, known_lost: DataFrame | None = None
+    tables: Mapping[TableSpec, DataFrame],
+    silent_ms: int,
+    known_lost: DataFrame | None = None,
+    known_silent: DataFrame | None = None,
 ) -> DataFrame:
     """Find the partitions that miss commits.
 
@@ -44,9 +51,13 @@ def commit_gaps(
     known.
 
     Args:
-        tables: those of READ that there are; commits and assignments must be.
+        tables: those of READ that there are; commits and assignments must be. Assignments with IS_OVER true are not
+            judged: they only tell who had a partition when a commit was refused.
         silent_ms: how long a partition may be owned without a commit.
-        known_lost: keys of the assignments of which it is known already that a commit was lost.
+        known_lost: OWNER of the assignments of which it is known already that a commit was lost, and when it was
+            refused, as far as the requests of that time are not among the tables.
+        known_silent: OWNER of those of which it is known already that they were silent, as far as the other commits of
+            that time are not.
 
     Returns:
         `gold.commit_gaps`. A partition that is both has lost a commit; of several members that had it in one generation
@@ -55,13 +66,21 @@ def commit_gaps(
     commits = tables[OFFSET_COMMITS].where(
         "NOT is_tombstone AND NOT coalesce(txn_state, 'none') IN ('aborted', 'open')"
     )
-    owned = _owned(tables[ASSIGNMENTS].where(_IS_COMMITTED_FOR), commits)
-    lost = _lost(owned, tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else owned.limit(0)
-    if known_lost is not None:
-        again = owned.join(known_lost.select(*KEY), list(KEY), "left_semi")
-        lost = lost.select(*owned.columns).unionByName(again).dropDuplicates(list(KEY))
-    silent = _silent(owned, commits, silent_ms).join(lost.select(*KEY), list(KEY), "left_anti")
-    gaps = lost.withColumn("kind", F.lit("lost")).unionByName(silent.withColumn("kind", F.lit("silent")))
+    assignments = tables[ASSIGNMENTS].where(_IS_COMMITTED_FOR)
+    if IS_OVER not in assignments.columns:
+        assignments = assignments.withColumn(IS_OVER, F.lit(False))
+    owned = _owned(assignments, commits)
+    of_requests = _lost(owned, tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else None
+    again = None if known_lost is None else owned.join(known_lost.select(*OWNER, REFUSED), list(OWNER))
+    lost = _first_refused(owned, [rows for rows in (of_requests, again) if rows is not None])
+    owned, lost = (rows.where(~F.col(IS_OVER)) for rows in (owned, lost))
+    silent = _silent(owned, commits, silent_ms).select(*owned.columns)
+    if known_silent is not None:
+        silent = silent.unionByName(owned.join(known_silent.select(*OWNER), list(OWNER), "left_semi"))
+    silent = silent.join(lost.select(*KEY), list(KEY), "left_anti")
+    gaps = lost.withColumn("kind", F.lit("lost")).unionByName(
+        silent.withColumns({"kind": F.lit("silent"), REFUSED: F.lit(None).cast("timestamp")})
+    )
     return one_each(gaps.select(*(F.col(field.name).cast(field.dataType) for field in struct_type(COMMIT_GAPS))))
 
 
@@ -122,7 +141,7 @@ def _silent(owned: DataFrame, commits: DataFrame, silent_ms: int) -> DataFrame:
 
 
 def _lost(owned: DataFrame, requests: DataFrame) -> DataFrame:
-    """Assignments before which, or in which, a commit of somebody else was refused."""
+    """Assignments before which, or in which, a commit of somebody else was refused; once for each that was."""
     refused = requests.where("sent_offsets IS NOT NULL").select(
         *_GROUP, _us("answered_at").alias("at_us"), "member_id", F.explode("sent_offsets").alias("sent")
     )
@@ -142,6 +161,13 @@ def _lost(owned: DataFrame, requests: DataFrame) -> DataFrame:
         .where("tried IS NOT NULL")
         .withColumn("taker", F.when(is_held & is_others, F.col("now")).otherwise(F.col("next")))
         .where(f"taker IS NOT NULL AND unix_micros(taker.valid_from) - at_us <= {AT_REBALANCE_US}")
-        .select(*_PARTITION, "taker.*")
-        .dropDuplicates(list(KEY))
+        .select(*_PARTITION, F.timestamp_micros("at_us").alias(REFUSED), "taker.*")
     )
+
+
+def _first_refused(owned: DataFrame, lost: Sequence[DataFrame]) -> DataFrame:
+    """Return assignments that lost a commit, each once, with the moment when the first one was refused."""
+    if not lost:
+        return owned.limit(0).withColumn(REFUSED, F.lit(None).cast("timestamp"))
+    rows = reduce(DataFrame.unionByName, [each.select(*owned.columns, REFUSED) for each in lost])
+    return rows.groupBy(*owned.columns).agg(F.min(REFUSED).alias(REFUSED))

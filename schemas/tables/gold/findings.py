@@ -142,6 +142,7 @@ COMMIT_GAPS = TableSpec(
         "first_commit_at",
         "owned_ms",
         "kind",
+        "refused_at",
     ),
     required=("member_id", "kind"),
     notes={"member_id": "owner in this generation", "client_id": "client.id of the owner"},
