@@ -99,16 +99,17 @@ class Offsets:
         """Return the gaps in assignments that reach beyond the line, and those that there are in others."""
         tables = {OFFSET_COMMITS: commits, GROUP_REQUESTS: requests}
         silent_ms = self.job.settings.commits.silent_ms
-        if behind is None:
+        at = self.before.line if self.before else None
+        if at is None or behind is None:
             return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms)
-        known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP])
+        known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP]).where("line IS NOT NULL")
         is_held = F.col("line").isNull() | is_held_after(F.col("line"))
         near = assignments.join(F.broadcast(behind), [*GROUP]).withColumn(IS_OVER, ~is_held).drop("line")
         held = near.where(~F.col(IS_OVER))
-        lost = known.where("line IS NOT NULL").where(~self._is_sought(REFUSED))
+        lost = known.where(~_is_sought(REFUSED, at))
         silent = known.where("kind = 'silent'").where(F.unix_micros("first_commit_at") / 1000.0 <= F.col("line"))
         found = commit_gaps({**tables, ASSIGNMENTS: near}, silent_ms, lost, silent)
-        others = known.where("line IS NOT NULL").drop("line").join(held.select(*OWNER), list(OWNER), "left_anti")
+        others = known.drop("line").join(held.select(*OWNER), list(OWNER), "left_anti")
         return one_each(found.unionByName(others.select(found.columns)))
 
     def _assignments(self, behind: DataFrame | None) -> DataFrame:
@@ -141,15 +142,7 @@ class Offsets:
             return self.job.lake.read(GROUP_REQUESTS)
         of_run = self._with_old(GROUP_REQUESTS, {"answered_at": _us(_sought_since(at))})
         near = of_run.join(F.broadcast(behind), [*GROUP])
-        return near.where(F.col("line").isNull() | self._is_sought("answered_at")).drop("line")
-
-    def _is_sought(self, moment: str) -> Column:
-        """Tell whether requests of a moment are looked through again: what was made of others cannot change.
-
-        What was made of these may have been made of what was not settled then.
-        """
-        at = self.before.line if self.before else None
-        return F.lit(True) if at is None else _is_after(moment, _sought_since(at))
+        return near.where(F.col("line").isNull() | _is_sought("answered_at", at)).drop("line")
 
     def _with_old(self, spec: TableSpec, young: Mapping[str, int]) -> DataFrame:
         """Return rows that are young, and all of the groups in which something old changed: no other file is opened."""
@@ -162,6 +155,14 @@ class Offsets:
 def _sought_since(line: float) -> float:
     """From when on requests have a say in what lies beyond the line."""
     return line - AT_REBALANCE_US / 1000
+
+
+def _is_sought(moment: str, line: float) -> Column:
+    """Tell whether requests of a moment are looked through again: what was made of others cannot change.
+
+    What was made of these may have been made of what was not settled then.
+    """
+    return _is_after(moment, _sought_since(line))
 
 
 def _us(at: float) -> int:

@@ -15,14 +15,13 @@ from random import Random
 
 import msgspec
 
+from tests.benchmarks.load_workload import BEGIN, MEMBERS, keep_busy
 from tests.support.incidents.play import tables_of
 from tests.support.incidents.service import SECOND, Group, a_group, a_setup
 from tests.unit.findings.pure import evidence_of_storms
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import Thresholds
 
-BEGIN = 1_790_000_000_000.0
-MEMBERS = 5
 SEED = 1
 ROUNDS = 3
 
@@ -31,13 +30,7 @@ def played(rebalances: int) -> Group:
     """Play a group of so many rebalances."""
     random = Random(SEED)
     group, _ = a_group("long", 1, random, MEMBERS, a_setup(random, session_ms=10 * SECOND), BEGIN)
-    at = BEGIN + 20 * SECOND
-    for _ in range(rebalances // 2):
-        member = random.choice(group.members)
-        group.at(at, member.close)
-        group.at(at + 5 * SECOND, member.start)
-        at += 10 * SECOND * random.uniform(0.9, 1.1)
-    group.world.run(at)
+    keep_busy(group, random, rebalances)
     return group
 
 

@@ -106,6 +106,14 @@ def story(
     group, _ = a_group("load", _FIRST + number, random, members, setup, BEGIN)
     group.world.group_id, paper = name(number, 0), RawPaper(name(number, 0))
     group.world.paper = paper
+    keep_busy(group, random, generations, rest_ms, closings)
+    return paper.written
+
+
+def keep_busy(
+    group: Group, random: Random, generations: int, rest_ms: float = 0.0, closings: int = CLOSINGS_OF_A_RUN
+) -> None:
+    """Play a group to its end in which one member after the other is closed and started again, as `story` does."""
     at = BEGIN + 2 * _EVERY_MS
     for count in range(1, generations // 2 + 1):
         member = random.choice(group.members)
@@ -115,7 +123,6 @@ def story(
         if rest_ms and count % closings == 0:
             at = _rested(group, at, rest_ms)
     group.world.run(at)
-    return paper.written
 
 
 def _rested(group: Group, at: float, rest_ms: float) -> float:

@@ -25,6 +25,10 @@ def stem(client_id: str) -> str:
     return " ".join(words)
 
 
+Key = tuple[str | None, ...]
+"""What tells two clients, or two kinds of them, apart."""
+
+
 @dataclass(frozen=True)
 class Client:
     """Who stands behind a member."""
@@ -34,12 +38,12 @@ class Client:
     group_instance_id: str | None = None
 
     @property
-    def key(self) -> tuple[str | None, ...]:
+    def key(self) -> Key:
         """What tells two clients apart."""
         return (self.group_instance_id,) if self.group_instance_id else (self.client_id, self.client_host)
 
     @property
-    def own(self) -> tuple[str | None, ...]:
+    def own(self) -> Key:
         """What stands for the client itself, beside `kinds`."""
         return ("", *self.key)
 

@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 
+from transforms.findings.clients import Key
 from transforms.findings.stay import Stay
 
 
@@ -19,7 +20,7 @@ def tie_returns(in_order: Sequence[Stay], session_ms: int) -> None:
         session_ms: for how long a client may have been silent when its session runs out.
     """
     gone = _gone_by_client(in_order, session_ms)
-    first: dict[tuple[str | None, ...], Stay] = {}
+    first: dict[Key, Stay] = {}
     for stay in in_order:
         if stay.joined_at is not None:
             first.setdefault(stay.client.own, stay)
@@ -33,9 +34,9 @@ def tie_returns(in_order: Sequence[Stay], session_ms: int) -> None:
             stay.origin = stay.before.origin
 
 
-def _gone_by_client(stays: Iterable[Stay], session_ms: int) -> dict[tuple[str | None, ...], _Gone]:
+def _gone_by_client(stays: Iterable[Stay], session_ms: int) -> dict[Key, _Gone]:
     """Return the stays that have ended, by their client and by what it has in common with others of its kind."""
-    ended: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    ended: dict[Key, list[Stay]] = defaultdict(list)
     for stay in stays:
         if stay.ended_at is not None and stay.end_cause not in (None, "group_ended"):
             for key in (stay.client.own, *stay.client.kinds):

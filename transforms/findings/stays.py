@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from schemas.rows import GenerationRow, MemberSessionRow
-from transforms.findings.clients import Client
+from transforms.findings.clients import Client, Key
 from transforms.findings.evidence import Evidence, began_at, first_known
 from transforms.findings.returns import tie_returns
 from transforms.findings.stay import Stay
@@ -154,7 +154,7 @@ def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
     """
     allowed = {row.member_id: row.rebalance_timeout_ms for row in evidence.members}
     spoke = {row.trigger_member_id for row in evidence.generations if row.client_reason}
-    left: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    left: dict[Key, list[Stay]] = defaultdict(list)
     for stay in stays:
         if stay.end_cause == "left":
             left[stay.client.own].append(stay)

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 
 from schemas.rows import GenerationMemberRow
 from transforms.findings.client_starts import STARTED, TOLD
+from transforms.findings.clients import Key
 from transforms.findings.evidence import Evidence, Request, first_known
 from transforms.findings.stay import Stay
 
@@ -120,7 +121,7 @@ def _by_return(stay: Stay) -> bool | None:
 
 def _tell_by_habit(silent: Iterable[Stay]) -> None:
     """Take what is not known of some returns of a client for what all others of it were."""
-    of_client: dict[tuple[str | None, ...], list[Stay]] = defaultdict(list)
+    of_client: dict[Key, list[Stay]] = defaultdict(list)
     for stay in silent:
         of_client[stay.origin.key].append(stay)
     for stays in of_client.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from schemas.rows import IllegalGenerationBurstRow
 from transforms.findings.bursts.holders import Holder, Holders, told_of
@@ -41,7 +42,7 @@ class _Facts:
         """What members of the group are in: a generation, or an epoch."""
         return "generation" if self.evidence.group_type == "classic" else "epoch"
 
-    @property
+    @cached_property
     def holders(self) -> list[Holder]:
         """Who held the instance ids that were asked for."""
         return Holders(self.evidence).of(self.senders)

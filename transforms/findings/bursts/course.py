@@ -56,8 +56,9 @@ class Course:
         if now is None:
             return None
         of_life = self._of_life[now.life]
-        next_one = of_life[bisect_right(of_life, generation, key=_number) :][:1]
-        return next((row for row in next_one if row.generation <= now.generation), None)
+        place = bisect_right(of_life, generation, key=_number)
+        later = of_life[place] if place < len(of_life) else None
+        return later if later is not None and later.generation <= now.generation else None
 
 
 def _number(row: GenerationRow) -> int:

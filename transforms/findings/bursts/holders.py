@@ -146,7 +146,7 @@ class Holders:
         """Whether a member was granted anything in its stay, since it kept somebody out."""
         until = float("inf") if stay.ended_at is None else stay.ended_at
         granted = self._heard[stay.member_id]
-        return any(at <= until for at in granted[bisect_right(granted, since) :][:1])
+        return bisect_right(granted, since) < bisect_right(granted, until)
 
 
 def cause_by(holders: list[Holder]) -> str:

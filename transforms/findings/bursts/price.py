@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 from schemas.kafka_errors import ERROR_CODES
 from schemas.rows import GenerationRow
@@ -67,16 +67,13 @@ def reread_count(evidence: Evidence, senders: list[Sender], course: Course) -> i
             key = (sent.topic, sent.partition)
             offset = max(sent.offset, tried.get(key, (sent.offset, 0.0))[0])
             tried[key] = (offset, begins_at)
+    stored: dict[tuple[str, int], list[tuple[float, int]]] = defaultdict(list)
+    for row in evidence.commits:
+        if row.committed_offset is not None and row.recorded_at is not None:
+            stored[row.topic, row.partition].append((row.recorded_at, row.committed_offset))
     counts = []
-    for (topic, partition), (offset, begins_at) in tried.items():
-        stored = [
-            (row.recorded_at, row.committed_offset)
-            for row in evidence.commits
-            if (row.topic, row.partition) == (topic, partition)
-            and row.committed_offset is not None
-            and row.recorded_at is not None
-            and row.recorded_at <= begins_at
-        ]
-        if stored:
-            counts.append(max(0, offset - max(stored)[1]))
+    for key, (offset, begins_at) in tried.items():
+        before = [commit for commit in stored[key] if commit[0] <= begins_at]
+        if before:
+            counts.append(max(0, offset - max(before)[1]))
     return sum(counts) if counts else None

@@ -145,7 +145,8 @@ class _OfClient:
 
     def back_since(self, moment: float) -> float | None:
         """Return when the first stay began after a moment."""
-        return next(iter(self._begun[bisect_right(self._begun, moment) :][:1]), None)
+        place = bisect_right(self._begun, moment)
+        return self._begun[place] if place < len(self._begun) else None
 
 
 def _of_clients(stays: Iterable[Stay]) -> dict[tuple[str | None, ...], _OfClient]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from schemas.rows import AssignmentRow, GenerationRow
-from transforms.findings.clients import Client
+from transforms.findings.clients import Client, Key
 from transforms.findings.evidence import Evidence, dated_at, first_known
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
@@ -25,7 +25,6 @@ COMMIT_REFUSALS = (
 """Errors by which a coordinator refuses a commit as a whole, and not some partition in it."""
 
 Partition = tuple[str, int]
-ClientKey = tuple[str | None, ...]
 
 _OWNING = (None, "active")
 """Roles in which a member owns a task of a streams group; in other groups there are none."""
@@ -126,8 +125,8 @@ def partitions_moved_back(evidence: Evidence) -> int | None:
 
 def _moves(assignments: list[AssignmentRow]) -> Iterator[bool]:
     """For each move of a partition, whether it came back to a client that had owned it before."""
-    last: dict[Partition, ClientKey] = {}
-    earlier: dict[Partition, set[ClientKey]] = defaultdict(set)
+    last: dict[Partition, Key] = {}
+    earlier: dict[Partition, set[Key]] = defaultdict(set)
     owned = [row for row in assignments if row.hold == "owned" and row.role in _OWNING]
     for row in sorted(owned, key=_in_turn):
         client = Client(row.client_id, row.client_host, row.group_instance_id).key

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from schemas.words import STORM_PATTERNS
-from transforms.findings.clients import Client
+from transforms.findings.clients import Client, Key
 from transforms.findings.evidence import Evidence
 from transforms.findings.stay import Stay
 from transforms.findings.stays import OFTEN, Stays
@@ -210,7 +210,7 @@ class _Comings:
         return self._habits.get((cause.stay.origin.key, cause.stay.end_cause), cause.kind)
 
 
-def _times(evidence: Evidence, causes: list[list[Cause]]) -> Counter[tuple[str | None, ...]]:
+def _times(evidence: Evidence, causes: list[list[Cause]]) -> Counter[Key]:
     """Return by client how often it went, or how often it came; at the founding of a group everybody comes."""
     went: dict[int, Stay] = {}
     came: dict[int, Stay] = {}
