@@ -14,10 +14,21 @@ from dataclasses import dataclass
 
 import pytest
 
+from schemas.rows import GroupRequestRow, ReplayAuditRow
 from tests.support.captures import CALM, CHAOTIC, FAILOVER, OLD
-from tests.support.pure_pipeline import SILVER, replay
+from tests.support.pure_pipeline import (
+    CLUSTER,
+    PARTITION_COUNT,
+    SILVER,
+    evidence_by_group,
+    modern_by_group,
+    partitions_by_group,
+    replay,
+)
 from tests.truth.checks_audit import MODERN_GROUPS
 from tests.truth.timelines import Row, Tables
+from transforms.coordinator.replay import replay as replay_typed
+from transforms.coordinator.replay import typed, typed_evidence, typed_records
 
 LIES = 8
 """Lies of each kind in each capture."""
@@ -110,42 +121,53 @@ def _place(row: Row) -> tuple[str, int, int]:
     return row["source_file"], row["line_number"], row["seq"]
 
 
-def _verdicts(tables: Tables, lie: Lie) -> Iterator[str]:
-    """Falsify some answers, each by itself; say what the audit makes of each."""
-    # Where the honest answer itself is one of two that were possible, the other is no lie that could be told apart.
-    honest = {_place(row): row["agrees"] and row["why"] != "race" for row in tables["replay_audit"]}
-    asked = [
-        row
-        for row in tables["group_requests"]
-        if (row["api"], row["error_code"]) == (lie.api, lie.truly)
-        and row["group_id"] not in MODERN_GROUPS
-        and honest.get(_place(row))
-    ]
-    for row in random.Random(1).sample(asked, min(LIES, len(asked))):
-        told = lie.instead_of(row)
-        of_group = {
-            table: [each for each in tables[table] if each.get("group_id") in (row["group_id"], None)]
-            for table in SILVER
-        }
-        requests = [told if each is row else each for each in of_group["group_requests"]]
-        audit = replay({**of_group, "group_requests": requests})["replay_audit"]
-        verdict = next(each for each in audit if _place(each) == _place(row))
-        yield _meaning(verdict)
+class Capture:
+    """The honest evidence of a capture, by group as the replay takes it, so that each lie costs one group's replay."""
+
+    def __init__(self, tables: Tables) -> None:
+        # Where the honest answer itself is one of two that were possible, the other is no lie that could be told apart.
+        honest = {_place(row): row["agrees"] and row["why"] != "race" for row in tables["replay_audit"]}
+        self._asked = [
+            row for row in tables["group_requests"] if row["group_id"] not in MODERN_GROUPS and honest.get(_place(row))
+        ]
+        self._modern = {group: typed_records(rows) for group, rows in modern_by_group(tables).items()}
+        self._partitions = partitions_by_group(tables)
+        self._evidence = {group: typed_evidence(*rows) for group, rows in evidence_by_group(tables).items()}
+
+    def verdicts(self, lie: Lie) -> Iterator[str]:
+        """Falsify some answers, each by itself; say what the audit makes of each."""
+        asked = [row for row in self._asked if (row["api"], row["error_code"]) == (lie.api, lie.truly)]
+        for row in random.Random(1).sample(asked, min(LIES, len(asked))):
+            yield _meaning(self._verdict(_place(row), lie.instead_of(row)))
+
+    def _verdict(self, place: tuple[str, int, int], told: Row) -> ReplayAuditRow:
+        group = told["group_id"]
+        stored, lines, honest = self._evidence[group]
+        [false] = typed([told], GroupRequestRow)
+        requests = [false if _place_of(row) == place else row for row in honest]
+        records = [*stored, *self._modern.get(group, ())]
+        partitions = self._partitions.get(group, ())
+        audit = replay_typed(CLUSTER, group, records, lines, requests, PARTITION_COUNT, partitions).replay_audit
+        return next(each for each in audit if _place_of(each) == place)
 
 
-def _meaning(verdict: Row) -> str:
-    if verdict["agrees"] is not True:
+def _place_of(row: GroupRequestRow | ReplayAuditRow) -> tuple[str, int, int]:
+    return row.source_file, row.line_number, row.seq
+
+
+def _meaning(verdict: ReplayAuditRow) -> str:
+    if verdict.agrees is not True:
         return "found"
-    if verdict["why"] == "race":
+    if verdict.why == "race":
         return "race"
-    return "answer used" if verdict["is_answer_used"] else "believed"
+    return "answer used" if verdict.is_answer_used else "believed"
 
 
 def test_a_false_answer_is_pointed_at(pure_tables) -> None:
     total: Counter[str] = Counter()
     for name in LIED_IN:
-        tables = pure_tables(name)
-        found = {lie: Counter(_verdicts(tables, lie)) for lie in KINDS}
+        capture = Capture(pure_tables(name))
+        found = {lie: Counter(capture.verdicts(lie)) for lie in KINDS}
         passed = {lie: verdicts for lie, verdicts in found.items() if verdicts - Counter({"found": LIES})}
         of_one = sum(found.values(), Counter())
         assert of_one["found"] >= FOUND_IN_ONE * of_one.total(), (name, passed)
