@@ -43,8 +43,9 @@ from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUE
 from schemas.words import FENCING_ERRORS
 from transforms.given_rows import rows_held
 from transforms.gold.broker_refusals import may_tell
+from transforms.gold.client_refusals import lines_of_files
 from transforms.gold.findings.held_against import held_against
-from transforms.gold.findings.kernel import Few, by_workers
+from transforms.gold.findings.kernel import GROUP, Few, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import SETTINGS, illegal_generation_bursts
@@ -121,10 +122,14 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         near = {spec: job.lake.read(spec) for spec in read}
         named, of_cluster = {}, near
     else:
-        some = {spec: job.lake.some(spec, scope.wanted(spec)) for spec in read}
+        has_clients = CLIENT_EVENTS in read
+        some = {spec: job.lake.some(spec, scope.wanted(spec)) for spec in read - {CLIENT_EVENTS}}
         near = {spec: scope.rows(spec, rows) for spec, rows in some.items()}
-        named = _named(job, scope, some) or _far(job, scope)
-        of_cluster = _of_cluster(job, scope, CLIENT_EVENTS in read)
+        if has_clients:
+            clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
+            near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
+        named = _far(job, scope) if has_clients else _named(job, scope, some) or _far(job, scope)
+        of_cluster = _of_cluster(job, scope, has_clients)
     of_late = (seen_until, _hold, of_cluster, _few(job))
 
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
@@ -165,11 +170,11 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
 def _named(job: Job, scope: Scope, some: Mapping[TableSpec, DataFrame]) -> dict[TableSpec, DataFrame]:
     """Return what there is of generations that are late, or that refused requests name; nothing if these are not known.
 
-    What clients say that they were refused is of generations, too: where there is any, nobody knows of which. Of who is
-    not let in brokers' lines tell as of generation 0.
+    Of who is not let in brokers' lines tell as of generation 0. What clients say that they were refused is of
+    generations, too, and nobody knows of which: where there are any, all are needed (`_far`).
     """
     requests = rows_held(some[GROUP_REQUESTS])
-    if requests is None or CLIENT_EVENTS in some:
+    if requests is None:
         return {}
     refused = requests.filter(pc.is_in(requests["error"], pa.array(FENCING_ERRORS)))["generation"].drop_null()
     numbers = sorted({number + step for number in [0, *refused.to_pylist()] for step in (0, 1)})

@@ -29,7 +29,7 @@ from schemas.tables.gold import (
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.given_rows import given
 from transforms.gold.broker_refusals import fencings, may_tell
-from transforms.gold.client_refusals import at_home
+from transforms.gold.client_refusals import at_home, of_their_files
 from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.scope import REACH_MS, Scope, cuts, few_groups, is_since
@@ -140,7 +140,9 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
         found.append(_since(commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at"))))
     if (lines := new(CLIENT_EVENTS)) is not None:
         at = F.unix_micros("logged_at") / 1000.0
-        found.append(_since(at_home(lines, job.lake.read(MEMBER_SESSIONS)).select(*GROUP, at.alias("at"))))
+        home = at_home(lines, job.lake.read(MEMBER_SESSIONS))
+        of_files = of_their_files(home, job.lake.read(CLIENT_EVENTS))
+        found.append(_since(of_files.select(*GROUP, at.alias("at"))))
     if (lines := new(COORDINATOR_EVENTS)) is not None and may_tell(lines):
         told = fencings(lines, job.lake.read(MEMBER_SESSIONS))
         found.append(_since(told.select(*GROUP, (F.unix_micros("answered_at") / 1000.0).alias("at"))))

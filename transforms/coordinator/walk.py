@@ -163,6 +163,8 @@ class GroupWalk:
         self._state.modern.forget(now)
         self._past.forget(now)
         self._classic.settle(now)
+        if now == inf:
+            self._sink.say_open_stays()
 
     # --- records -----------------------------------------------------------------------------------------------
 

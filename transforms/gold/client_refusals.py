@@ -86,6 +86,34 @@ def at_home(client_events: DataFrame, member_sessions: DataFrame) -> DataFrame:
     return of_clients.withColumn("group_id", F.coalesce("group_id", "home")).drop("home")
 
 
+def lines_of_files(client_events: DataFrame, member_sessions: DataFrame, groups: DataFrame) -> DataFrame:
+    """Return all lines of the files that tell of some groups, however old they are.
+
+    Whose a line is, and as which member, may stand in another line of its file only.
+
+    Args:
+        client_events: `silver.client_events`.
+        member_sessions: `gold.member_sessions`.
+        groups: cluster, group_id.
+    """
+    named = at_home(client_events, member_sessions).select(*_FILE, "group_id").distinct()
+    files = named.join(F.broadcast(groups), ["cluster", "group_id"], "left_semi").select(*_FILE).distinct()
+    return client_events.join(files, list(_FILE), "left_semi")
+
+
+def of_their_files(lines: DataFrame, client_events: DataFrame) -> DataFrame:
+    """Give lines that name no group the only one that their file names.
+
+    Args:
+        lines: some rows of `silver.client_events`.
+        client_events: all of them.
+    """
+    is_one = F.min("group_id") == F.max("group_id")
+    homes = client_events.groupBy(*_FILE).agg(F.when(is_one, F.min("group_id")).alias("home"))
+    of_files = lines.join(homes, list(_FILE), "left")
+    return of_files.withColumn("group_id", F.coalesce("group_id", "home")).drop("home")
+
+
 def _told(client_events: DataFrame, member_sessions: DataFrame | None) -> DataFrame:
     """Return what all files tell of requests."""
     if member_sessions is not None:

@@ -35,14 +35,20 @@ def remove(turn: Turn, request: LeaveRequest) -> Answer:
     """Handle a LeaveGroup, which may name members of either protocol."""
     leaving: dict[str, Member] = {}
     errors: list[Error] = []
+    is_twice = False
     for leaver in request.members:
         try:
             member = _leaver(turn, leaver)
         except Refused as refused:
             errors.append(refused.error)
         else:
+            is_twice |= member.member_id in leaving
             leaving[member.member_id] = member
             errors.append(Error.NONE)
+    if is_twice and not turn.world.settings.rules.lets_leave_twice:
+        for member_id in leaving:
+            turn.memory.disarm(member_id)
+        return Answer(leaver_errors=(Error.UNKNOWN_MEMBER_ID,) * len(errors))
     if leaving:
         fence(turn, leaving.values())
     return Answer(leaver_errors=tuple(errors))

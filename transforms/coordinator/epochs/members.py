@@ -91,10 +91,7 @@ class Members:
 
     def _tell_session(self, life: Life, session: Session) -> None:
         """Tell of a stay that is over at once: the member comes back by the same id."""
-        sink = self._teller.sink
-        sink.rows.member_sessions.append(
-            sink.stamped(session_row(self._teller.cluster, self._teller.group_id, life, session))
-        )
+        self._teller.sink.say_stay(session_row(self._teller.cluster, self._teller.group_id, life, session))
         life.end_session(session)
 
     def _say_gone(self, member: Glimpse, heir: str | None, before: Before, at: float) -> None:

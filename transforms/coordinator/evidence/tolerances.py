@@ -51,8 +51,8 @@ MOST_HOLDS = 10
 NO_MORE_HOLDS = 1_000_000
 """More than anything is put off."""
 
-HOLDS_OF_A_JOIN = 2
-"""How often a JoinGroup is put off: the estimate of when it was handled is off by no more than 5 ms or so."""
+HOLDS_OF_A_REQUEST = 2
+"""How often a request is put off: the estimate of when it was handled is off by no more than 5 ms or so."""
 
 STORE_MS = 5.0
 """An answer that was held back longer waited for something: for the leader, or for the log."""

@@ -140,6 +140,11 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     """LeaveGroup removes members of either protocol; before, those of the classic one
     (classicGroupLeaveToConsumerGroup)."""
 
+    lets_leave_twice = Rule((4, 0))
+    """LeaveGroup may name a member twice; before, the records of its removal are then written twice, of which the
+    second fail: nobody leaves and all are answered UNKNOWN_MEMBER_ID, but their timers do not run any more
+    (classicGroupLeaveToConsumerGroup, GroupCoordinatorService.leaveGroup; 3.9.1 was run)."""
+
     converts_empty_streams = Rule((4, 2))
     """Empty classic groups and empty streams groups become each other (getOrCreateStreamsGroup, classicGroupJoin)."""
 

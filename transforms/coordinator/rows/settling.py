@@ -77,8 +77,7 @@ class Settling:
         sink = self._sink if life.is_classic else self._modern_sink
         if session.settled_at is not None:
             sink.superseded.append((life.number, session.member_id, session.settled_at))
-        row = sink.stamped(session_row(self._cluster, self._group_id, life, session))
-        sink.rows.member_sessions.append(row)
+        row = sink.say_stay(session_row(self._cluster, self._group_id, life, session))
         session.settled_at = row.settled_at
         life.end_session(session)
 

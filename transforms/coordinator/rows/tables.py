@@ -72,6 +72,8 @@ class Sink(Struct):
         topic_names: names of topics by their ids, as far as they are known.
         superseded: settled rows of stays that are told of once more, since the member showed itself again: life,
             member and when the row was settled.
+        open_stays: rows of stays of an unfinished history, by life, member and stay, until all of it was taken: a
+            member that was taken to be gone may still show itself, and then the later row stands.
     """
 
     rows: Rows = field(default_factory=Rows)
@@ -80,12 +82,26 @@ class Sink(Struct):
     now: float = 0.0
     topic_names: Mapping[str, str] = field(default_factory=dict)
     superseded: list[tuple[int, str, float]] = field(default_factory=list)
+    open_stays: dict[tuple[int, str, int], MemberSessionRow] = field(default_factory=dict)
 
     def stamped(self, row: StampedRow) -> StampedRow:
         """Say of a row whether, and when, it was settled."""
         if self.is_settling:
             row.is_settled, row.settled_at = True, self.now
         return row
+
+    def say_stay(self, row: MemberSessionRow) -> MemberSessionRow:
+        """Tell of a stay, of which more may be told as long as it is open; return the row as it is told."""
+        if self.is_settling:
+            self.rows.member_sessions.append(self.stamped(row))
+        else:
+            self.open_stays[row.life, row.member_id, row.stay] = row
+        return row
+
+    def say_open_stays(self) -> None:
+        """Tell of the stays that are open, now that everything was taken."""
+        self.rows.member_sessions += self.open_stays.values()
+        self.open_stays = {}
 
 
 def whole(at: float | None) -> int | None:

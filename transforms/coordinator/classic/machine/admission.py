@@ -6,6 +6,8 @@ Source: validate* and acceptJoiningMember of the two coordinators.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from transforms.coordinator.classic.machine.events import Event
@@ -241,21 +243,33 @@ def _delete(group: Group | None, request: Request, settings: CoordinatorSettings
     return Event.GROUP_DELETED
 
 
-def admit_leaver(group: Group, leaver: Leaver, settings: CoordinatorSettings) -> tuple[str | None, Judgement]:
+def admit_leaver(
+    group: Group, leaver: Leaver, settings: CoordinatorSettings, gone: Collection[str] = ()
+) -> tuple[str | None, Judgement]:
     """Judge one member of a LeaveGroup.
+
+    Args:
+        group: what it is judged by.
+        leaver: the member.
+        settings: the broker's.
+        gone: ids that the same request has removed, and the group still has: its coordinator lets go of a member at
+            once, and of its instance with it (GroupMetadataManager.removeCurrentMemberFromClassicGroup).
 
     Returns:
         The id to remove (None if refused) and the event or the error.
     """
     if not settings.rules.knows_instances_strictly:
         return _admit_old_leaver(group, leaver)
-    if not leaver.member_id:
-        member_id = group.static_members.get(leaver.group_instance_id or "")
-        return (member_id, Event.MEMBERS_LEFT) if member_id else (None, Error.UNKNOWN_MEMBER_ID)
-    if leaver.member_id in group.pending_joins:
+    holder = group.static_members.get(leaver.group_instance_id or "")
+    if leaver.member_id in group.pending_joins and leaver.member_id not in gone:
         return leaver.member_id, Event.PENDING_MEMBER_LEFT
-    refused = validate_member(group, leaver.member_id, leaver.group_instance_id)
-    return (None, refused) if refused is not None else (leaver.member_id, Event.MEMBERS_LEFT)
+    if holder in gone or (holder is None and not leaver.member_id):
+        return None, Error.UNKNOWN_MEMBER_ID
+    member_id = leaver.member_id or holder
+    refused = validate_member(group, member_id or "", leaver.group_instance_id)
+    if refused is None and member_id in gone:
+        refused = Error.UNKNOWN_MEMBER_ID
+    return (None, refused) if refused is not None else (member_id, Event.MEMBERS_LEFT)
 
 
 def _admit_old_leaver(group: Group, leaver: Leaver) -> tuple[str | None, Judgement]:

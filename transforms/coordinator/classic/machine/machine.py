@@ -50,7 +50,7 @@ class Machine(Desk):
             self.apply(judged, cause)
 
     def _leave(self, request: Request, at: float) -> None:
-        """Judge the leavers one by one; the Scala coordinator also acts one by one, the Java one at the end."""
+        """Judge the leavers one by one; the Scala coordinator also acts one by one, the Java one rebalances last."""
         if self.present is None:
             self.answer(request.token, Error.UNKNOWN_MEMBER_ID, at)
             return
@@ -61,10 +61,10 @@ class Machine(Desk):
         leaving: list[str] = []
         only_pending = True
         for leaver in request.leavers:
-            member_id, verdict = admit_leaver(self.group, leaver, self.settings)
-            if member_id is None or member_id in leaving:
-                error = verdict if isinstance(verdict, Error) else Error.UNKNOWN_MEMBER_ID
-                first_error = first_error or error
+            member_id, verdict = admit_leaver(self.group, leaver, self.settings, leaving)
+            if isinstance(verdict, Error):
+                first_error = first_error or verdict
+            if isinstance(verdict, Error) or member_id is None:
                 continue
             if self.settings.is_java:
                 leaving.append(member_id)

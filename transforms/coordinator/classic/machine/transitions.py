@@ -164,21 +164,27 @@ class Look(NamedTuple):
 _ALWAYS = Look(even_initially=True)
 _NEVER = Look(looks=False)
 
+_OF_NO_JOIN = dict.fromkeys(
+    (
+        Event.HEARTBEAT,
+        Event.COMMIT,
+        Event.TXN_COMMIT,
+        Event.LEADER_SYNCED,
+        Event.FOLLOWER_SYNCED,
+        Event.GROUP_DELETED,
+    ),
+    _NEVER,
+)
+
 COMPLETION: dict[str, dict[Event, Look]] = {
     "java": {
         Event.SESSION_EXPIRED: _ALWAYS,
         Event.PENDING_MEMBER_EXPIRED: _ALWAYS,
         Event.JOIN_REFUSED_FULL: _NEVER,
         Event.MEMBER_ID_GIVEN: _NEVER,
-        Event.HEARTBEAT: _NEVER,
-        Event.COMMIT: _NEVER,
-        Event.TXN_COMMIT: _NEVER,
+        **_OF_NO_JOIN,
     },
-    "scala": {
-        Event.HEARTBEAT: _NEVER,
-        Event.COMMIT: _NEVER,
-        Event.TXN_COMMIT: _NEVER,
-    },
+    "scala": _OF_NO_JOIN,
 }
 """By dialect, the events that differ from the rule "look, but not during the initial delay"."""
 

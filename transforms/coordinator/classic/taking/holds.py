@@ -13,7 +13,7 @@ from transforms.coordinator.classic.machine.group import JOIN_TIMER
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.items import ANSWER, Item
-from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_JOIN, JOIN_TIMER_LAG_MS, MOST_HOLDS
+from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_REQUEST, JOIN_TIMER_LAG_MS, MOST_HOLDS
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.states import PREPARING
 
@@ -32,8 +32,10 @@ def comes_too_early(course: Course, item: Item) -> bool:
     if item.holds >= MOST_HOLDS:
         return False
     if item.line is not None:
+        if item.line.event == "group_deleted":
+            return not item.holds and _is_there_yet(course, item.line)
         is_of_round = item.line.event in _TOO_EARLY_PERHAPS and course.is_known
-        return is_of_round and _line_comes_too_early(course, item.line, item.at)
+        return is_of_round and _line_comes_too_early(course, item, item.line)
     group, row = course.machine.present, item.request
     if row is None or group is None or not group.is_known:
         return False
@@ -41,7 +43,15 @@ def comes_too_early(course: Course, item: Item) -> bool:
         return row.api == "JoinGroup" and _answer_comes_too_early(course, item)
     if row.api == "JoinGroup":
         return _join_comes_too_early(course, course.exchange_of(item), item.holds)
-    return group.state is PREPARING and row.generation == group.generation + 1
+    is_of_next = group.state is PREPARING and row.generation == group.generation + 1
+    if not is_of_next or item.holds < HOLDS_OF_A_REQUEST:
+        return is_of_next
+    return not course.witnesses.denies_completion(group.generation + 1, item.handled_at)
+
+
+def _is_there_yet(course: Course, line: CoordinatorEventRow) -> bool:
+    """Whether a group that is told to be deleted is there, while the request log has every DeleteGroups."""
+    return course.machine.present is not None and course.presence.hears_at(line.logged_at or 0.0)
 
 
 def _answer_comes_too_early(course: Course, item: Item) -> bool:
@@ -49,7 +59,8 @@ def _answer_comes_too_early(course: Course, item: Item) -> bool:
     group, row = course.machine.group, item.request
     if row is None or group.state is not PREPARING or row.answered_generation != group.generation + 1:
         return False
-    return not _can_complete(course, item.at, len(row.answered_members) if row.answered_members else None)
+    count = len(row.answered_members) if row.answered_members else None
+    return not _can_complete(course, item.at, count, item.holds)
 
 
 def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> bool:
@@ -57,7 +68,7 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
     group, told = course.machine.group, exchange.observed_generation
     if told is not None and told > group.generation + 1:
         # It waits for one join phase at the most, so the one before has ended by now.
-        return holds < HOLDS_OF_A_JOIN and course.witnesses.was_completed(told - 1, exchange.handled_at)
+        return holds < HOLDS_OF_A_REQUEST and course.witnesses.was_completed(told - 1, exchange.handled_at)
     foreseen = foresee(group, exchange.request, course.machine.settings)
     waits = told == group.generation + 1 and exchange.parked_ms > 0 and group.state is not PREPARING
     if waits and foreseen == Error.NONE:
@@ -65,14 +76,14 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
     observed = exchange.observed_error
     is_let_in = told is not None or observed == Error.MEMBER_ID_REQUIRED
     if is_let_in:
-        return foreseen in REFUSALS_OF_JOIN and holds < HOLDS_OF_A_JOIN
+        return foreseen in REFUSALS_OF_JOIN and holds < HOLDS_OF_A_REQUEST
     if observed == Error.UNKNOWN_MEMBER_ID != foreseen:
         return course.witnesses.failed_within(exchange.request.member_id, exchange.handled_at, exchange.answered_at)
     is_fenced = observed == Error.FENCED_INSTANCE_ID and not exchange.parked_ms  # and not while it waited
     return (observed == Error.GROUP_MAX_SIZE_REACHED or is_fenced) and observed != foreseen and not holds
 
 
-def _line_comes_too_early(course: Course, line: CoordinatorEventRow, at: float) -> bool:
+def _line_comes_too_early(course: Course, item: Item, line: CoordinatorEventRow) -> bool:
     if line.event == "preparing_rebalance":
         return _begin_comes_too_early(course, line)
     group, generation = course.machine.present, line.generation or 0
@@ -83,7 +94,7 @@ def _line_comes_too_early(course: Course, line: CoordinatorEventRow, at: float) 
         return hears and group.generation < generation and not group.all_joined
     if generation != group.generation + 1 or not hears:
         return False
-    return group.state is not PREPARING or not _can_complete(course, at, line.member_count)
+    return group.state is not PREPARING or not _can_complete(course, item.at, line.member_count, item.holds)
 
 
 def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:
@@ -94,15 +105,18 @@ def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:
     return course.presence.hears_at(line.logged_at or 0.0) and not begun and trigger not in TRIGGERS_OF_TIMERS
 
 
-def _can_complete(course: Course, at: float, member_count: int | None) -> bool:
-    """Whether the join phase can be over: everybody has joined, or its time is up.
+def _can_complete(course: Course, at: float, member_count: int | None, holds: int) -> bool:
+    """Whether the join phase can be over: everybody has joined, and nobody else, or its time is up.
 
-    If neither, somebody's join, leave or expiry of the same moment has not been handled yet.
+    If neither, somebody's join, leave or expiry of the same moment has not been handled yet. Who is too many may be
+    wrong, and ids that are pending do not keep every timer from ending it, so that these are waited for less long.
     """
     group = course.machine.group
     timer = group.timers.get(JOIN_TIMER)
     if timer is not None and timer.due <= at + JOIN_TIMER_LAG_MS:
         return True
-    if member_count is not None and group.awaiting_join < member_count:
+    waiting = group.awaiting_join
+    if waiting < len(group.members) or (member_count is not None and waiting < member_count):
         return False
-    return all(member.parked_join is not None for member in group.members.values())
+    is_too_many = bool(group.pending_joins) or (member_count is not None and waiting > member_count)
+    return not is_too_many or holds >= HOLDS_OF_A_REQUEST

@@ -12,6 +12,7 @@ from transforms.coordinator.evidence.sources import Authority, Source
 from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
 from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import GenerationFacts, value_of
+from transforms.coordinator.timeline.lives import Life
 
 
 def take(course: Course, record: GroupMetadataRow, at: float) -> None:
@@ -59,12 +60,14 @@ def _created(course: Course, at: float) -> None:
 def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     generation = record.generation or 0
     member_ids = frozenset(member.member_id for member in record.members or ())
-    _begin_life_if_fallen(course, generation, at)
-    row = course.life.generation(generation)
+    life = _life_of(course, generation, at)
+    row = life.generation(generation)
     is_confirmed = member_ids in row.stable_sets
     is_replacement = _is_replacement(row, record, at)
     row.is_stored = True
     observe.stored(row, record, is_replacement, _is_reloaded(course, record))
+    if life is not course.life:
+        return
     group = course.machine.present
     if group is not None and group.generation >= generation and (is_confirmed or _is_overtaken(course, record, at)):
         return
@@ -88,19 +91,29 @@ def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
 
     Then the group never was Stable in that generation, although it is stored.
     """
-    group = course.machine.group
-    if not group.is_known or group.generation != record.generation:
+    group, generation = course.machine.group, record.generation or 0
+    following = course.life.generations.get(generation + 1)
+    if not group.is_known:
         return False
+    if group.generation > generation:
+        return following is not None and _ended_since(following, at - SAME_MOMENT_MS)
     leader = group.members.get(group.leader or "")
     if group.state is COMPLETING and leader is not None and leader.parked_sync is not None:
         return True
     if group.state is PREPARING and any(member.parked_join is not None for member in group.members.values()):
         return True
-    following = course.life.generations.get(record.generation + 1)
     if following is None or following.preparing_at is None:
         return False
     is_told = following.preparing_at.authority >= Authority.LOGGED
     return is_told and following.preparing_at.value >= at - SAME_MOMENT_MS
+
+
+def _ended_since(row: GenerationFacts, at: float) -> bool:
+    """Whether a line or an answer tells that a join phase ended at a moment or later."""
+    ended = row.completing_at
+    if ended is None or ended.authority < Authority.LOGGED:
+        ended = row.joined_by
+    return ended is not None and ended.value >= at
 
 
 def _is_replacement(row: GenerationFacts, record: GroupMetadataRow, at: float) -> bool:
@@ -119,12 +132,14 @@ def _is_replacement(row: GenerationFacts, record: GroupMetadataRow, at: float) -
 
 def _emptied(course: Course, record: GroupMetadataRow, recorded_at: float) -> None:
     generation = record.generation or 0
-    _begin_life_if_fallen(course, generation, recorded_at)
+    life = _life_of(course, generation, recorded_at)
     at = recorded_at if record.state_changed_at is None else record.state_changed_at
-    row = course.life.generation(generation)
+    row = life.generation(generation)
     is_known = row.emptied_at is not None
     row.learn_times(Source.OFFSETS, emptied_at=at)
     row.learn_choice(Source.OFFSETS, protocol_type=record.protocol_type)
+    if life is not course.life:
+        return
     group = course.machine.present
     if is_known and group is not None and group.generation >= generation:
         return
@@ -134,7 +149,16 @@ def _emptied(course: Course, record: GroupMetadataRow, recorded_at: float) -> No
     course.forget_parked()
 
 
-def _begin_life_if_fallen(course: Course, generation: int, at: float) -> None:
-    """A stored generation lower than one stored before, without a deletion between: the group began anew."""
-    if generation < course.life.most_stored():
-        course.lives.begin(at, Source.OFFSETS)
+def _life_of(course: Course, generation: int, at: float) -> Life:
+    """Return the life that a record is of: mostly the present one.
+
+    Records are taken late, so that one that was written just before a deletion is of the life that ended by it. A
+    stored generation lower than one stored before, without a deletion between, shows that the group began anew.
+    """
+    lives = course.lives
+    ended = lives.by_number.get(lives.ended_number)
+    if ended is not None and lives.died_at is not None and at < lives.died_at and ended.has(generation):
+        return ended
+    if generation < lives.present.most_stored():
+        lives.begin(at, Source.OFFSETS)
+    return lives.present

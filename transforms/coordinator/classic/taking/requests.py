@@ -23,7 +23,7 @@ from transforms.coordinator.evidence.ownership import may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
-from transforms.coordinator.kafka.states import NAMES, PREPARING
+from transforms.coordinator.kafka.states import NAMES, PREPARING, STABLE
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
     WHY_EITHER,
@@ -209,14 +209,28 @@ def _was_unstored(course: Course, exchange: Exchange) -> bool:
 
     What is stored is the leader's assignment, and the new id of a static member that joins without its old one.
     """
-    if exchange.parked_ms <= STORE_MS:
-        return False
     if exchange.request.api == "SyncGroup":
-        return exchange.observed_error != Error.NONE
+        waited = exchange.parked_ms > STORE_MS or _is_overtaken(course, exchange)
+        return waited and exchange.observed_error != Error.NONE
     group, told = course.machine.present, exchange.observed_generation
     if exchange.request.api != "JoinGroup" or exchange.request.group_instance_id is None or group is None:
         return False
-    return not exchange.request.member_id and (told is None or told > group.generation)
+    if exchange.request.member_id or exchange.parked_ms <= (0 if _is_replaced_in_turn(exchange) else STORE_MS):
+        return False
+    return told is None or told > group.generation
+
+
+def _is_replaced_in_turn(exchange: Exchange) -> bool:
+    """Whether a static member was given an id, and fenced: the next with its instance came while it was stored."""
+    is_given_id = exchange.request.given_member_id is not None
+    return is_given_id and exchange.observed_error == Error.FENCED_INSTANCE_ID
+
+
+def _is_overtaken(course: Course, exchange: Exchange) -> bool:
+    """Whether a rebalance began while an assignment, which a line tells came in, was on its way into the log."""
+    request, at = exchange.request, exchange.handled_at
+    is_told_of_rebalance = exchange.observed_error == Error.REBALANCE_IN_PROGRESS
+    return is_told_of_rebalance and course.witnesses.tells_of(STABLE, request.generation, at) is not None
 
 
 def _note_reasons(course: Course, exchange: Exchange) -> None:

@@ -14,7 +14,13 @@ from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER, TimerKey, member_timer
-from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, REMOVAL_SLACK_MS, SAME_MOMENT_MS
+from transforms.coordinator.evidence.tolerances import (
+    HOLD_MS,
+    LOOK_AHEAD_MS,
+    MOST_HOLDS,
+    REMOVAL_SLACK_MS,
+    SAME_MOMENT_MS,
+)
 from transforms.coordinator.kafka.states import PREPARING, STABLE, GroupState
 
 ROUNDS = frozenset({"preparing_rebalance", "stabilized", "group_empty"})
@@ -90,6 +96,13 @@ class Witnesses(Struct, array_like=True):
         """Whether a line tells that a join phase of this generation ended at a moment."""
         return any(
             number == generation and abs(at - completed) <= SAME_MOMENT_MS for number, completed in self.completions
+        )
+
+    def denies_completion(self, generation: int, at: float) -> bool:
+        """Whether a line would tell that a join phase ended just before a moment or soon after, and none does."""
+        return self.first <= at and not any(
+            number == generation and abs(at - completed) <= MOST_HOLDS * HOLD_MS
+            for number, completed in self.completions
         )
 
     def failed_within(self, member_id: str, begin: float, end: float) -> bool:
