@@ -60,6 +60,15 @@ def answer(
     return outcome.answer
 
 
+def group_of_classic_member() -> Group:
+    """Return a consumer group in which one is, a static member of the classic protocol."""
+    classic = ClassicMember(10_000, (ClassicProtocol("range", subscription("foo")),))
+    holder = MemberMetadata("i1", None, "client", "host", ("foo",), "", 20_000, None, classic)
+    group = Group(2, TOPICS.hash_of(["foo"]), 2)
+    group.put(Member("c1", holder, Standing(2, 1, assigned={FOO: (0, 1)})))
+    return group
+
+
 @pytest.mark.parametrize(("version", "error"), [("3.7.2", 110), ("4.1.1", 110), ("4.2.0", 0)])
 def test_up_to_4_1_a_member_that_is_there_cannot_join_again(version, error):
     assert answer(version, "STABLE", replace(JOINING, member_id="m1")).error == error
@@ -98,12 +107,17 @@ def test_up_to_3_9_an_administrator_cannot_remove_members_of_the_new_protocol(ve
     assert removed.leaver_errors == (error,)
 
 
+@pytest.mark.parametrize(("version", "errors", "leaves"), [("3.9.1", (25, 25, 25), False), ("4.0.0", (0, 0, 25), True)])
+def test_up_to_3_9_nobody_leaves_by_a_request_that_names_a_member_twice(version, errors, leaves):
+    asked = LeaveRequest(tuple(LeavingMember(name) for name in ("c1", "c1", "ghost")))
+    outcome = consumer.Machine(group_of_classic_member()).handle(asked, world(version), Caller(5, "client", "host"))
+    assert outcome.answer is not None and outcome.answer.leaver_errors == errors
+    assert bool(outcome.records) == leaves
+
+
 @pytest.mark.parametrize(("version", "error"), [("3.9.1", 111), ("4.0.0", 0)])
 def test_up_to_3_9_a_static_member_of_the_classic_protocol_keeps_its_place(version, error):
-    classic = ClassicMember(10_000, (ClassicProtocol("range", subscription("foo")),))
-    holder = MemberMetadata("i1", None, "client", "host", ("foo",), "", 20_000, None, classic)
-    group = Group(2, TOPICS.hash_of(["foo"]), 2)
-    group.put(Member("c1", holder, Standing(2, 1, assigned={FOO: (0, 1)})))
+    group = group_of_classic_member()
     asked = replace(JOINING, instance_id="i1")
     outcome = consumer.Machine(group).handle(asked, world(version), Caller(1, "client", "host"))
     assert outcome.answer is not None and outcome.answer.error == error
