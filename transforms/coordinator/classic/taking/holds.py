@@ -13,7 +13,7 @@ from transforms.coordinator.classic.machine.group import JOIN_TIMER
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.items import ANSWER, Item
-from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_REQUEST, JOIN_TIMER_LAG_MS, MOST_HOLDS
+from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_REQUEST, JOIN_TIMER_LAG_MS, MOST_HOLDS, STORE_MS
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.states import PREPARING
 
@@ -73,6 +73,8 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
     waits = told == group.generation + 1 and exchange.parked_ms > 0 and group.state is not PREPARING
     if waits and foreseen == Error.NONE:
         return True
+    if exchange.request.member_id and told is None and exchange.parked_ms > STORE_MS and group.state is not PREPARING:
+        return foreseen == Error.NONE and holds < HOLDS_OF_A_REQUEST  # it waited for a rebalance, and in vain
     observed = exchange.observed_error
     is_let_in = told is not None or observed == Error.MEMBER_ID_REQUIRED
     if is_let_in:
@@ -106,10 +108,10 @@ def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:
 
 
 def _can_complete(course: Course, at: float, member_count: int | None, holds: int) -> bool:
-    """Whether the join phase can be over: everybody has joined, and nobody else, or its time is up.
+    """Whether the join phase can be over: everybody has joined, or its time is up.
 
-    If neither, somebody's join, leave or expiry of the same moment has not been handled yet. Who is too many may be
-    wrong, and ids that are pending do not keep every timer from ending it, so that these are waited for less long.
+    If neither, somebody's join, leave or expiry of the same moment has not been handled yet. Nor has what ended it
+    where all have joined, for else it would be over; but that may be a timer, so it is waited for less long.
     """
     group = course.machine.group
     timer = group.timers.get(JOIN_TIMER)
@@ -118,5 +120,4 @@ def _can_complete(course: Course, at: float, member_count: int | None, holds: in
     waiting = group.awaiting_join
     if waiting < len(group.members) or (member_count is not None and waiting < member_count):
         return False
-    is_too_many = bool(group.pending_joins) or (member_count is not None and waiting > member_count)
-    return not is_too_many or holds >= HOLDS_OF_A_REQUEST
+    return holds >= HOLDS_OF_A_REQUEST
