@@ -80,13 +80,13 @@ def _as_published(
         if spec is REPLAY_SNAPSHOTS:
             continue
         rows[spec] = told.part(spec.name)
-        if spec is REPLAY_AUDIT or not there[spec.full_name]:
+        is_alone = spec is REPLAY_AUDIT or not there[spec.full_name]
+        if not is_alone:
+            rows[spec] = looking_back.beside(rows[spec], _staying(job, spec, run, first))
+        if spec is MEMBER_SESSIONS and SUPERSEDED in told.counts:
+            rows[spec] = replacing.without_superseded(rows[spec], superseded)
+        elif is_alone:
             counts[spec] = told.counts.get(spec.name, 0)
-            continue
-        staying = _staying(job, spec, run, first)
-        if spec is MEMBER_SESSIONS:
-            staying = replacing.without_superseded(staying, superseded)
-        rows[spec] = looking_back.beside(rows[spec], staying)
     return rows, counts
 
 

@@ -75,6 +75,18 @@ def test_batches_end_in_the_tables_of_one_run(
     assert_as_in_one_run(lake, silver)
 
 
+def test_a_stay_that_is_told_of_again_is_judged_as_it_is_told_last(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Without a request log members are taken to be gone who show themselves again, within a run and after it."""
+    silver = read_silver(capture_dir("chaos-2.8.2")) | {"group_requests": []}
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=2_000)
+    for batch in in_turn(pieces(silver), random.Random(8)):
+        lake.load(batch)
+        lake.replay()
+    assert_as_in_one_run(lake, silver)
+
+
 def assert_as_in_one_run(lake: BatchedLake, silver: Tables) -> None:
     """Assert that the lake has the rows of one run, with the same of them settled, up to the lake's horizon."""
     reached = standing(lake.job)
