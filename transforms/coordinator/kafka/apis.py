@@ -28,7 +28,7 @@ REPLAYED_APIS = CLASSIC_APIS | MODERN_HEARTBEATS
 UNCHANGING_APIS = frozenset({"Heartbeat", "OffsetCommit", "TxnOffsetCommit"})
 """Requests that leave state and members of a classic group as they are."""
 
-RACING_APIS = frozenset({"Heartbeat", "OffsetCommit", "SyncGroup"})
+RACING_APIS = frozenset({"Heartbeat", "OffsetCommit", "SyncGroup", "LeaveGroup"})
 """Requests whose answer is a function of the state alone, so that it can be asked of the state before and after."""
 
 WAITING_APIS = frozenset({"JoinGroup", "SyncGroup"})

@@ -75,8 +75,11 @@ def _explain(event: CoordinatorEvent) -> None:
 
 
 def _one_for_each_group(event: CoordinatorEvent) -> list[CoordinatorEvent]:
-    """Split "a, b" into an event of a and one of b; the number of offsets removed is that of the whole line."""
-    groups = [] if event.group_id is None else event.group_id.split(", ")
+    """Split "a, b" into an event of a and one of b; the number of offsets removed is that of the whole line.
+
+    Where all groups that were to be deleted have members, the line names none.
+    """
+    groups = event.group_id.split(", ") if event.group_id else []
     return [
         replace(event, seq=seq, group_id=group_id, attributes=dict(event.attributes))
         for seq, group_id in enumerate(groups)

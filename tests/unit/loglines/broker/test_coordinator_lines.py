@@ -180,6 +180,10 @@ def test_a_deletion_gives_a_row_for_each_group() -> None:
     assert rows[0].attributes == {"offsets_removed": "6"}
 
 
+def test_a_deletion_that_nobody_was_subject_to_gives_none() -> None:
+    assert read("The following groups were deleted: . A total of 0 offsets were removed.", JAVA) == []
+
+
 def test_a_reason_not_provided_is_not_known_and_an_empty_one_is_empty() -> None:
     line = "[Group g1] Member c1-7d1e has left group through explicit `LeaveGroup` request; client reason: "
     assert one(line + "not provided", JAVA).client_reason is None

@@ -6,7 +6,7 @@ Source: validate* and acceptJoiningMember of the two coordinators.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
@@ -259,7 +259,7 @@ def admit_leaver(
         The id to remove (None if refused) and the event or the error.
     """
     if not settings.rules.knows_instances_strictly:
-        return _admit_old_leaver(group, leaver)
+        return _admit_old_leaver(group, leaver, gone)
     holder = group.static_members.get(leaver.group_instance_id or "")
     if leaver.member_id in group.pending_joins and leaver.member_id not in gone:
         return leaver.member_id, Event.PENDING_MEMBER_LEFT
@@ -272,15 +272,34 @@ def admit_leaver(
     return (None, refused) if refused is not None else (member_id, Event.MEMBERS_LEFT)
 
 
-def _admit_old_leaver(group: Group, leaver: Leaver) -> tuple[str | None, Judgement]:
+def _admit_old_leaver(group: Group, leaver: Leaver, gone: Collection[str]) -> tuple[str | None, Judgement]:
     """Judge a leaver as up to 2.8: whoever is known by its id or by its instance goes."""
     current = group.static_members.get(leaver.group_instance_id or "")
+    if current in gone:
+        current = None
     if leaver.member_id and current is not None and current != leaver.member_id:
         return None, Error.FENCED_INSTANCE_ID
+    member_id = current or leaver.member_id
+    if member_id in gone:
+        return None, Error.UNKNOWN_MEMBER_ID
     if leaver.member_id in group.pending_joins:
         return leaver.member_id, Event.PENDING_MEMBER_LEFT
-    member_id = current or leaver.member_id
     return (member_id, Event.MEMBERS_LEFT) if member_id in group.members else (None, Error.UNKNOWN_MEMBER_ID)
+
+
+def first_refusal(group: Group | None, leavers: Iterable[Leaver], settings: CoordinatorSettings) -> Error:
+    """Return the first error that a LeaveGroup is answered with; NONE if all leave."""
+    if group is None:
+        return Error.UNKNOWN_MEMBER_ID
+    if group.state is DEAD:
+        return Error.COORDINATOR_NOT_AVAILABLE
+    gone: list[str] = []
+    for leaver in leavers:
+        member_id, verdict = admit_leaver(group, leaver, settings, gone)
+        if isinstance(verdict, Error):
+            return verdict
+        gone.append(member_id or "")
+    return Error.NONE
 
 
 _ADMISSION = {

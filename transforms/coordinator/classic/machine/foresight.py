@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transforms.coordinator.classic.machine.admission import admit
+from transforms.coordinator.classic.machine.admission import admit, first_refusal
 from transforms.coordinator.classic.machine.events import Event
 from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.transitions import TRANSITIONS
@@ -13,10 +13,12 @@ from transforms.coordinator.kafka.states import COMPLETING, EMPTY
 
 
 def foresee(group: Group | None, request: Request, settings: CoordinatorSettings) -> Error | None:
-    """Return the error a request would be answered with; None if it would be parked. Not for LeaveGroup.
+    """Return the error a request would be answered with, a LeaveGroup first of all; None if it would be parked.
 
     The leader's assignment is parked by itself alone, until it is stored.
     """
+    if request.api == "LeaveGroup":
+        return first_refusal(group, request.leavers, settings)
     judged = admit(group, request, settings)
     if isinstance(judged, Error):
         return judged

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.foresight import foresee
-from transforms.coordinator.classic.machine.group import JOIN_TIMER
+from transforms.coordinator.classic.machine.group import JOIN_TIMER, Group
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.evidence.items import ANSWER, Item
-from transforms.coordinator.evidence.tolerances import HOLDS_OF_A_REQUEST, JOIN_TIMER_LAG_MS, MOST_HOLDS, STORE_MS
+from transforms.coordinator.evidence.tolerances import (
+    HOLD_MS,
+    HOLDS_OF_A_REQUEST,
+    JOIN_TIMER_LAG_MS,
+    MOST_HOLDS,
+    STORE_MS,
+)
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
-from transforms.coordinator.kafka.states import PREPARING
+from transforms.coordinator.kafka.states import EMPTY, PREPARING
 
 TRIGGERS_OF_TIMERS = frozenset(
     {"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed", "protocol_downgraded"}
@@ -70,9 +76,12 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
         # It waits for one join phase at the most, so the one before has ended by now.
         return holds < HOLDS_OF_A_REQUEST and course.witnesses.was_completed(told - 1, exchange.handled_at)
     foreseen = foresee(group, exchange.request, course.machine.settings)
-    waits = told == group.generation + 1 and exchange.parked_ms > 0 and group.state is not PREPARING
-    if waits and foreseen == Error.NONE:
-        return True
+    if told == group.generation + 1:
+        if group.state is PREPARING:
+            has_waited = exchange.parked_ms > MOST_HOLDS * HOLD_MS  # for more than a coordinator that is slow
+            return has_waited and holds < HOLDS_OF_A_REQUEST and _would_end_it(group, exchange)
+        if foreseen == Error.NONE:
+            return exchange.parked_ms > 0 or holds < HOLDS_OF_A_REQUEST
     if exchange.request.member_id and told is None and exchange.parked_ms > STORE_MS and group.state is not PREPARING:
         return foreseen == Error.NONE and holds < HOLDS_OF_A_REQUEST  # it waited for a rebalance, and in vain
     observed = exchange.observed_error
@@ -83,6 +92,14 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
         return course.witnesses.failed_within(exchange.request.member_id, exchange.handled_at, exchange.answered_at)
     is_fenced = observed == Error.FENCED_INSTANCE_ID and not exchange.parked_ms  # and not while it waited
     return (observed == Error.GROUP_MAX_SIZE_REACHED or is_fenced) and observed != foreseen and not holds
+
+
+def _would_end_it(group: Group, exchange: Exchange) -> bool:
+    """Whether a JoinGroup is the last one that a join phase waits for; it did not wait, if it is."""
+    joiner = exchange.request.member_id
+    others = [member for name, member in group.members.items() if name != joiner]
+    is_last = all(member.parked_join is not None for member in others) and group.pending_joins.keys() <= {joiner}
+    return is_last and group.previous_state is not EMPTY
 
 
 def _line_comes_too_early(course: Course, item: Item, line: CoordinatorEventRow) -> bool:

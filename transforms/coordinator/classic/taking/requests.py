@@ -227,10 +227,11 @@ def _is_replaced_in_turn(exchange: Exchange) -> bool:
 
 
 def _is_overtaken(course: Course, exchange: Exchange) -> bool:
-    """Whether a rebalance began while an assignment, which a line tells came in, was on its way into the log."""
-    request, at = exchange.request, exchange.handled_at
-    is_told_of_rebalance = exchange.observed_error == Error.REBALANCE_IN_PROGRESS
-    return is_told_of_rebalance and course.witnesses.tells_of(STABLE, request.generation, at) is not None
+    """Whether something came while an assignment, which a line tells came in, was on its way into the log.
+
+    A rebalance, or somebody who takes the place of the leader, which is then fenced.
+    """
+    return course.witnesses.tells_of(STABLE, exchange.request.generation, exchange.handled_at) is not None
 
 
 def _note_reasons(course: Course, exchange: Exchange) -> None:
