@@ -20,7 +20,6 @@ class Arrivals:
     Attributes:
         capture: the folder with its files.
         sizes: of each file, below that folder, how many of its bytes are there in each run; never fewer than before.
-        brokers: whether each broker has a folder of logs.
     """
 
     capture: Path
