@@ -18,6 +18,7 @@
     -> generation 1, leader a-1, members a-1 b-1, protocol roundrobin
     -> t-0 t-1                                what a SyncGroup is told; "nothing" for no partition
     -> 3002 generation 1, leader a-1          answered at 3002: it waited until then
+    -> locked 3002 NONE                       it waited for the group's lock first, and was handled some time until then
 
 What is not written is as a Java consumer has it: `range` offered and elected, session timeout 10 s, rebalance timeout
 60 s. How members and partitions are written stands in `tests.support.drawn_members`.
@@ -62,7 +63,9 @@ _TELLING = frozenset({"JoinGroup", "SyncGroup"})
 _KEYS = {api.name: key for key, api in APIS.items()}
 _PHRASES = re.compile(r',\s+(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _SUBJECT = re.compile(r'(?P<who>.*?)(?:\s*\bgeneration (?P<generation>-?\d+))?(?:\s*"(?P<reason>[^"]*)")?')
-_ANSWER = re.compile(r"(?:(?P<at>\d+)\s+)?(?P<said>.*?)(?: as (?P<given>\S+))?(?:,\s+(?P<more>.*))?")
+_ANSWER = re.compile(
+    r"(?:(?P<locked>locked\s+)?(?P<at>\d+)\s+)?(?P<said>.*?)(?: as (?P<given>\S+))?(?:,\s+(?P<more>.*))?"
+)
 
 
 class Said:
@@ -74,6 +77,7 @@ class Said:
         subjects: who it is about, each with generation and reason; several in a LeaveGroup alone.
         more: further phrases of the request by their first word; `told` likewise those of the answer.
         answered_at: when it was answered, if not at once.
+        is_locked: until then it waited for the group's lock.
         answer: first phrase of the answer.
         given: member id in the answer, if the request has another or none.
     """
@@ -93,6 +97,7 @@ class Said:
         self.more = _by_first_word(more, _OF_REQUEST)
         said = _matched(_ANSWER, answer.strip())
         self.answered_at = None if said["at"] is None else int(said["at"])
+        self.is_locked = said["locked"] is not None
         self.until = math.ceil(at) if self.answered_at is None else self.answered_at
         if self.until < at:
             raise ValueError(f"answered before it came: {text}")
@@ -167,7 +172,7 @@ def request_line(said: Said, stamp: str, at: float, group_id: str, client_id: st
         "connection": connection["connection"],
         "totalTimeMs": round(said.until - at, 3),
         "requestQueueTimeMs": 0.0,
-        "remoteTimeMs": 0.0 if said.answered_at is None else round(said.until - at, 3),
+        "remoteTimeMs": 0.0 if said.answered_at is None or said.is_locked else round(said.until - at, 3),
     }
     return f"[{stamp}] DEBUG Completed request:{json.dumps(logged)} (kafka.request.logger)"
 

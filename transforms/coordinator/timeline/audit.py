@@ -158,7 +158,7 @@ class Audit(Struct, Generic[View], array_like=True):
         still_open = []
         for token in self.open_races:
             verdict = self.verdicts[token]
-            if verdict.exchange.handled_at + RACE_WINDOW_MS < at or _is_in_order(verdict.exchange, connection):
+            if _handled_by(verdict.exchange) < at or _is_in_order(verdict.exchange, connection):
                 continue
             if not _settles(verdict, now, answer_of):
                 still_open.append(token)
@@ -241,6 +241,11 @@ def observed_row(cluster: str, exchange: Observed, member_id: str | None) -> Rep
         observed_generation=exchange.observed_generation,
         is_answer_used=False,
     )
+
+
+def _handled_by(exchange: Exchange) -> float:
+    """Return until when a request may have been handled; the Scala coordinator's wait for the group's lock is in it."""
+    return max(exchange.handled_at + RACE_WINDOW_MS, exchange.answered_at - exchange.parked_ms)
 
 
 def _is_in_order(exchange: Exchange, by: tuple[str, str] | None) -> bool:
