@@ -21,12 +21,8 @@ from transforms.quality.thresholds import Thresholds
 pytestmark = pytest.mark.spark
 
 EVERY = (*ALL, *MODERN, *MODERN_CHAOTIC, *MODERN_POLICIES)
-KNOWN = {
-    **dict.fromkeys(("failover-4.2.0", *MODERN_POLICIES), {"group_in_its_partition"}),
-    "modern-chaos-4.2.0": {"group_in_its_partition", "generations_in_time_in_doubt"},
-}
-"""Some clients commit as the group "", which is in another partition. And where a group is converted to and fro, with
-some requests not understood, two generations are told of the same 5 ms."""
+KNOWN = {"modern-chaos-4.2.0": {"generations_in_time_in_doubt"}}
+"""Where a group is converted to and fro, and some requests are not understood, two generations are of the same 5 ms."""
 
 GROUPS = ("etl-slow", "ledger-static", "web-rr")
 OF_SEVERAL_GENERATIONS = {
