@@ -64,8 +64,5 @@ def _run(folder: Path, root: Path, text: str) -> None:
     log = folder / "logs" / "z" / "app.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(text, encoding="utf-8")
-    limits = ["--bursts.min_errors=5", "--bursts.gap_ms=5000"]
-    assert (
-        run_pipeline.main([f"--cluster={CLUSTER}", f"--lake.root={root}", f"--logs.path={log.parents[1]}", *limits])
-        == 0
-    )
+    where = [f"--cluster={CLUSTER}", f"--lake.root={root}", f"--logs.path={log.parents[1]}"]
+    assert run_pipeline.main([*where, "--bursts.min_errors=5", "--bursts.gap_ms=5000"]) == 0

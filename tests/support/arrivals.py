@@ -82,7 +82,8 @@ def _files(capture: Path) -> Iterator[str]:
 
 
 def _kind(name: str) -> str:
-    top, _, last = name.split("/", 1)[0], "", name.rsplit("/", 1)[-1]
+    """Return the kind of source that a file is of: what comes or does not come as a whole."""
+    top, last = name.split("/", 1)[0], name.rsplit("/", 1)[-1]
     return last if top == "broker_logs" else top
 
 

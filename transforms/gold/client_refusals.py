@@ -80,10 +80,7 @@ def with_client_refusals(
 
 def at_home(client_events: DataFrame, member_sessions: DataFrame) -> DataFrame:
     """Give lines that name no group the one in which their client is, if it is in one only."""
-    is_one = F.min("group_id") == F.max("group_id")
-    homes = member_sessions.groupBy("cluster", "client_id").agg(F.when(is_one, F.min("group_id")).alias("home"))
-    of_clients = client_events.join(homes, ["cluster", "client_id"], "left")
-    return of_clients.withColumn("group_id", F.coalesce("group_id", "home")).drop("home")
+    return _of_only_group(client_events, member_sessions, ("cluster", "client_id"))
 
 
 def lines_of_files(client_events: DataFrame, member_sessions: DataFrame, groups: DataFrame) -> DataFrame:
@@ -108,10 +105,14 @@ def of_their_files(lines: DataFrame, client_events: DataFrame) -> DataFrame:
         lines: some rows of `silver.client_events`.
         client_events: all of them.
     """
+    return _of_only_group(lines, client_events, _FILE)
+
+
+def _of_only_group(lines: DataFrame, naming: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    """Give lines without a group the one that rows with the same keys name, if they name one only."""
     is_one = F.min("group_id") == F.max("group_id")
-    homes = client_events.groupBy(*_FILE).agg(F.when(is_one, F.min("group_id")).alias("home"))
-    of_files = lines.join(homes, list(_FILE), "left")
-    return of_files.withColumn("group_id", F.coalesce("group_id", "home")).drop("home")
+    homes = naming.groupBy(*keys).agg(F.when(is_one, F.min("group_id")).alias("home"))
+    return lines.join(homes, [*keys], "left").withColumn("group_id", F.coalesce("group_id", "home")).drop("home")
 
 
 def _told(client_events: DataFrame, member_sessions: DataFrame | None) -> DataFrame:

@@ -245,7 +245,7 @@ def _delete(group: Group | None, request: Request, settings: CoordinatorSettings
 
 def admit_leaver(
     group: Group, leaver: Leaver, settings: CoordinatorSettings, gone: Collection[str] = ()
-) -> tuple[str | None, Judgement]:
+) -> tuple[str, Event] | Error:
     """Judge one member of a LeaveGroup.
 
     Args:
@@ -256,35 +256,35 @@ def admit_leaver(
             once, and of its instance with it (GroupMetadataManager.removeCurrentMemberFromClassicGroup).
 
     Returns:
-        The id to remove (None if refused) and the event or the error.
+        The id to remove and the event, or the error.
     """
     if not settings.rules.knows_instances_strictly:
         return _admit_old_leaver(group, leaver, gone)
     holder = group.static_members.get(leaver.group_instance_id or "")
     if leaver.member_id in group.pending_joins and leaver.member_id not in gone:
         return leaver.member_id, Event.PENDING_MEMBER_LEFT
-    if holder in gone or (holder is None and not leaver.member_id):
-        return None, Error.UNKNOWN_MEMBER_ID
     member_id = leaver.member_id or holder
-    refused = validate_member(group, member_id or "", leaver.group_instance_id)
+    if member_id is None or holder in gone:
+        return Error.UNKNOWN_MEMBER_ID
+    refused = validate_member(group, member_id, leaver.group_instance_id)
     if refused is None and member_id in gone:
         refused = Error.UNKNOWN_MEMBER_ID
-    return (None, refused) if refused is not None else (member_id, Event.MEMBERS_LEFT)
+    return (member_id, Event.MEMBERS_LEFT) if refused is None else refused
 
 
-def _admit_old_leaver(group: Group, leaver: Leaver, gone: Collection[str]) -> tuple[str | None, Judgement]:
+def _admit_old_leaver(group: Group, leaver: Leaver, gone: Collection[str]) -> tuple[str, Event] | Error:
     """Judge a leaver as up to 2.8: whoever is known by its id or by its instance goes."""
     current = group.static_members.get(leaver.group_instance_id or "")
     if current in gone:
         current = None
     if leaver.member_id and current is not None and current != leaver.member_id:
-        return None, Error.FENCED_INSTANCE_ID
+        return Error.FENCED_INSTANCE_ID
     member_id = current or leaver.member_id
     if member_id in gone:
-        return None, Error.UNKNOWN_MEMBER_ID
+        return Error.UNKNOWN_MEMBER_ID
     if leaver.member_id in group.pending_joins:
         return leaver.member_id, Event.PENDING_MEMBER_LEFT
-    return (member_id, Event.MEMBERS_LEFT) if member_id in group.members else (None, Error.UNKNOWN_MEMBER_ID)
+    return (member_id, Event.MEMBERS_LEFT) if member_id in group.members else Error.UNKNOWN_MEMBER_ID
 
 
 def first_refusal(group: Group | None, leavers: Iterable[Leaver], settings: CoordinatorSettings) -> Error:
@@ -295,10 +295,10 @@ def first_refusal(group: Group | None, leavers: Iterable[Leaver], settings: Coor
         return Error.COORDINATOR_NOT_AVAILABLE
     gone: list[str] = []
     for leaver in leavers:
-        member_id, verdict = admit_leaver(group, leaver, settings, gone)
-        if isinstance(verdict, Error):
-            return verdict
-        gone.append(member_id or "")
+        admitted = admit_leaver(group, leaver, settings, gone)
+        if isinstance(admitted, Error):
+            return admitted
+        gone.append(admitted[0])
     return Error.NONE
 
 

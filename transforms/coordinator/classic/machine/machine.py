@@ -61,23 +61,23 @@ class Machine(Desk):
         leaving: list[str] = []
         only_pending = True
         for leaver in request.leavers:
-            member_id, verdict = admit_leaver(self.group, leaver, self.settings, leaving)
-            if isinstance(verdict, Error):
-                first_error = first_error or verdict
-            if isinstance(verdict, Error) or member_id is None:
+            admitted = admit_leaver(self.group, leaver, self.settings, leaving)
+            if isinstance(admitted, Error):
+                first_error = first_error or admitted
                 continue
+            member_id, event = admitted
             if self.settings.is_java:
                 leaving.append(member_id)
-                only_pending &= verdict is Event.PENDING_MEMBER_LEFT
+                only_pending &= event is Event.PENDING_MEMBER_LEFT
             else:
-                self.apply(Event(verdict), Cause(at, None, (member_id,)))
+                self.apply(event, Cause(at, None, (member_id,)))
                 if self.has_stumbled:
                     return
         if leaving:
             # A pending id among the leavers makes the Java coordinator rebalance a group that has members.
             stays = only_pending and self.group.state is EMPTY
-            event = Event.PENDING_MEMBER_LEFT if stays else Event.MEMBERS_LEFT
-            self.apply(event, Cause(at, None, tuple(leaving)))
+            of_all = Event.PENDING_MEMBER_LEFT if stays else Event.MEMBERS_LEFT
+            self.apply(of_all, Cause(at, None, tuple(leaving)))
         self.answer(request.token, first_error, at)
 
     # --- the table ---------------------------------------------------------------------------------------------
