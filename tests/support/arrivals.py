@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -11,6 +13,8 @@ from pathlib import Path
 RECORDS = "consumer_offsets"
 LOGS = ("broker_logs", "client_logs")
 MOST_RUNS = 4
+WRITTEN_S = 60
+"""How long ago the last bytes of a file came."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,18 @@ class Arrivals:
         return len(next(iter(self.sizes.values())))
 
     def arrive(self, run: int, into: Path) -> None:
-        """Let a folder have what is there in a run, counted from 0; -1 is all that ever comes."""
+        """Let a folder have what is there in a run, counted from 0; -1 is all that ever comes.
+
+        A file that is all there has been so for a while: at the end of one that was just written, a run waits for more
+        of a stack trace.
+        """
         for name, sizes in self.sizes.items():
             if sizes[run]:
                 file = into / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes((self.capture / name).read_bytes()[: sizes[run]])
+                if sizes[run] == sizes[-1]:
+                    os.utime(file, times=(time.time() - WRITTEN_S,) * 2)
 
     def arguments(self, seen: Path) -> list[str]:
         """Return how a job is told of these files, once they are in a folder."""
