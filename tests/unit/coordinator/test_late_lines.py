@@ -113,3 +113,11 @@ def test_a_heartbeat_whose_records_took_long_is_judged_by_them():
     assert (slow["agrees"], slow["predicted_generation"]) == (True, 2)
     _, lied = _audited(records, _join(1_000), {**_beat(2_000, 1, 1), "answered_at": 2_905.0})
     assert lied["agrees"] is False
+
+
+def test_what_was_written_after_an_answer_was_printed_is_of_the_next_request():
+    records = modern_records((1_001, JOINED), (2_001, WENT_ON))
+    before = {**_beat(1_999.6, 1, 1), "answered_at": 2_000.0}
+    after = {**_beat(2_000.4, 1, 2), "answered_at": 2_004.0}
+    rows = _audited(records, _join(1_000), before, after)
+    assert [(row["agrees"], row["is_answer_used"]) for row in rows] == [(True, False)] * 3

@@ -59,7 +59,7 @@ def _audited(records: list[Row], *requests: Row, version: str = "4.2.0") -> list
 
 
 def test_epochs_and_tasks_follow_from_the_records_that_a_heartbeat_wrote():
-    records = _records((1_001, JOINED), (2_001, BUMPED))
+    records = _records((1_000, JOINED), (2_000, BUMPED))
     joined, went_on, fenced = _audited(records, _join(1_000), _beat(2_000, 2, 3), _beat(3_000, 1, None, 110))
     assert (joined["agrees"], joined["predicted_generation"], joined["is_assignment_agreed"]) == (True, 2, True)
     assert (went_on["agrees"], went_on["predicted_generation"], went_on["is_assignment_agreed"]) == (True, 3, None)

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import EpochProtocol
-from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, RACE_WINDOW_MS, SAME_MOMENT_MS
+from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, Types
 
@@ -186,8 +186,11 @@ def first_of_later_request(types: Types, near: Surroundings, moment: Moment, spe
 
 
 def _unclaimed(near: Surroundings, moment: Moment) -> Iterator[tuple[int, Operation]]:
-    """Operations around a request that none of its member's earlier ones wrote."""
-    since, until = moment.handled_at - LATE_LINE_MS, moment.answered_at + RACE_WINDOW_MS
+    """Operations around a request that none of its member's earlier ones wrote, up to when its answer was logged.
+
+    A request is answered when what it wrote is written, and both times are whole ms of one clock.
+    """
+    since, until = moment.handled_at - LATE_LINE_MS, moment.answered_at
     first = bisect_left(near.operations, since, key=_written_at)
     for place, operation in enumerate(near.operations[first:], first):
         if operation.at > until:

@@ -114,9 +114,11 @@ class Course:
         self.audit.left_state(at, until, self._before, self.machine.present, self.answer_of, self._by)
 
     def _entered_at(self, move: Moved, at: float) -> float:
-        """When a state was entered at the earliest: not before its line."""
+        """When a state was entered at the earliest: in the millisecond of its line."""
         line = self.witnesses.tells_of(move.to_state, move.generation, at)
-        return at if line is None else max(at, line)
+        if line is None:
+            return at
+        return max(at, line) if move.to_state is STABLE else line  # that waits for the log
 
     def _left_by(self, move: Moved, until: float) -> float:
         """When a state was left at the latest: in the millisecond of the line about the next."""

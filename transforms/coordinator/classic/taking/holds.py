@@ -78,8 +78,7 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
     foreseen = foresee(group, exchange.request, course.machine.settings)
     if told == group.generation + 1:
         if group.state is PREPARING:
-            has_waited = exchange.parked_ms > MOST_HOLDS * HOLD_MS  # for more than a coordinator that is slow
-            return has_waited and holds < HOLDS_OF_A_REQUEST and _would_end_it(group, exchange)
+            return holds < HOLDS_OF_A_REQUEST and _would_end_it(group, exchange) and _does_not_end_it(course, exchange)
         if foreseen == Error.NONE:
             return exchange.parked_ms > 0 or holds < HOLDS_OF_A_REQUEST
     if exchange.request.member_id and told is None and exchange.parked_ms > STORE_MS and group.state is not PREPARING:
@@ -100,6 +99,14 @@ def _would_end_it(group: Group, exchange: Exchange) -> bool:
     others = [member for name, member in group.members.items() if name != joiner]
     is_last = all(member.parked_join is not None for member in others) and group.pending_joins.keys() <= {joiner}
     return is_last and group.previous_state is not EMPTY
+
+
+def _does_not_end_it(course: Course, exchange: Exchange) -> bool:
+    """Whether the join phase did not end by a JoinGroup: it waited longer, or so says the line about the end."""
+    has_waited = exchange.parked_ms > MOST_HOLDS * HOLD_MS  # for more than a coordinator that is slow
+    group, joiner = course.machine.group, exchange.request.member_id
+    joined = len(group.members.keys() | {joiner})
+    return has_waited or course.witnesses.denies_completion(group.generation + 1, exchange.handled_at, joined)
 
 
 def _line_comes_too_early(course: Course, item: Item, line: CoordinatorEventRow) -> bool:

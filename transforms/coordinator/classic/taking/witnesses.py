@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from math import inf
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -33,6 +34,14 @@ _TOLD = {"preparing_rebalance": "preparations", "stabilized": "completions", "as
 _MEMORY_MS = 10 * LOOK_AHEAD_MS
 
 
+class RoundTold(NamedTuple):
+    """What a line tells of a round: of which generation, when it was logged, and how many members it names, if any."""
+
+    generation: int
+    at: float
+    member_count: int | None
+
+
 class Witnesses(Struct, array_like=True):
     """What lines of the last moments tell of a group's timers and rounds.
 
@@ -40,17 +49,17 @@ class Witnesses(Struct, array_like=True):
         first: when the lines about the group's rebalances begin.
         first_assigned: when those about the leader's assignments begin.
         moments: by timer, when lines tell what it brings about, in order.
-        preparations: number of a generation, and when a line tells that its join phase began, in order of time.
-        completions: the same of the end of a join phase.
+        preparations: lines that tell of the begin of a join phase, in order of time.
+        completions: the same of its end.
         assigned: the same of the leader's assignment.
     """
 
     first: float = inf
     first_assigned: float = inf
     moments: dict[TimerKey, list[float]] = field(default_factory=dict)
-    preparations: list[tuple[int, float]] = field(default_factory=list)
-    completions: list[tuple[int, float]] = field(default_factory=list)
-    assigned: list[tuple[int, float]] = field(default_factory=list)
+    preparations: list[RoundTold] = field(default_factory=list)
+    completions: list[RoundTold] = field(default_factory=list)
+    assigned: list[RoundTold] = field(default_factory=list)
 
     def notice(self, row: CoordinatorEventRow) -> None:
         """Take a line about the group, in order of time."""
@@ -59,8 +68,8 @@ class Witnesses(Struct, array_like=True):
             self.first = min(self.first, at)
         attribute = _TOLD.get(row.event)
         if attribute is not None and row.generation is not None:
-            told = [each for each in getattr(self, attribute) if each[1] >= at - _MEMORY_MS]
-            setattr(self, attribute, [*told, (row.generation, at)])
+            told = [each for each in getattr(self, attribute) if each.at >= at - _MEMORY_MS]
+            setattr(self, attribute, [*told, RoundTold(row.generation, at, row.member_count)])
         if row.event == "assignment_received":
             self.first_assigned = min(self.first_assigned, at)
         timer = _timer(row)
@@ -87,7 +96,7 @@ class Witnesses(Struct, array_like=True):
         """
         lines = self.preparations if state is PREPARING else self.completions
         lines = self.assigned if state is STABLE else lines
-        for number, told in lines:
+        for number, told, _ in lines:
             if number == generation and abs(told - at) <= SAME_MOMENT_MS:
                 return told
         return None
@@ -95,14 +104,17 @@ class Witnesses(Struct, array_like=True):
     def was_completed(self, generation: int, at: float) -> bool:
         """Whether a line tells that a join phase of this generation ended at a moment."""
         return any(
-            number == generation and abs(at - completed) <= SAME_MOMENT_MS for number, completed in self.completions
+            number == generation and abs(at - completed) <= SAME_MOMENT_MS for number, completed, _ in self.completions
         )
 
-    def denies_completion(self, generation: int, at: float) -> bool:
-        """Whether a line would tell that a join phase ended just before a moment or soon after, and none does."""
+    def denies_completion(self, generation: int, at: float, member_count: float = inf) -> bool:
+        """Whether a line would tell that a join phase ended just before a moment or soon after, and none does.
+
+        Nor does one that tells of more members than had joined by then.
+        """
         return self.first <= at and not any(
-            number == generation and abs(at - completed) <= MOST_HOLDS * HOLD_MS
-            for number, completed in self.completions
+            number == generation and abs(at - completed) <= MOST_HOLDS * HOLD_MS and (count or 0) <= member_count
+            for number, completed, count in self.completions
         )
 
     def failed_within(self, member_id: str, begin: float, end: float) -> bool:
@@ -111,7 +123,7 @@ class Witnesses(Struct, array_like=True):
 
     def denies_assignment(self, generation: int, at: float) -> bool:
         """Whether a line would tell that the leader's assignment for a generation came in, and none of these does."""
-        return self.first_assigned <= at and all(number != generation for number, _ in self.assigned)
+        return self.first_assigned <= at and all(number != generation for number, _, _ in self.assigned)
 
     def moment(self, timer: TimerKey, due: float) -> float | None:
         """Return when a timer ran out: when it was due, or by its line if that is much later; None if it did not.
