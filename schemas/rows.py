@@ -542,6 +542,7 @@ class RebalanceStormRow(Struct, kw_only=True, gc=False):
     pattern: str
     pattern_share: float
     is_open: bool
+    open_until: float | None = None
     unowned_ms: int | None = None
     partitions_moved: int | None = None
     partitions_moved_back: int | None = None

@@ -1,6 +1,11 @@
-"""Names and values as SQL text, for where Delta takes conditions as text only."""
+"""Names, values and conditions as SQL text.
+
+Delta takes conditions as text only. And a list of values is one call to the JVM as text, and one for each as columns.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 def quoted(name: str) -> str:
@@ -11,6 +16,12 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """Write a string for SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def among(column: str, values: Iterable[str | int]) -> str:
+    """Return the condition that a column has one of some values."""
+    listed = ", ".join(literal(value) if isinstance(value, str) else str(value) for value in values)
+    return f"{column} IN ({listed})" if listed else truth(False)
 
 
 def truth(value: bool) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms.sql import truth
+from transforms.sql import among, truth
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Wanted:
 
     def of(self, rows: DataFrame) -> DataFrame:
         """Return the rows, by Spark: files without any are not opened."""
-        conditions = [] if self.groups is None else [F.col("group_id").isin(*self.groups)]
+        conditions = [] if self.groups is None else [F.expr(among("group_id", self.groups))]
         conditions += [self.is_late()] if self.since else []
         conditions += [] if self.is_settled is None else [F.col("is_settled") == self.is_settled]
         found = rows.where(reduce(and_, conditions)) if conditions else rows
@@ -52,7 +52,7 @@ class Wanted:
             late += [F.col(name).isNull(), F.col(name) >= F.timestamp_micros(F.lit(us))]
         if not late:
             return F.lit(True)
-        return reduce(or_, late + [F.col(name).isin(*values) for name, values in self.or_in.items() if values])
+        return reduce(or_, late + [F.expr(among(name, values)) for name, values in self.or_in.items() if values])
 
     def in_sql(self) -> tuple[str, list[Any]]:
         """Return the condition in DuckDB's SQL, and its parameters."""

@@ -88,7 +88,7 @@ def scope_of(
     reach_ms = reach_of(now.how)
     news = [*_replayed(job, changed), *_loaded(job, before, now), *_overdue(job, seen_until)]
     findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
-    groups, few = at_hand(cuts(reduce(DataFrame.unionByName, news), findings, reach_ms), MOST_LISTED)
+    groups, few = at_hand(cuts(reduce(DataFrame.unionByName, news), findings, reach_ms, seen_until), MOST_LISTED)
     if few is not None:
         return few_groups(groups, few, reach_ms, before.line)
     return _many_groups(groups, reach_ms, before.line)

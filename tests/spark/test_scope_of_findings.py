@@ -44,6 +44,31 @@ def test_a_finding_that_is_open_moves_the_cut_and_makes_nothing_new(spark: Spark
     }
 
 
+def test_a_storm_that_cannot_have_ended_yet_is_no_reason_to_look_again(spark: SparkSession) -> None:
+    def at(ms: int) -> object:
+        return EPOCH + timedelta(milliseconds=ms)
+
+    def sought(seen_until: float | None) -> dict[str, int]:
+        rows = cuts(news, [storms, bursts], REACH_MS, seen_until).collect()
+        return {row.group_id: row.cut // 1000 for row in rows}
+
+    news = spark.createDataFrame([("c", "news", 60_000.0)], _NEWS)
+    storms = spark.createDataFrame(
+        [
+            ("c", "news", at(20_000), at(30_000), True, at(90_000)),
+            ("c", "goes on", at(20_000), at(30_000), True, at(90_000)),
+            ("c", "of an earlier release", at(20_000), at(30_000), True, None),
+            ("c", "both", at(20_000), at(30_000), True, at(90_000)),
+            ("c", "over", at(20_000), at(30_000), False, at(50_000)),
+        ],
+        f"{_FOUND}, open_until TIMESTAMP",
+    )
+    bursts = spark.createDataFrame([("c", "both", at(25_000), at(29_000), True)], _FOUND)
+    looked = {"news": 19_000, "of an earlier release": 19_000, "both": 19_000}
+    assert sought(89_999.0) == looked
+    assert sought(90_000.0) == sought(None) == {**looked, "goes on": 19_000}
+
+
 def test_only_what_begins_behind_the_cuts_is_replaced(spark: SparkSession) -> None:
     rows = [{"group_id": "new", "since": None, "cut": None}, {"group_id": "old", "since": 9.0, "cut": 5_000}]
     groups = spark.createDataFrame(rows, "group_id STRING, since DOUBLE, cut BIGINT")

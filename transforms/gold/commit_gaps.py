@@ -4,7 +4,8 @@ silent: a member owns a partition for long without committing it, while the grou
 nothing at all is not told of: it keeps its offsets elsewhere, which is no fault.
 lost: the owner before wanted to commit it and was refused; what it did is done again.
 
-Each commit, assignment and refusal of a partition is put in one order of time, once, in place of joins by time.
+Each commit, assignment and refusal of a partition is put in one order of time, once, in place of joins by time. Left
+out before is what can be no gap: owned too shortly to be silent, of a partition of which no commit was refused.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ _GROUP = ("cluster", "group_id")
 _PARTITION = (*_GROUP, "topic", "partition")
 REFUSED = "refused_at"
 IS_OVER = "is_over"
+_IS_REFUSED = "is_refused"
 
-_OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to", IS_OVER)
+_OWNED = ("life", "generation", "member_id", "client_id", "valid_from", "valid_to", IS_OVER, _IS_REFUSED)
 KEY = (*_PARTITION, "life", "generation")
 OWNER = (*KEY, "member_id")
 
@@ -69,8 +71,10 @@ def commit_gaps(
     assignments = tables[ASSIGNMENTS].where(_IS_COMMITTED_FOR)
     if IS_OVER not in assignments.columns:
         assignments = assignments.withColumn(IS_OVER, F.lit(False))
-    owned = _owned(assignments, commits)
-    of_requests = _lost(owned, tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else None
+    tried = _tried(tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else None
+    told = [rows.select(*_PARTITION) for rows in (tried, known_lost, known_silent) if rows is not None]
+    owned = _owned(_doubtful(assignments, told, silent_ms), commits)
+    of_requests = None if tried is None else _lost(owned.where(_IS_REFUSED), tried)
     again = None if known_lost is None else owned.join(known_lost.select(*OWNER, REFUSED), list(OWNER))
     lost = _first_refused(owned, [rows for rows in (of_requests, again) if rows is not None])
     owned, lost = (rows.where(~F.col(IS_OVER)) for rows in (owned, lost))
@@ -96,6 +100,24 @@ def one_each(gaps: DataFrame) -> DataFrame:
 
 def _us(name: str) -> Column:
     return F.unix_micros(F.col(name))
+
+
+def _doubtful(assignments: DataFrame, told: Sequence[DataFrame], silent_ms: int) -> DataFrame:
+    """Assignments that may be gaps, with `_IS_REFUSED`: whether a commit of the partition was, or it is told of else.
+
+    Args:
+        assignments: all.
+        told: partitions of which it is; each is a row of a request or a gap, so they are not many.
+        silent_ms: as for `commit_gaps`.
+    """
+    # A millisecond less, for the time without a commit is rounded to milliseconds.
+    is_long = F.col("valid_to").isNull() | (_us("valid_to") - _us("valid_from") >= (silent_ms - 1) * 1000)
+    if not told:
+        return assignments.where(is_long).withColumn(_IS_REFUSED, F.lit(False))
+    partitions = reduce(DataFrame.unionByName, told).distinct().withColumn("told", F.lit(True))
+    is_refused = F.col("told").isNotNull()
+    laid = assignments.join(F.broadcast(partitions), list(_PARTITION), "left")
+    return laid.where(is_long | is_refused).withColumn(_IS_REFUSED, is_refused).drop("told")
 
 
 def _owned(assignments: DataFrame, commits: DataFrame) -> DataFrame:
@@ -140,14 +162,16 @@ def _silent(owned: DataFrame, commits: DataFrame, silent_ms: int) -> DataFrame:
     )
 
 
-def _lost(owned: DataFrame, requests: DataFrame) -> DataFrame:
-    """Assignments before which, or in which, a commit of somebody else was refused; once for each that was."""
+def _tried(requests: DataFrame) -> DataFrame:
+    """Commits that were refused, one row for each partition."""
     refused = requests.where("sent_offsets IS NOT NULL").select(
         *_GROUP, _us("answered_at").alias("at_us"), "member_id", F.explode("sent_offsets").alias("sent")
     )
-    tried = refused.select(
-        *_PARTITION[:2], "sent.topic", "sent.partition", "at_us", F.struct("member_id").alias("tried")
-    )
+    return refused.select(*_GROUP, "sent.topic", "sent.partition", "at_us", F.struct("member_id").alias("tried"))
+
+
+def _lost(owned: DataFrame, tried: DataFrame) -> DataFrame:
+    """Assignments before which, or in which, a commit of somebody else was refused; once for each that was."""
     held = owned.withColumn("held", F.struct(*(F.col(name) for name in owned.columns if name not in _PARTITION)))
     both = held.select(*_PARTITION, "at_us", "held").unionByName(tried, allowMissingColumns=True)
     forward = Window.partitionBy(*_PARTITION).orderBy(F.col("at_us"), F.col("tried").isNotNull())

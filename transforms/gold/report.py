@@ -15,6 +15,7 @@ from pyspark.sql.types import MapType, TimestampType
 
 from transforms.gold.rebalances import IS_REBALANCE, begun_at, whole_rebalances
 from transforms.report.rows import ORDINARY_ANSWERS
+from transforms.sql import among
 
 UNSEEN = ("cluster", "is_settled", "settled_at")
 """Columns that no page shows: a row that only these change in is the same to its readers."""
@@ -135,7 +136,7 @@ def _newest(name: str, rows: DataFrame, most: int) -> DataFrame:
 
 
 def _only(rows: DataFrame, group_ids: Sequence[str] | None) -> DataFrame:
-    return rows if group_ids is None else rows.where(F.col("group_id").isin(*group_ids))
+    return rows if group_ids is None else rows.where(among("group_id", group_ids))
 
 
 def lines(generations: DataFrame, transitions: DataFrame, width_ms: int) -> DataFrame:

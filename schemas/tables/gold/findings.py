@@ -34,6 +34,7 @@ REBALANCE_STORMS = TableSpec(
         "pattern",
         "pattern_share",
         "is_open",
+        "open_until",
         "unowned_ms",
         "partitions_moved",
         "partitions_moved_back",

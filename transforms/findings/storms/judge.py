@@ -43,6 +43,7 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
     evidence.generations = whole_rebalances(evidence.generations)
     times = [at for row in evidence.generations if (at := began_at(row)) is not None]
     first, last = times[0], times[-1]
+    open_until = _open_until(times, limits)
     intervals = costs.unstable_intervals(evidence.generations, evidence.next_at)
     until = max([last, *(end for _, end in intervals)])
     unstable_ms = costs.length_of_union(intervals) if intervals else None
@@ -70,7 +71,8 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
         main_client_software=_software(evidence, client) if client else None,
         pattern=pattern.name,
         pattern_share=pattern.share,
-        is_open=_is_open(times, evidence.seen_until, limits),
+        is_open=open_until is not None and evidence.seen_until is not None and evidence.seen_until <= open_until,
+        open_until=open_until,
         unowned_ms=costs.unowned_ms(evidence, first, until),
         partitions_moved=costs.partitions_moved(evidence),
         partitions_moved_back=costs.partitions_moved_back(evidence),
@@ -113,9 +115,7 @@ def _software(evidence: Evidence, client: Client) -> str | None:
     return first_known(*reversed(said))
 
 
-def _is_open(times: list[float], seen_until: float | None, limits: StormLimits) -> bool:
-    """Whether one more rebalance at the end of the data would still belong to the storm."""
-    if seen_until is None:
-        return False
+def _open_until(times: list[float], limits: StormLimits) -> float | None:
+    """Until when one more rebalance would still belong to the storm; None where it would not."""
     needed = max(limits.min_rebalances - 1, 1)
-    return len(times) >= needed and seen_until <= times[-needed] + limits.window_ms
+    return times[-needed] + limits.window_ms if len(times) >= needed else None

@@ -34,7 +34,7 @@ class Scope:
 
     Attributes:
         groups: cluster, group_id, since DOUBLE (epoch ms; when its rows changed first; infinite = none did, but a
-            finding of it is open), cut BIGINT (epoch µs); null = from the group's beginning.
+            finding of it is open that may be another by now), cut BIGINT (epoch µs); null = from the group's beginning.
         reach_ms: `REACH_MS`, or the longest window of the thresholds, if that is longer.
         listed: their ids; None = they are too many.
         cut_us: the earliest cut; None = no group has one.
@@ -52,7 +52,7 @@ class Scope:
 
     def listed_rows(self, rows: DataFrame) -> DataFrame:
         """Return the rows of the groups if these are listed, so that files without any are not opened; else all."""
-        return rows if self.listed is None else rows.where(F.col("group_id").isin(*self.listed))
+        return rows if self.listed is None else rows.where(of_groups(self.listed))
 
     def condition(self, begin: str = "") -> str:
         """Return the SQL condition of rows in a table of findings among which are all that a run replaces.
@@ -148,13 +148,16 @@ def _is_since(column: str, us: Column) -> Column:
     return F.col(column).isNull() | (F.col(column) >= F.timestamp_micros(us))
 
 
-def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int) -> DataFrame:
+def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_until: float | None = None) -> DataFrame:
     """Return the groups of a run, since when they changed, and their cuts; grain: one group.
 
     Args:
         news: cluster, group_id, since DOUBLE (epoch ms; null = from the beginning): what has changed in groups.
-        findings: the tables of what was found before: cluster, group_id, started_at, ended_at, is_open.
+        findings: the tables of what was found before: cluster, group_id, started_at, ended_at, is_open, and
+            open_until, if a finding stays as it is up to then as long as there is no news. All others that are open are
+            a reason to look at their group again.
         reach_ms: see `Scope`.
+        seen_until: end of the data (epoch ms); null = not known.
     """
     before = reduce(
         DataFrame.unionByName,
@@ -164,20 +167,23 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int) -> DataF
                 F.unix_micros("started_at").alias("started_us"),
                 F.unix_micros("ended_at").alias("ended_us"),
                 "is_open",
+                _may_change(rows, seen_until).alias("may_change"),
             )
             for rows in findings
         ],
     )
-    of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("opened"))
+    of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("opened"), "may_change")
     is_whole = F.coalesce(F.max("is_undated"), F.lit(False))
     since = (
-        news.withColumn("is_undated", F.col("since").isNull())
+        news.withColumns({"is_undated": F.col("since").isNull(), "may_change": F.lit(True)})
         .unionByName(of_open, allowMissingColumns=True)
         .groupBy(*GROUP)
         .agg(
             F.when(~is_whole, F.coalesce(F.min("since"), F.lit(inf))).alias("since"),
             F.when(~is_whole, F.least(F.min("since"), F.min("opened"))).alias("first"),
+            F.max("may_change").alias("may_change"),
         )
+        .where("may_change")
         .withColumn("since_us", ((F.col("first") - F.lit(reach_ms)) * 1000).cast("bigint"))
     )
     touched = since.join(before, [*GROUP], "left").withColumn(
@@ -185,6 +191,13 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int) -> DataF
     )
     cut = F.when(F.max("since_us").isNotNull(), F.least(F.min("since_us"), F.min("touched_us")))
     return touched.groupBy(*GROUP).agg(F.max("since").alias("since"), cut.alias("cut"))
+
+
+def _may_change(findings: DataFrame, seen_until: float | None) -> Column:
+    """Tell of findings that are open whether they may be others by now, without any news of their groups."""
+    if "open_until" not in findings.columns or seen_until is None:
+        return F.lit(True)
+    return F.coalesce(F.unix_micros("open_until") / 1000.0 <= F.lit(seen_until), F.lit(True))
 
 
 def _written(spec: TableSpec) -> str | None:

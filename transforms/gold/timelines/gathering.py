@@ -21,6 +21,7 @@ from transforms.gold.timelines import evidence as packing
 from transforms.gold.timelines.evidence import GROUP, KINDS, LINE
 from transforms.gold.timelines.starting_points import states
 from transforms.loads import loaded_after
+from transforms.sql import among
 from transforms.wanted_rows import Wanted
 
 Read = Callable[[TableSpec], DataFrame]
@@ -80,7 +81,7 @@ class Run:
     def of_run(self, rows: DataFrame) -> DataFrame:
         """Return the rows of its groups; if these are listed, files without any of them are not read."""
         if self.listed is not None:
-            return rows.where(F.col("group_id").isin(*self.listed))
+            return rows.where(among("group_id", self.listed))
         return rows.join(self.starting.select(*GROUP), [*GROUP], "left_semi")
 
 
@@ -121,7 +122,7 @@ def _of_late(rows: DataFrame, kind: str, run: Run) -> DataFrame:
     """Return what groups need beside that go back; files that have nothing of them are not read, if they are few."""
     from_at = F.coalesce("since", F.lit(0.0)) - F.lit(REORDER_MS)
     groups = run.starting.where("is_late").select(*GROUP, from_at.alias("from_at"))
-    sought = rows if run.late is None else rows.where(F.col("group_id").isin(*run.late))
+    sought = rows if run.late is None else rows.where(among("group_id", run.late))
     is_wanted = packing.written_since(kind, F.col("from_at"))
     return sought.join(F.broadcast(groups), [*GROUP]).where(is_wanted).drop("from_at")
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from transforms.gold.timelines.columns import SUPERSEDED_COLUMNS
 from transforms.gold.timelines.evidence import GROUP
-from transforms.sql import literal
+from transforms.sql import among
 
 UNSETTLED = "NOT is_settled"
 
@@ -40,7 +40,7 @@ def condition(going_back: Sequence[str] | None) -> str:
 
 def of_groups(group_ids: Sequence[str]) -> str:
     """Return the SQL condition for the rows of some groups."""
-    return f"group_id IN ({', '.join(map(literal, group_ids))})"
+    return among("group_id", group_ids)
 
 
 def staying(rows: DataFrame, starting: DataFrame) -> DataFrame:
