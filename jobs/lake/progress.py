@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from jobs.lake.notes import Notes
-from schemas.table import TableSpec
+from schemas.table import Layer, TableSpec
 
 Note = dict[str, Any]
 
@@ -15,7 +16,8 @@ class Progress:
     """What the steps noted, for one cluster.
 
     A note names the tables that it holds for, by the ids that Delta gave them: one that is gone, or was made anew, by
-    whomever and whenever, makes the step begin anew.
+    whomever and whenever, makes the step begin anew. So does a table of gold that is declared otherwise by now: the
+    next run puts an empty one in its place (`jobs.lake.layouts`), and what is new would be all that it gets.
 
     Args:
         notes: where they are kept.
@@ -51,7 +53,16 @@ class Progress:
             self._notes.put(_name(step), kept)
 
     def _ids(self, specs: Sequence[TableSpec]) -> dict[str, str | None]:
-        return {spec.full_name: self._table_id(spec) for spec in specs}
+        return {spec.full_name: self._id(spec) for spec in specs}
+
+    def _id(self, spec: TableSpec) -> str | None:
+        found = self._table_id(spec)
+        return found if found is None or spec.layer is not Layer.GOLD else f"{found}/{_declared(spec)}"
+
+
+def _declared(spec: TableSpec) -> str:
+    """Return what changes with the columns of a table."""
+    return hashlib.blake2b(repr((sorted(spec.columns), spec.partitions)).encode(), digest_size=4).hexdigest()
 
 
 def _name(step: str) -> str:

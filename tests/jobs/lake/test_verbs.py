@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,20 @@ def test_a_table_made_anew_by_a_run_that_was_cut_off_makes_the_step_begin_anew(
     shutil.rmtree(lake.path(LOG_LINES))
     open_lake().create([LOG_LINES])  # and then the run was killed
     assert open_lake().progress.of("step", [LOG_LINES, REJECTED]) is None
+
+
+def test_gold_that_is_declared_otherwise_by_now_makes_the_step_begin_anew(
+    lake: Any, open_lake: Callable[..., Any]
+) -> None:
+    """The next run puts an empty table in its place, and would fill it with what is new alone."""
+    lake.create([LOG_LINES, GENERATIONS])
+    for spec in (LOG_LINES, GENERATIONS):
+        lake.progress.note(spec.name, [spec], {"newest": 1})
+    wider = {spec: replace(spec, columns=(*spec.columns, "advice")) for spec in (LOG_LINES, GENERATIONS)}
+    later = open_lake().progress
+    assert later.of(LOG_LINES.name, [wider[LOG_LINES]]) == {"newest": 1}, "its rows stay, and have nothing there"
+    assert later.of(GENERATIONS.name, [wider[GENERATIONS]]) is None
+    assert later.of(GENERATIONS.name, [GENERATIONS]) == {"newest": 1}
 
 
 def test_notes_leave_tables_alone(spark: Any, lake: Any) -> None:
