@@ -75,6 +75,8 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
     if told is not None and told > group.generation + 1:
         # It waits for one join phase at the most, so the one before has ended by now.
         return holds < HOLDS_OF_A_REQUEST and course.witnesses.was_completed(told - 1, exchange.handled_at)
+    if holds < HOLDS_OF_A_REQUEST and _is_overtaken(course, exchange):
+        return True
     foreseen = foresee(group, exchange.request, course.machine.settings)
     if told == group.generation + 1:
         if group.state is PREPARING:
@@ -91,6 +93,16 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
         return course.witnesses.failed_within(exchange.request.member_id, exchange.handled_at, exchange.answered_at)
     is_fenced = observed == Error.FENCED_INSTANCE_ID and not exchange.parked_ms  # and not while it waited
     return (observed == Error.GROUP_MAX_SIZE_REACHED or is_fenced) and observed != foreseen and not holds
+
+
+def _is_overtaken(course: Course, exchange: Exchange) -> bool:
+    """Whether a static member comes back in the place of one that itself is yet to come back, as lines tell."""
+    request, group = exchange.request, course.machine.group
+    instance_id = request.group_instance_id
+    if not instance_id or request.member_id or not course.witnesses.replacements:
+        return False
+    before = course.witnesses.replaced_by(instance_id, request.joiner_id, exchange.handled_at)
+    return before is not None and before not in group.members and before in course.state.joiners.given
 
 
 def _would_end_it(group: Group, exchange: Exchange) -> bool:

@@ -42,6 +42,15 @@ class RoundTold(NamedTuple):
     member_count: int | None
 
 
+class ReplacementTold(NamedTuple):
+    """What a line tells of a static member that came back: who had its instance, and who has it now, if it says so."""
+
+    at: float
+    instance_id: str
+    old: str
+    new: str | None
+
+
 class Witnesses(Struct, array_like=True):
     """What lines of the last moments tell of a group's timers and rounds.
 
@@ -52,6 +61,7 @@ class Witnesses(Struct, array_like=True):
         preparations: lines that tell of the begin of a join phase, in order of time.
         completions: the same of its end.
         assigned: the same of the leader's assignment.
+        replacements: lines that tell of static members that came back, in order of time.
     """
 
     first: float = inf
@@ -60,6 +70,7 @@ class Witnesses(Struct, array_like=True):
     preparations: list[RoundTold] = field(default_factory=list)
     completions: list[RoundTold] = field(default_factory=list)
     assigned: list[RoundTold] = field(default_factory=list)
+    replacements: list[ReplacementTold] = field(default_factory=list)
 
     def notice(self, row: CoordinatorEventRow) -> None:
         """Take a line about the group, in order of time."""
@@ -72,6 +83,10 @@ class Witnesses(Struct, array_like=True):
             setattr(self, attribute, [*told, RoundTold(row.generation, at, row.member_count)])
         if row.event == "assignment_received":
             self.first_assigned = min(self.first_assigned, at)
+        if row.event == "static_member_replaced" and row.member_id and row.group_instance_id:
+            young = [each for each in self.replacements if each.at >= at - _MEMORY_MS]
+            new = (row.attributes or {}).get("new_member_id")
+            self.replacements = [*young, ReplacementTold(at, row.group_instance_id, row.member_id, new)]
         timer = _timer(row)
         if timer is not None:
             self._forget(at - _MEMORY_MS)
@@ -120,6 +135,20 @@ class Witnesses(Struct, array_like=True):
     def failed_within(self, member_id: str, begin: float, end: float) -> bool:
         """Whether a line tells that a member's session ended while a request of it was under way."""
         return any(begin <= at <= end for at in self.moments.get(member_timer(member_id), ()))
+
+    def replaced_by(self, instance_id: str, member_id: str, at: float) -> str | None:
+        """Return whom a static member took the place of at a moment, by the lines; None where they do not tell.
+
+        The Java coordinator's say whose place is taken, and not by whom: it is who is replaced next, or the last.
+        """
+        told = [each for each in self.replacements if each.instance_id == instance_id]
+        told = [each for each in told if abs(each.at - at) <= SAME_MOMENT_MS]
+        for place, line in enumerate(told):
+            following = told[place + 1].old if place + 1 < len(told) else None
+            if member_id == (line.new or following):
+                return line.old
+        is_last = bool(told) and told[-1].new is None and all(each.old != member_id for each in told)
+        return told[-1].old if is_last else None
 
     def denies_assignment(self, generation: int, at: float) -> bool:
         """Whether a line would tell that the leader's assignment for a generation came in, and none of these does."""
