@@ -574,6 +574,7 @@ class IllegalGenerationBurstRow(Struct, kw_only=True, gc=False):
     lost_commit_count: int
     reread_count: int | None = None
     is_open: bool
+    open_until: float | None = None
     suspected_cause: str
     advice: str
     evidence: str

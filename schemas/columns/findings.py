@@ -36,7 +36,7 @@ FINDING_COLUMNS: dict[str, Entry] = {
         DOUBLE, "share of the rebalances that fit the pattern; mixed: that fit any; unknown: that fit none"
     ),
     "is_open": Entry(BOOLEAN, "not over yet where the data ends"),
-    "open_until": Entry(TIMESTAMP, "a rebalance until then would be one more of the storm"),
+    "open_until": Entry(TIMESTAMP, "it is open as long as the data end by then; null = that hangs on more than time"),
     "unowned_ms": Entry(BIGINT, "milliseconds that partitions were without an owner, summed over the partitions"),
     "partitions_moved_back": Entry(INT, "moves of a partition back to a client that had owned it before"),
     "refused_commit_count": Entry(INT, "commits that the coordinator refused; needs the request log"),

@@ -55,6 +55,7 @@ REBALANCE_STORMS = TableSpec(
         "evidence",
     ),
     notes={
+        "open_until": "a rebalance until then would be one more of the storm",
         "partitions_moved": "moves of partitions to another owner, summed over the generations of the storm; in modern "
         "groups, from one that held them to the next, but in share groups by what the targets give",
         "partitions_moved_back": "of these, to an earlier owner within the storm; null in share groups",
@@ -86,6 +87,7 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
         "lost_commit_count",
         "reread_count",
         "is_open",
+        "open_until",
         "suspected_cause",
         "advice",
         "evidence",
@@ -94,7 +96,9 @@ ILLEGAL_GENERATION_BURSTS = TableSpec(
     own={"evidence": Entry(STRING, "what the refusals were seen in", ("request_log", "client_log", "broker_log"))},
     notes={
         "error": "the fencing error that the requests were answered with, or that clients spared themselves: who knows "
-        "that it is out refuses its commits itself (evidence 'client_log')"
+        "that it is out refuses its commits itself (evidence 'client_log')",
+        "open_until": "a refusal until then would be one more of the burst; null where its cause hangs on whether a "
+        "session ends by then",
     },
 )
 

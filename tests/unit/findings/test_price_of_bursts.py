@@ -104,7 +104,8 @@ def test_without_the_offsets_nobody_knows_what_is_read_again(evidence: Evidence)
 
 def test_a_burst_is_open_as_long_as_one_more_error_would_belong_to_it(evidence: Evidence) -> None:
     for seen_until, is_open in ((32_500, True), (32_501, False), (None, False)):
-        assert judged(msgspec.structs.replace(evidence, seen_until=seen_until)).is_open is is_open
+        row = judged(msgspec.structs.replace(evidence, seen_until=seen_until))
+        assert (row.is_open, row.open_until) == (is_open, 32_500)
 
 
 def by_client(at: float, api: str, **known: Any) -> Request:

@@ -62,6 +62,11 @@ class Holder:
         return None if self.seen_until is None or self.seen_until <= self.due_at else False
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether its session, by ending or not, is still to tell if it was dead."""
+        return self.is_dead is None and self.stay.ended_at is None
+
+    @property
     def told(self) -> str:
         """Who it is, since when, and how its session ended or will end."""
         stay, first = self.stay, self.kept_out[0]

@@ -9,6 +9,7 @@ from transforms.findings.bursts import price
 from transforms.findings.bursts.advice import advice_for
 from transforms.findings.bursts.causes import behind_counts, cause_of
 from transforms.findings.bursts.course import Course
+from transforms.findings.bursts.holders import Holders
 from transforms.findings.bursts.limits import BurstLimits
 from transforms.findings.bursts.senders import senders_of
 from transforms.findings.evidence import Evidence
@@ -33,6 +34,9 @@ def burst_row(evidence: Evidence, limits: BurstLimits, source: str = "request_lo
     first, last = refused[0].answered_at, refused[-1].answered_at
     sent = [held for r in refused if (held := r.held_generation) is not None]
     now, change = course.at(first), price.fenced_by(senders, course)
+    holders = Holders(evidence).of(sender for sender in senders if sender.is_kept_out)
+    awaited = [holder.due_at for holder in holders if holder.is_awaited]
+    open_until = max([last + limits.of(error).gap_ms, *awaited])
     row = IllegalGenerationBurstRow(
         cluster=evidence.cluster,
         group_id=evidence.group_id,
@@ -52,7 +56,8 @@ def burst_row(evidence: Evidence, limits: BurstLimits, source: str = "request_lo
         zombie_ms=price.zombie_ms(senders, course),
         lost_commit_count=price.lost_commit_count(refused),
         reread_count=price.reread_count(evidence, senders, course),
-        is_open=evidence.seen_until is not None and evidence.seen_until <= last + limits.of(error).gap_ms,
+        is_open=evidence.seen_until is not None and evidence.seen_until <= open_until,
+        open_until=None if awaited else open_until,
         suspected_cause=cause_of(evidence, senders, course),
         advice="",
         evidence=source,

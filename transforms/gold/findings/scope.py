@@ -153,9 +153,9 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_unt
 
     Args:
         news: cluster, group_id, since DOUBLE (epoch ms; null = from the beginning): what has changed in groups.
-        findings: the tables of what was found before: cluster, group_id, started_at, ended_at, is_open, and
-            open_until, if a finding stays as it is up to then as long as there is no news. All others that are open are
-            a reason to look at their group again.
+        findings: the tables of what was found before: cluster, group_id, started_at, ended_at, is_open, and for some
+            open_until: until then they stay as they are, as long as there is no news. All others that are open are a
+            reason to look at their group again.
         reach_ms: see `Scope`.
         seen_until: end of the data (epoch ms); null = not known.
     """
