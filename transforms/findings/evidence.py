@@ -159,15 +159,28 @@ class Evidence(msgspec.Struct, kw_only=True):
         return first_known(by_whom.get(True), by_whom.get(False))
 
     def in_order(self) -> Evidence:
-        """Put what has an order into it, rows come in none; leave out what later generations tell of stays."""
+        """Put what has an order into it, rows come in none; leave out what later generations tell of stays.
+
+        Of what is of one moment, too, one comes first: else what is said would hang on how the rows lie in their files.
+        """
         last = max(((row.life, row.generation) for row in self.generations), default=None)
         if last is not None:
             known = (row for row in self.sessions if row.joined_at is not None or _first(row) <= last)
             self.sessions = [_as_known(row, last) for row in known]
         self.generations.sort(key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
-        self.requests.sort(key=lambda row: row.answered_at)
-        self.refused.sort(key=lambda row: row.answered_at)
+        self.sessions.sort(key=_place_of_stay)
+        self.requests.sort(key=_place_of_request)
+        self.refused.sort(key=_place_of_request)
         return self
+
+
+def _place_of_stay(row: MemberSessionRow) -> tuple[int, float, int, str]:
+    return (row.life, float("-inf") if row.joined_at is None else row.joined_at, row.stay, row.member_id)
+
+
+def _place_of_request(row: Request) -> tuple[float, float, str, str, str]:
+    handled_at = row.answered_at if row.handled_at is None else row.handled_at
+    return (row.answered_at, handled_at, row.member_id or "", row.client_id or "", row.api)
 
 
 def _first(row: MemberSessionRow) -> tuple[int, int]:

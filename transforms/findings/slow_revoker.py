@@ -81,8 +81,9 @@ def _end_cause(evidence: Evidence, held: ReconciliationRow) -> str | None:
     """Return how the membership ended that ended the wait; null where the member went on to another epoch, or waits."""
     if held.to_at is None or held.to_epoch is not None:
         return None
-    ends = [s for s in evidence.sessions if s.ended_at is not None and abs(s.ended_at - held.to_at) <= _SLACK_MS]
-    return ends[0].end_cause if ends else "unknown"
+    ends = [(abs(stay.ended_at - held.to_at), stay) for stay in evidence.sessions if stay.ended_at is not None]
+    near = [(apart, stay.life, stay.stay, stay.end_cause) for apart, stay in ends if apart <= _SLACK_MS]
+    return min(near, key=lambda end: end[:3])[-1] if near else "unknown"
 
 
 def _advice(row: SlowRevokerRow) -> str:
