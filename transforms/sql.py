@@ -14,8 +14,8 @@ def quoted(name: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Write a string for SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    """Write a string for SQL; Spark would put its settings, or the environment's, in the place of `${...}`."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("$", "\\u0024") + "'"
 
 
 def among(column: str, values: Iterable[str | int]) -> str:
