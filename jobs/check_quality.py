@@ -19,7 +19,7 @@ from jobs.timelines.standing import standing
 from schemas.catalog import TABLES
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
-from transforms.gold.timelines.replacing import of_groups
+from transforms.sql import among
 
 STEP = "check_quality"
 
@@ -69,7 +69,7 @@ def _rows(job: Job, spec: TableSpec, groups: Sequence[str] | None) -> DataFrame:
     is_ours = job.lake.contents.has_passed_before(spec, digest(spec))
     if not groups or not is_ours or "group_id" not in spec.columns:
         return rows
-    return rows.where(of_groups(groups))
+    return rows.where(among("group_id", groups))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from jobs.frame.job import Job
 from jobs.timelines.writing import MOST_LISTED
 from schemas.tables.gold import GROUP_HEALTH
 from transforms.gold.group_health import IS_AGEING, group_health
-from transforms.gold.timelines.replacing import of_groups
+from transforms.sql import among
 from transforms.wanted_rows import Wanted
 
 
@@ -24,7 +24,7 @@ def look_at_health(job: Job, groups: Sequence[str] | None, now: float | None) ->
     if listed == []:
         return
     told = job.lake.answer(group_health(now), listed)
-    where = {} if listed is None else {GROUP_HEALTH: of_groups(listed)}
+    where = {} if listed is None else {GROUP_HEALTH: among("group_id", listed)}
     job.replace([(GROUP_HEALTH, told)], where)
 
 

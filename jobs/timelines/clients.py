@@ -14,7 +14,8 @@ from schemas.tables.silver import CLIENT_EVENTS
 from transforms.gold.timelines.clients import INPUTS, TOLD, laid
 from transforms.gold.timelines.columns import part_of, table_of
 from transforms.gold.timelines.evidence import GROUP
-from transforms.gold.timelines.replacing import EVERYTHING, of_groups
+from transforms.gold.timelines.replacing import EVERYTHING
+from transforms.sql import among
 
 STEP = "lay_clients"
 
@@ -36,7 +37,7 @@ def lay_clients(job: Job, replayed: DataFrame | None) -> list[str] | None:
     groups, few = at_hand(_groups(found.new(job.lake, CLIENT_EVENTS), events, replayed), MOST_LISTED)
     if few != []:
         job.report.activity("laying clients' lines beside the timelines")
-        where = EVERYTHING if few is None else of_groups([row["group_id"] for row in few])
+        where = EVERYTHING if few is None else among("group_id", [row["group_id"] for row in few])
         tables = {spec: job.lake.read(spec) for spec in INPUTS} | {CLIENT_EVENTS: events}
         if where:
             tables = {spec: rows.where(where) for spec, rows in tables.items()}

@@ -152,6 +152,10 @@ class Evidence(msgspec.Struct, kw_only=True):
         is_logged = any(request.evidence == "request_log" for request in self.requests)
         return is_logged or any("request_log" in row.evidence for row in self.generations)
 
+    def ends_by(self, moment: float) -> bool:
+        """Whether the data end by a moment, as far as is known."""
+        return self.seen_until is not None and self.seen_until <= moment
+
     def session_timeout_ms(self, at: float) -> int | None:
         """Return how long members of a consumer group might be silent at a moment, as printed; None = nothing tells."""
         known = sorted((row for row in self.printed if row.logged_at <= at), key=lambda row: row.logged_at)

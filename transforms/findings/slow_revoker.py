@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from schemas.rows import ReconciliationRow, SlowRevokerRow
 from schemas.words import AWAY, UNREVOKED
 from transforms.findings.evidence import Evidence, dated_at
@@ -81,9 +83,10 @@ def _end_cause(evidence: Evidence, held: ReconciliationRow) -> str | None:
     """Return how the membership ended that ended the wait; null where the member went on to another epoch, or waits."""
     if held.to_at is None or held.to_epoch is not None:
         return None
-    ends = [(abs(stay.ended_at - held.to_at), stay) for stay in evidence.sessions if stay.ended_at is not None]
-    near = [(apart, stay.life, stay.stay, stay.end_cause) for apart, stay in ends if apart <= _SLACK_MS]
-    return min(near, key=lambda end: end[:3])[-1] if near else "unknown"
+    over = ((stay, stay.ended_at) for stay in evidence.sessions if stay.ended_at is not None)
+    ends = ((abs(ended_at - held.to_at), stay.life, stay.stay, stay.end_cause) for stay, ended_at in over)
+    apart, *_, cause = min(ends, default=(inf, 0, 0, None))
+    return cause if apart <= _SLACK_MS else "unknown"
 
 
 def _advice(row: SlowRevokerRow) -> str:

@@ -36,7 +36,7 @@ _OF_EPOCHS = ("STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH")
 for longer than an answer takes, however many bumps that was."""
 
 
-def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
+def cause_of(evidence: Evidence, senders: list[Sender], course: Course, holders: Holders) -> str:
     """Return what lies behind a burst, one of `schemas.words.SUSPECTED_CAUSES`: what holds for most of its senders.
 
     Of equally many the one with more requests decides, then the one that was refused first.
@@ -46,7 +46,7 @@ def cause_of(evidence: Evidence, senders: list[Sender], course: Course) -> str:
         return "coordinator_move"
     votes: Counter[str] = Counter()
     requests: Counter[str] = Counter()
-    burst = _Burst(evidence, course)
+    burst = _Burst(evidence, course, holders)
     for sender in senders:
         cause = _of_sender(burst, sender)
         votes[cause] += 1
@@ -60,12 +60,13 @@ class _Burst:
     Args:
         evidence: of the burst.
         course: of the group's generations.
+        holders: who held its instance ids.
     """
 
-    def __init__(self, evidence: Evidence, course: Course) -> None:
+    def __init__(self, evidence: Evidence, course: Course, holders: Holders) -> None:
         self.error = evidence.refused[0].error
         self.course = course
-        self.holders = Holders(evidence)
+        self.holders = holders
         self._replaced = Counter(
             row.group_instance_id
             for row in evidence.sessions

@@ -34,8 +34,9 @@ def burst_row(evidence: Evidence, limits: BurstLimits, source: str = "request_lo
     first, last = refused[0].answered_at, refused[-1].answered_at
     sent = [held for r in refused if (held := r.held_generation) is not None]
     now, change = course.at(first), price.fenced_by(senders, course)
-    holders = Holders(evidence).of(sender for sender in senders if sender.is_kept_out)
-    awaited = [holder.due_at for holder in holders if holder.is_awaited]
+    holders = Holders(evidence)
+    kept_out = (sender for sender in senders if sender.is_kept_out)
+    awaited = [holder.due_at for holder in holders.of(kept_out) if holder.is_awaited]
     open_until = max([last + limits.of(error).gap_ms, *awaited])
     row = IllegalGenerationBurstRow(
         cluster=evidence.cluster,
@@ -56,9 +57,9 @@ def burst_row(evidence: Evidence, limits: BurstLimits, source: str = "request_lo
         zombie_ms=price.zombie_ms(senders, course),
         lost_commit_count=price.lost_commit_count(refused),
         reread_count=price.reread_count(evidence, senders, course),
-        is_open=evidence.seen_until is not None and evidence.seen_until <= open_until,
+        is_open=evidence.ends_by(open_until),
         open_until=None if awaited else open_until,
-        suspected_cause=cause_of(evidence, senders, course),
+        suspected_cause=cause_of(evidence, senders, course, holders),
         advice="",
         evidence=source,
     )

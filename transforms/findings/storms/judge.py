@@ -71,7 +71,7 @@ def storm_row(evidence: Evidence, limits: StormLimits) -> RebalanceStormRow:
         main_client_software=_software(evidence, client) if client else None,
         pattern=pattern.name,
         pattern_share=pattern.share,
-        is_open=open_until is not None and evidence.seen_until is not None and evidence.seen_until <= open_until,
+        is_open=open_until is not None and evidence.ends_by(open_until),
         open_until=open_until,
         unowned_ms=costs.unowned_ms(evidence, first, until),
         partitions_moved=costs.partitions_moved(evidence),

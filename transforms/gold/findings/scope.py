@@ -18,7 +18,8 @@ from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
 from transforms.gold.findings.kernel import GROUP
-from transforms.gold.timelines.replacing import EVERYTHING, of_groups
+from transforms.gold.timelines.replacing import EVERYTHING
+from transforms.sql import among
 from transforms.wanted_rows import Wanted
 
 REACH_MS = 3_600_000
@@ -52,7 +53,7 @@ class Scope:
 
     def listed_rows(self, rows: DataFrame) -> DataFrame:
         """Return the rows of the groups if these are listed, so that files without any are not opened; else all."""
-        return rows if self.listed is None else rows.where(of_groups(self.listed))
+        return rows if self.listed is None else rows.where(among("group_id", self.listed))
 
     def condition(self, begin: str = "") -> str:
         """Return the SQL condition of rows in a table of findings among which are all that a run replaces.
@@ -60,12 +61,12 @@ class Scope:
         Args:
             begin: column that has their begin, where those before the cuts are left alone; else empty.
         """
-        named = EVERYTHING if self.listed is None else of_groups(self.listed)
+        named = EVERYTHING if self.listed is None else among("group_id", self.listed)
         if not begin or self.cut_us is None or self.whole is None:
             return named
         late = f"{begin} >= timestamp_micros({self.cut_us})"
         if self.whole:
-            late = f"({late} OR {of_groups(self.whole)})"
+            late = f"({late} OR {among('group_id', self.whole)})"
         return f"{named} AND {late}" if named else late
 
     def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:

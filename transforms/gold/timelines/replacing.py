@@ -35,12 +35,7 @@ def condition(going_back: Sequence[str] | None) -> str:
         return EVERYTHING
     if not going_back:
         return UNSETTLED
-    return f"({UNSETTLED} OR {of_groups(going_back)})"
-
-
-def of_groups(group_ids: Sequence[str]) -> str:
-    """Return the SQL condition for the rows of some groups."""
-    return among("group_id", group_ids)
+    return f"({UNSETTLED} OR {among('group_id', going_back)})"
 
 
 def staying(rows: DataFrame, starting: DataFrame) -> DataFrame:
