@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
-from pyspark.sql.pandas.functions import pandas_udf
 
-from transforms.coordinator.kafka.java_hashing import offsets_partition
 from transforms.coordinator.rows.coordinators import DEFAULT_PARTITION_COUNT
 from transforms.gold.timelines.evidence import GROUP
 
 HOME = (*GROUP, "partition")
+
+_INTS = 1 << 32
+"""How many numbers a Java int can be."""
 
 
 def seen_in(records: DataFrame) -> DataFrame:
@@ -52,14 +51,21 @@ def homes(groups: DataFrame, seen: DataFrame, known_homes: DataFrame, partition_
     """
     count = F.lit(partition_count or DEFAULT_PARTITION_COUNT)
     new = groups.select(*GROUP).join(known_homes, [*GROUP], "left_anti")
-    computed = new.withColumn("partition", _partition_of(F.col("group_id"), count)).withColumn("is_seen", F.lit(False))
+    computed = new.withColumn("partition", partition_of(F.col("group_id"), count)).withColumn("is_seen", F.lit(False))
     places = computed.unionByName(seen.withColumn("is_seen", F.lit(True))).unionByName(known_homes)
     each_once = places.where("partition IS NOT NULL").groupBy(*HOME).agg(F.max("is_seen").alias("is_seen"))
     return each_once.join(groups, [*GROUP])
 
 
-@pandas_udf(T.IntegerType())  # type: ignore[untyped-decorator, call-overload]
-def _partition_of(group_id: pd.Series, count: pd.Series) -> pd.Series:
-    return pd.Series(
-        [offsets_partition(group, int(n)) for group, n in zip(group_id, count, strict=True)], dtype="int32"
-    )
+def partition_of(group_id: Column, count: Column) -> Column:
+    """Return the partition of `__consumer_offsets` that a group lives in.
+
+    `transforms.coordinator.kafka.java_hashing.offsets_partition` by Spark's own expressions, for which no process has
+    to be started; a test holds the two together.
+    """
+    units = F.regexp_extract_all(F.hex(F.encode(group_id, "UTF-16BE")), F.lit("(....)"), F.lit(1))
+    numbers = F.transform(units, lambda unit: F.conv(unit, 16, 10).cast("bigint"))
+    hashed = F.aggregate(numbers, F.lit(0).cast("bigint"), lambda value, unit: (31 * value + unit) % _INTS)
+    # A Java int above its greatest is negative, and of the least of all the absolute value is taken for 0.
+    absolute = F.when(hashed < _INTS // 2, hashed).otherwise(_INTS - hashed) % (_INTS // 2)
+    return (absolute % count).cast("int")
