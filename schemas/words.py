@@ -97,6 +97,9 @@ FENCING_ERRORS = (
 )
 """Errors by which a coordinator fences a member, or keeps it out; bursts are counted for each of them apart."""
 
+COMES_AND_GOES = ("JoinGroup", "LeaveGroup")
+"""Requests by which members of a classic group come and go."""
+
 SUSPECTED_CAUSES = (
     "zombie",
     "slow_poller",

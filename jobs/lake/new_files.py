@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from jobs.lake.rows import WRITTEN_AT
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.silver.apart import apart
 from transforms.sql import truth
 
 _ROWS_PER_GROUP = 1 << 18
@@ -125,7 +126,8 @@ class FileWriter:
     def _write_held(self) -> None:
         if self._held:
             self._writer = self._writer or self._opened()
-            self._writer.write_table(pa.Table.from_batches(self._held), row_group_size=self._rows)
+            for rows in apart(self._spec, pa.Table.from_batches(self._held)):
+                self._writer.write_table(rows, row_group_size=rows.num_rows)
             self._held, self._rows, self._bytes = [], 0, 0
 
     def _opened(self) -> parquet.ParquetWriter:

@@ -15,6 +15,7 @@ from schemas.rows import (
     MemberSessionRow,
     ReconciliationRow,
 )
+from schemas.words import COMES_AND_GOES
 
 T = TypeVar("T")
 
@@ -63,7 +64,7 @@ class Request(msgspec.Struct, kw_only=True, gc=False):
         """Whether it asks to join or to leave."""
         if self.api in EPOCH_HEARTBEATS:
             return self.generation is not None and self.generation <= 0
-        return self.api in ("JoinGroup", "LeaveGroup")
+        return self.api in COMES_AND_GOES
 
     @property
     def held_generation(self) -> int | None:

@@ -34,6 +34,7 @@ from schemas.tables.gold import (
     RECONCILIATIONS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
+from schemas.words import COMES_AND_GOES
 from transforms.findings.evidence import EPOCH_HEARTBEATS, Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
@@ -73,8 +74,6 @@ _OVER_US = 1_000_000 * 3_600
 
 _APART_MS = 60_000
 """What clients logged so shortly before or after the request log, that may tell of it already: their clocks differ."""
-
-_COMES_AND_GOES = ("JoinGroup", "LeaveGroup")
 
 
 def rebalance_storms(
@@ -211,7 +210,7 @@ def _beside(
             of_cluster.get(MEMBER_SESSIONS),
             of_cluster.get(GROUP_REQUESTS),
         )
-        comes_or_goes = F.col("api").isin(*_COMES_AND_GOES) | (
+        comes_or_goes = F.col("api").isin(*COMES_AND_GOES) | (
             F.col("api").isin(*EPOCH_HEARTBEATS) & (F.col("generation") <= 0)
         )
         told = known.where(comes_or_goes | (F.col("error") != "NONE")).where(
