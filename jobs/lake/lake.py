@@ -160,6 +160,18 @@ class Lake:
         """Return those of this cluster's rows of a table that are wanted: where they are few, they are here."""
         return self._tables.some(spec, wanted)
 
+    def paths_after(self, spec: TableSpec, load: str | None) -> tuple[str, ...] | None:
+        """Return the files of a local disk that have this cluster's rows which came after a load, and no others.
+
+        Args:
+            spec: the table; it must have a time of loading.
+            load: `loaded_at` of the newest rows that are known, ISO 8601 in UTC; None = none are.
+
+        Returns:
+            Their paths; None where the rows are not to be had so.
+        """
+        return self._tables.paths_after(spec, load)
+
     def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame:
         """Return what is told of this cluster's rows; of some groups, or of all."""
         return self._tables.answer(question, groups)

@@ -20,7 +20,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.conflicts import Overtaken
+from jobs.lake.duckdb_files import are_nameable
 from jobs.lake.found_rows import answer, found_rows, new_rows
+from jobs.lake.loaded_files import loaded_after
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import FileWriter, NewFile
 from schemas.spark import struct_type
@@ -81,6 +83,17 @@ class LocalTables:
         if table is None:
             return ()
         return self._files_of(spec, table) if is_fitting(spec, table) else None
+
+    def paths_after(self, spec: TableSpec, load: str | None) -> tuple[str, ...] | None:
+        """Return the files that have the rows of the cluster which came after a load, and no others.
+
+        Returns:
+            Their paths, for DuckDB; None where the rows are not to be had so, or there are none.
+        """
+        files = self.files(spec)
+        if not files or not are_nameable(files):
+            return None
+        return loaded_after(spec, files, load) or None
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
         """Return few rows of the cluster out of a table that exists; None if they are not few."""

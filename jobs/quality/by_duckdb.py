@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.lake.duckdb_files import connected, listed, translated
+from jobs.lake.duckdb_files import connected, listed, text, translated
 from transforms.quality.laws.law import DEFAULTS
 from transforms.quality.statements import WHOLE_ROW
 
@@ -31,10 +31,12 @@ class RowFiles:
     Attributes:
         files: the files; at least one.
         columns: columns that they have.
+        cluster: whose rows they are; None where the rows tell.
     """
 
     files: tuple[str, ...]
     columns: tuple[str, ...]
+    cluster: str | None = None
 
 
 def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path | None = None) -> list[dict[str, Any]]:
@@ -60,4 +62,5 @@ def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path
 
 def _selected(rows: RowFiles) -> str:
     missing = "".join(f", {default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns)
-    return f"SELECT *{missing} FROM read_parquet({listed(rows.files)})"
+    cluster = "" if rows.cluster is None else f", {text(rows.cluster)} AS cluster"
+    return f"SELECT *{missing}{cluster} FROM read_parquet({listed(rows.files)}, hive_partitioning = false)"

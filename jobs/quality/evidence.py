@@ -27,7 +27,7 @@ def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
 
     Tables that laws compare with are always there, be it without a row.
     """
-    until = (job.lake.notes.get(NAME) or {}).get("until")
+    until = _audited_until(job)
     newest = job.lake.contents.newest_load(_LOADED)
     rows = {}
     for spec in TABLES:
@@ -43,6 +43,11 @@ def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
     return rows
 
 
+def new_files(job: Job, spec: TableSpec) -> tuple[str, ...] | None:
+    """Return the files of a local disk that have these rows of a table, and no others; None if there are none such."""
+    return job.lake.paths_after(spec, _audited_until(job)) if spec in _LOADED else None
+
+
 def new_left_out(job: Job) -> int:
     """Return the number of entries of logs that were read since the last audit, and that no table has."""
     before: int = (job.lake.notes.get(NAME) or {}).get("left_out", 0)
@@ -54,3 +59,8 @@ def note_audited(job: Job) -> None:
     newest = [at for at in job.lake.contents.newest_load(_LOADED).values() if at is not None]
     if newest:
         job.lake.notes.put(NAME, {"until": max(newest), "left_out": logs_read(job.lake).left_out})
+
+
+def _audited_until(job: Job) -> str | None:
+    until: str | None = (job.lake.notes.get(NAME) or {}).get("until")
+    return until

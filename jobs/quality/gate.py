@@ -34,6 +34,7 @@ from pyspark.sql import DataFrame
 from jobs.frame.keeping import Keep, fetched, keeping, staged
 from jobs.frame.row_files import files_of
 from jobs.quality.by_duckdb import RowFiles
+from jobs.quality.evidence import new_files
 from jobs.quality.judge import load_great_expectations
 from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, completed
 from schemas.catalog import BY_NAME
@@ -186,7 +187,7 @@ def _question(job: Job, batch: Batch, keep: Keep) -> Question:
     at_hand = _at_hand(looked_at) if sum(batch.counts.values()) <= MOST_AT_HAND else None
     scratch = keep.folder(job.spark) if at_hand is None else None
     if scratch is not None:
-        at_hand = _in_files(question, keep)
+        at_hand = _in_files(job, batch, question, keep)
     if at_hand is not None:
         return replace(question, at_hand={**at_hand, SOURCES: sources.toArrow()}, scratch=scratch)
     small = [spec for spec, count in most.items() if 0 < count <= _SMALL_TABLE]
@@ -195,20 +196,23 @@ def _question(job: Job, batch: Batch, keep: Keep) -> Question:
         return replace(question, rows=rows | {spec.name: frame for spec, frame in kept})
 
 
-def _in_files(question: Question, keep: Keep) -> dict[str, pa.Table | RowFiles]:
+def _in_files(job: Job, batch: Batch, question: Question, keep: Keep) -> dict[str, pa.Table | RowFiles]:
     """Return rows as files of this machine; what is not in any yet is written, as far as it is asked for."""
     words = set(re.findall(r"\w+", question.statement))
 
-    def as_files(rows: DataFrame) -> pa.Table | RowFiles:
+    def as_files(name: str, rows: DataFrame) -> pa.Table | RowFiles:
         if rows_held(rows) is not None:
             return completed(rows).toArrow()
+        spec = BY_NAME[name]
+        if spec in batch.evidence and (files := new_files(job, spec)) is not None:
+            return RowFiles(files, spec.columns, job.settings.cluster)
         if files_of(rows) is None:
             rows = keep.in_columns(rows.select(*(name for name in rows.columns if name in words)))
         return RowFiles(files_of(rows) or (), tuple(rows.columns))
 
     frames = {name: rows for name, rows in question.rows.items() if name != SOURCES}
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-        return dict(zip(frames, threads.map(as_files, frames.values()), strict=True))
+        return dict(zip(frames, threads.map(as_files, frames, frames.values()), strict=True))
 
 
 def _at_hand(rows: Rows) -> dict[str, pa.Table | RowFiles] | None:

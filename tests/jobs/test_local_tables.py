@@ -179,6 +179,29 @@ def test_of_two_who_fill_a_table_one_is_turned_away(
     assert len(told(lake_of(spark, Path(lake.root), "new"))) == 1
 
 
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_what_came_since_a_load_is_whole_files_until_they_are_put_together(
+    spark: Any, tmp_path: Path, cluster: str
+) -> None:
+    lake, other = (lake_of(spark, tmp_path, name) for name in (cluster, "other"))
+    loads = [AT + timedelta(hours=hour, microseconds=999 * hour) for hour in range(3)]
+    for at, offset in zip(loads, (10, 20, 30), strict=True):
+        for each in (lake, other):
+            each.append(RECORDS, frame(spark, RECORDS, [record(0, offset), record(1, offset)]), at)
+
+    def offsets_after(load: datetime | None) -> list[int] | None:
+        paths = lake.paths_after(RECORDS, None if load is None else load.isoformat())
+        return paths and sorted(row for path in paths for row in parquet.read_table(path)["record_offset"].to_pylist())
+
+    assert offsets_after(None) == [10, 10, 20, 20, 30, 30]
+    assert offsets_after(loads[0]) == [20, 20, 30, 30]
+    assert offsets_after(loads[1]) == [30, 30]
+    assert offsets_after(loads[2]) is None
+    spark.sql(f"OPTIMIZE delta.`{lake.path(RECORDS)}`")
+    assert offsets_after(loads[0]) is None
+    assert offsets_after(None) == [10, 10, 20, 20, 30, 30]
+
+
 @pytest.mark.usefixtures("no_table_is_small")
 def test_only_what_is_not_settled_is_looked_through_for_it(lake: Any) -> None:
     found = {}

@@ -95,12 +95,21 @@ def test_the_pages_about_quality_are_where_the_report_is_be_that_on_no_disk(spar
     assert "what no_gap says" in (site.read("quality/gold.assignments.html") or "")
 
 
+@pytest.mark.parametrize("is_much", [False, True])
 def test_a_batch_whose_evidence_is_damaged_is_not_published(
-    spark: Any, copy: Path, given: list[str], capsys: pytest.CaptureFixture[str]
+    spark: Any,
+    copy: Path,
+    given: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    is_much: bool,
 ) -> None:
+    """Of much evidence the table's own files are asked."""
     from jobs import rebuild_timelines
     from tests.support.lakes import versions
 
+    if is_much:
+        monkeypatch.setattr("jobs.quality.gate.MOST_AT_HAND", -1)
     path = str(copy / "silver" / "coordinator_events")
     lines = spark.read.format("delta").load(path).where("group_id IS NOT NULL").limit(1)
     late = lines.withColumn("loaded_at", lines["loaded_at"] + _an_hour()).persist()
