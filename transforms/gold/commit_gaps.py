@@ -164,7 +164,8 @@ def _silent(owned: DataFrame, commits: DataFrame, silent_ms: int) -> DataFrame:
 
 def _tried(requests: DataFrame) -> DataFrame:
     """Commits that were refused, one row for each partition."""
-    refused = requests.where("sent_offsets IS NOT NULL").select(
+    # The error says nothing new; but by it a reader leaves out all rows of a file that were not refused.
+    refused = requests.where("error <> 'NONE' AND sent_offsets IS NOT NULL").select(
         *_GROUP, _us("answered_at").alias("at_us"), "member_id", F.explode("sent_offsets").alias("sent")
     )
     return refused.select(*_GROUP, "sent.topic", "sent.partition", "at_us", F.struct("member_id").alias("tried"))
