@@ -79,9 +79,9 @@ class GrowingTables(DeclaredTables):
                 return found
         return wanted.of(self.read(spec))
 
-    def paths_after(self, spec: TableSpec, load: str | None) -> tuple[str, ...] | None:
-        """Return the files of this cluster's rows that came after a load; see `LocalTables.paths_after`."""
-        return self._small.paths_after(spec, load) if self._small else None
+    def query_after(self, spec: TableSpec, load: str | None) -> str | None:
+        """Return the query for this cluster's rows that came after a load; see `LocalTables.query_after`."""
+        return self._small.query_after(spec, load) if self._small else None
 
     def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame:
         """Return what is told of this cluster's rows; of some groups, or of all."""

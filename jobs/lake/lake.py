@@ -160,17 +160,17 @@ class Lake:
         """Return those of this cluster's rows of a table that are wanted: where they are few, they are here."""
         return self._tables.some(spec, wanted)
 
-    def paths_after(self, spec: TableSpec, load: str | None) -> tuple[str, ...] | None:
-        """Return the files of a local disk that have this cluster's rows which came after a load, and no others.
+    def query_after(self, spec: TableSpec, load: str | None) -> str | None:
+        """Return DuckDB's query for this cluster's rows that came after a load, where they lie on a local disk.
 
         Args:
             spec: the table; it must have a time of loading.
             load: `loaded_at` of the newest rows that are known, ISO 8601 in UTC; None = none are.
 
         Returns:
-            Their paths; None where the rows are not to be had so.
+            The query; None where the rows are not to be had so.
         """
-        return self._tables.paths_after(spec, load)
+        return self._tables.query_after(spec, load)
 
     def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame:
         """Return what is told of this cluster's rows; of some groups, or of all."""

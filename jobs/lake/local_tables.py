@@ -20,15 +20,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.conflicts import Overtaken
-from jobs.lake.duckdb_files import are_nameable
+from jobs.lake.duckdb_files import are_nameable, rows_in
 from jobs.lake.found_rows import answer, found_rows, new_rows
-from jobs.lake.loaded_files import loaded_after
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import FileWriter, NewFile
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import held
+from transforms.loads import micros_of
 from transforms.question import Question
 from transforms.sql import truth
 from transforms.wanted_rows import Wanted
@@ -84,16 +84,22 @@ class LocalTables:
             return ()
         return self._files_of(spec, table) if is_fitting(spec, table) else None
 
-    def paths_after(self, spec: TableSpec, load: str | None) -> tuple[str, ...] | None:
-        """Return the files that have the rows of the cluster which came after a load, and no others.
+    def query_after(self, spec: TableSpec, load: str | None) -> str | None:
+        """Return DuckDB's query for the rows of the cluster that came after a load, however many.
 
         Returns:
-            Their paths, for DuckDB; None where the rows are not to be had so, or there are none.
+            The query; None where DuckDB cannot read the files, or there are none.
         """
-        files = self.files(spec)
-        if not files or not are_nameable(files):
+        since_us = None if load is None else micros_of(load) + 1
+        files = self.files(spec) or ()
+        late = [file for file in files if since_us is None or file.may_be_late("loaded_at", since_us)]
+        stored = {*spec.columns} - {*spec.partitions}
+        # What was written before a column was added to its table does not have it.
+        are_whole = all(stored <= {*parquet.read_schema(file.path).names} for file in late)
+        if not late or not are_nameable(late) or not are_whole:
             return None
-        return loaded_after(spec, files, load) or None
+        rows = rows_in(spec, late, self._cluster)
+        return rows if since_us is None else f"SELECT * FROM ({rows}) WHERE loaded_at >= make_timestamptz({since_us})"
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
         """Return few rows of the cluster out of a table that exists; None if they are not few."""

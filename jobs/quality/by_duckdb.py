@@ -7,14 +7,14 @@ of both together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from jobs.lake.duckdb_files import connected, listed, text, translated
+from jobs.lake.duckdb_files import connected, listed, translated
 from transforms.quality.laws.law import DEFAULTS
 from transforms.quality.statements import WHOLE_ROW
 
@@ -29,14 +29,17 @@ class RowFiles:
     """Rows in Parquet files.
 
     Attributes:
-        files: the files; at least one.
+        query: DuckDB's query for the rows.
         columns: columns that they have.
-        cluster: whose rows they are; None where the rows tell.
     """
 
-    files: tuple[str, ...]
+    query: str
     columns: tuple[str, ...]
-    cluster: str | None = None
+
+
+def rows_of(files: Sequence[str], columns: Sequence[str]) -> RowFiles:
+    """Return all rows of some files, of which there is at least one, and which have these columns."""
+    return RowFiles(f"SELECT * FROM read_parquet({listed(files)})", tuple(columns))
 
 
 def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path | None = None) -> list[dict[str, Any]]:
@@ -62,5 +65,4 @@ def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path
 
 def _selected(rows: RowFiles) -> str:
     missing = "".join(f", {default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns)
-    cluster = "" if rows.cluster is None else f", {text(rows.cluster)} AS cluster"
-    return f"SELECT *{missing}{cluster} FROM read_parquet({listed(rows.files)}, hive_partitioning = false)"
+    return f"SELECT *{missing} FROM ({rows.query})"

@@ -43,9 +43,9 @@ def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
     return rows
 
 
-def new_files(job: Job, spec: TableSpec) -> tuple[str, ...] | None:
-    """Return the files of a local disk that have these rows of a table, and no others; None if there are none such."""
-    return job.lake.paths_after(spec, _audited_until(job)) if spec in _LOADED else None
+def new_in_files(job: Job, spec: TableSpec) -> str | None:
+    """Return DuckDB's query for these rows of a table, where they lie on a local disk; else None."""
+    return job.lake.query_after(spec, _audited_until(job)) if spec in _LOADED else None
 
 
 def new_left_out(job: Job) -> int:

@@ -33,8 +33,8 @@ from pyspark.sql import DataFrame
 
 from jobs.frame.keeping import Keep, fetched, keeping, staged
 from jobs.frame.row_files import files_of
-from jobs.quality.by_duckdb import RowFiles
-from jobs.quality.evidence import new_files
+from jobs.quality.by_duckdb import RowFiles, rows_of
+from jobs.quality.evidence import new_in_files
 from jobs.quality.judge import load_great_expectations
 from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, completed
 from schemas.catalog import BY_NAME
@@ -204,11 +204,11 @@ def _in_files(job: Job, batch: Batch, question: Question, keep: Keep) -> dict[st
         if rows_held(rows) is not None:
             return completed(rows).toArrow()
         spec = BY_NAME[name]
-        if spec in batch.evidence and (files := new_files(job, spec)) is not None:
-            return RowFiles(files, spec.columns, job.settings.cluster)
+        if spec in batch.evidence and (query := new_in_files(job, spec)) is not None:
+            return RowFiles(query, spec.columns)
         if files_of(rows) is None:
             rows = keep.in_columns(rows.select(*(name for name in rows.columns if name in words)))
-        return RowFiles(files_of(rows) or (), tuple(rows.columns))
+        return rows_of(files_of(rows) or (), rows.columns)
 
     frames = {name: rows for name, rows in question.rows.items() if name != SOURCES}
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:

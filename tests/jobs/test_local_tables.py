@@ -180,25 +180,32 @@ def test_of_two_who_fill_a_table_one_is_turned_away(
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_what_came_since_a_load_is_whole_files_until_they_are_put_together(
+def test_what_came_since_a_load_is_that_whether_or_not_files_were_put_together(
     spark: Any, tmp_path: Path, cluster: str
 ) -> None:
+    from jobs.lake.duckdb_files import connected
+
     lake, other = (lake_of(spark, tmp_path, name) for name in (cluster, "other"))
     loads = [AT + timedelta(hours=hour, microseconds=999 * hour) for hour in range(3)]
     for at, offset in zip(loads, (10, 20, 30), strict=True):
         for each in (lake, other):
             each.append(RECORDS, frame(spark, RECORDS, [record(0, offset), record(1, offset)]), at)
 
-    def offsets_after(load: datetime | None) -> list[int] | None:
-        paths = lake.paths_after(RECORDS, None if load is None else load.isoformat())
-        return paths and sorted(row for path in paths for row in parquet.read_table(path)["record_offset"].to_pylist())
+    def offsets_after(load: datetime | None) -> list[int]:
+        query = lake.query_after(RECORDS, None if load is None else load.isoformat())
+        assert query is not None
+        with connected() as connection:
+            rows = connection.sql(query).to_arrow_table()
+        assert {*rows.column_names} == {*RECORDS.columns}
+        assert {*rows["cluster"].to_pylist()} <= {cluster}
+        return sorted(rows["record_offset"].to_pylist())
 
     assert offsets_after(None) == [10, 10, 20, 20, 30, 30]
     assert offsets_after(loads[0]) == [20, 20, 30, 30]
     assert offsets_after(loads[1]) == [30, 30]
-    assert offsets_after(loads[2]) is None
+    assert offsets_after(loads[2]) == []
     spark.sql(f"OPTIMIZE delta.`{lake.path(RECORDS)}`")
-    assert offsets_after(loads[0]) is None
+    assert offsets_after(loads[0]) == [20, 20, 30, 30]
     assert offsets_after(None) == [10, 10, 20, 20, 30, 30]
 
 

@@ -108,10 +108,10 @@ def _found(spark: Any, frames: dict[str, Any], with_checks: bool) -> dict[str, d
 def _as_file(rows: Any, file: Path) -> Any:
     from pyarrow import parquet
 
-    from jobs.quality.by_duckdb import RowFiles
+    from jobs.quality.by_duckdb import rows_of
 
     parquet.write_table(rows, file)
-    return RowFiles((str(file),), tuple(rows.column_names))
+    return rows_of((str(file),), rows.column_names)
 
 
 def test_every_law_is_true_of_every_capture(spark: Any, pure_tables: Callable[[str], Tables]) -> None:

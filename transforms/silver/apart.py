@@ -7,7 +7,7 @@ rest has none of them, and leaves it out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,19 +16,13 @@ from schemas.table import TableSpec
 from schemas.tables.silver import GROUP_REQUESTS
 from schemas.words import COMES_AND_GOES
 
-Tells = Callable[[pa.Table], pa.ChunkedArray]
-"""Of each row, whether it is one of the few."""
 
-
-def _of_requests(requests: pa.Table) -> pa.ChunkedArray:
+def _tell(requests: pa.Table) -> pa.ChunkedArray:
     """Tell which requests were refused, or come or go: a member of a newer protocol does with an epoch of 0 or less."""
     is_refused = pc.not_equal(requests["error"], "NONE")
     comes_or_goes = pc.is_in(requests["api"], pa.array(COMES_AND_GOES))
     has_no_epoch = pc.less_equal(requests["generation"], 0)
     return pc.fill_null(pc.or_(pc.or_(is_refused, comes_or_goes), has_no_epoch), True)
-
-
-_TELLS: dict[str, Tells] = {GROUP_REQUESTS.full_name: _of_requests}
 
 
 def apart(spec: TableSpec, rows: pa.Table) -> Iterator[pa.Table]:
@@ -38,11 +32,10 @@ def apart(spec: TableSpec, rows: pa.Table) -> Iterator[pa.Table]:
         spec: the table.
         rows: rows of it.
     """
-    tells = _TELLS.get(spec.full_name)
-    if tells is None:
+    if spec != GROUP_REQUESTS:
         yield rows
         return
-    is_told = tells(rows)
-    for part in (rows.filter(is_told), rows.filter(pc.invert(is_told))):
+    tell = _tell(rows)
+    for part in (rows.filter(tell), rows.filter(pc.invert(tell))):
         if part.num_rows:
             yield part
