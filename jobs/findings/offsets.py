@@ -101,14 +101,14 @@ class Offsets:
         silent_ms = self.job.settings.commits.silent_ms
         at = self.before.line if self.before else None
         if at is None or behind is None:
-            return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms)
+            return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms, hold=self.hold)
         known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP]).where("line IS NOT NULL")
         is_held = F.col("line").isNull() | is_held_after(F.col("line"))
         near = assignments.join(F.broadcast(behind), [*GROUP]).withColumn(IS_OVER, ~is_held).drop("line")
         held = near.where(~F.col(IS_OVER))
         lost = known.where(~_is_sought(REFUSED, at))
         silent = known.where("kind = 'silent'").where(F.unix_micros("first_commit_at") / 1000.0 <= F.col("line"))
-        found = commit_gaps({**tables, ASSIGNMENTS: near}, silent_ms, lost, silent)
+        found = commit_gaps({**tables, ASSIGNMENTS: near}, silent_ms, lost, silent, self.hold)
         others = known.drop("line").join(held.select(*OWNER), list(OWNER), "left_anti")
         return one_each(found.unionByName(others.select(found.columns)))
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -35,7 +34,7 @@ from jobs.frame.keeping import Keep, fetched, keeping, staged
 from jobs.frame.row_files import files_of
 from jobs.quality.by_duckdb import RowFiles, rows_of
 from jobs.quality.evidence import new_in_files
-from jobs.quality.judge import load_great_expectations
+from jobs.quality.judging import judging
 from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, completed
 from schemas.catalog import BY_NAME
 from schemas.expectations import checks_of
@@ -132,7 +131,7 @@ def hold(job: Job, batch: Batch, so: str) -> list[Verdict]:
     Raises:
         QualityError: a critical one is; the rows that break it are set aside.
     """
-    threading.Thread(target=load_great_expectations, daemon=True).start()  # so that it is there when needed
+    judging()  # so that it is there when needed
     with keeping() as keep:
         question = _question(job, batch, keep)
         verdicts = question.verdicts(job.spark)

@@ -8,10 +8,11 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
+import msgspec
 from pyspark.sql import DataFrame
 
 from jobs.frame.exit_codes import ExitCode, exit_code_of
@@ -19,7 +20,8 @@ from jobs.frame.report import Report, Step
 from jobs.jvm.files import Files
 from jobs.lake.lake import Lake
 from jobs.lake.storage_errors import storage_errors
-from jobs.quality.judge import Count, Judge
+from jobs.quality.judge import Count
+from jobs.quality.judging import judging, put_pages
 from jobs.quality.verdicts import Verdict
 from schemas.catalog import TABLES
 from schemas.spark import struct_type
@@ -68,6 +70,7 @@ class RunRecord:
         """Take down verdicts."""
         now = datetime.now(timezone.utc)
         self.verdicts |= {(verdict.table.full_name, verdict.check): (verdict, now) for verdict in verdicts}
+        judging().look_at([_count(verdict, now) for verdict in verdicts])
 
     def set_aside(self, lake: Lake, offending: DataFrame) -> int:
         """Set rows aside.
@@ -133,19 +136,22 @@ class RunRecord:
         self._kept |= self.verdicts.keys()
         tables = {count.table for count in now}
         order = [spec.full_name for spec in TABLES]
-        known = [Count(**each) for each in lake.notes.get(_LATEST) or [] if each.keys() == asdict(now[0]).keys()]
+        noted = lake.notes.get(_LATEST) or []
+        known = [msgspec.convert(each, Count) for each in noted if each.keys() == set(Count.__struct_fields__)]
         before = [count for count in known if count.table in order and count.table not in tables]
         latest = sorted([*before, *now], key=lambda count: order.index(count.table))
-        with storage_errors("the report's folder"):
-            judge = Judge(self.site() if self.site else None)
-            failed = {(count.table, count.check) for count in judge.failed(latest)}
+        judgements = judging().judge(latest)
+        if self.site:
+            with storage_errors("the report's folder"):
+                put_pages(self.site(), latest, judgements)
+        failed = {(table, check) for table, judgement in judgements.items() for check in judgement.failed}
         rows = [
             (lake.cluster, self.run_id, each.table, each.check, each.severity, (each.table, each.check) not in failed)
             + (each.failed_row_count, list(each.sample), datetime.fromisoformat(each.at))
             for each in now
         ]
         lake.add(RESULTS, _frame(lake, RESULTS, rows))
-        lake.notes.put(_LATEST, [asdict(count) for count in latest])
+        lake.notes.put(_LATEST, msgspec.to_builtins(latest))
 
     def _run(self, lake: Lake, report: Report, exit_code: ExitCode, failure: str) -> tuple[Any, ...]:
         horizon = None if self.horizon_at is None else datetime.fromtimestamp(self.horizon_at / 1000, timezone.utc)

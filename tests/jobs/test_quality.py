@@ -83,12 +83,14 @@ def test_the_pages_about_quality_load_nothing_from_elsewhere(lake: Callable[[str
 def test_the_pages_about_quality_are_where_the_report_is_be_that_on_no_disk(spark: Any, tmp_path: Path) -> None:
     """Hadoop's file system and Delta's log store write them on an object store; here they do so on a disk."""
     from jobs.jvm.files import HadoopFiles
-    from jobs.quality.judge import Count, Judge
+    from jobs.quality.judge import Count
+    from jobs.quality.judging import judging, put_pages
 
     at = "2026-11-20T12:00:00+00:00"
     site = HadoopFiles(spark, f"file:{tmp_path}/report")
     for check in ("one_owner", "no_gap"):  # the second time in the place of the first
-        Judge(site).failed([Count("gold.assignments", check, f"what {check} says", "critical", 1, ("{}",), at)])
+        counts = [Count("gold.assignments", check, f"what {check} says", "critical", 1, ("{}",), at)]
+        put_pages(site, counts, judging().judge(counts))
     written = {file.name for file in site.list("quality")}
     assert written == {"index.html", "gold.assignments.html"}
     assert 'href="gold.assignments.html"' in (site.read("quality/index.html") or "")

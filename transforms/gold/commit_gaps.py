@@ -20,6 +20,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
+from transforms.gold.findings.kernel import Hold, as_it_is, nothing
 
 READ = (OFFSET_COMMITS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that gaps are found in."""
@@ -46,6 +47,7 @@ def commit_gaps(
     silent_ms: int,
     known_lost: DataFrame | None = None,
     known_silent: DataFrame | None = None,
+    hold: Hold = as_it_is,
 ) -> DataFrame:
     """Find the partitions that miss commits.
 
@@ -60,6 +62,7 @@ def commit_gaps(
             refused, as far as the requests of that time are not among the tables.
         known_silent: OWNER of those of which it is known already that they were silent, as far as the other commits of
             that time are not.
+        hold: keeps the assignments that may be gaps, which are looked at several times.
 
     Returns:
         `gold.commit_gaps`. A partition that is both has lost a commit; of several members that had it in one generation
@@ -73,7 +76,9 @@ def commit_gaps(
         assignments = assignments.withColumn(IS_OVER, F.lit(False))
     tried = _tried(tables[GROUP_REQUESTS]) if GROUP_REQUESTS in tables else None
     told = [rows.select(*_PARTITION) for rows in (tried, known_lost, known_silent) if rows is not None]
-    owned = _owned(_doubtful(assignments, told, silent_ms), commits)
+    owned = hold(_owned(_doubtful(assignments, told, silent_ms), commits))
+    if owned is None:
+        return nothing(commits, COMMIT_GAPS)
     of_requests = None if tried is None else _lost(owned.where(_IS_REFUSED), tried)
     again = None if known_lost is None else owned.join(known_lost.select(*OWNER, REFUSED), list(OWNER))
     lost = _first_refused(owned, [rows for rows in (of_requests, again) if rows is not None])

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from jobs.lake.processes import process_start
 from jobs.quality.offline import without_network
+from tests.support.package import ROOT
+
+if TYPE_CHECKING:
+    from jobs.quality.judge import Count
 
 HOSTILE = '{"group_id":"<script>alert(1)</script>","member_id":"$PARAM & </table>"}'
 
@@ -29,7 +38,8 @@ def test_a_page_loads_nothing_and_runs_nothing() -> None:
 @pytest.mark.slow
 def test_counts_are_judged_and_shown(tmp_path: Path) -> None:
     from jobs.jvm.files import LocalFiles
-    from jobs.quality.judge import Count, Judge
+    from jobs.quality.judge import Count
+    from jobs.quality.judging import judging, put_pages
 
     site = tmp_path / "report" / "quality"
     site.mkdir(parents=True)
@@ -38,7 +48,13 @@ def test_counts_are_judged_and_shown(tmp_path: Path) -> None:
     owner = Count("gold.assignments", "one_owner", "a partition has one owner", "critical", 2, (HOSTILE,), at)
     key = Count("gold.assignments", "unique(cluster, group_id)", "keys differ", "critical", 0, (), at)
     odd = Count("gold.coordinators", "group_in_its_partition", "a group is at home", "warning", 1, ("{}",), at)
-    assert Judge(LocalFiles(site.parent)).failed([owner, key, odd]) == [owner, odd]
+    counts = [owner, key, odd]
+    judgements = judging().judge(counts)
+    put_pages(LocalFiles(site.parent), counts, judgements)
+    assert {table: judgement.failed for table, judgement in judgements.items()} == {
+        owner.table: (owner.check,),
+        odd.table: (odd.check,),
+    }
     index = (site / "index.html").read_text(encoding="utf-8")
     assert "1 broken, 1 of them critical" in index
     assert "1 broken, none critical" in index
@@ -53,3 +69,45 @@ def test_counts_are_judged_and_shown(tmp_path: Path) -> None:
     assert "alert(1)" in told
     assert "<script" not in told
     assert '</table>"' not in told
+
+
+@pytest.mark.slow
+def test_what_is_judged_already_need_not_be_judged_again() -> None:
+    """Unless another count of the table was made since."""
+    from jobs.quality.judge import Judge
+
+    judge = Judge()
+    first = judge.judge([_count("gold.generations", 0), _count("gold.assignments", 0)])
+    again = judge.judge([_count("gold.generations", 0), _count("gold.assignments", 1)])
+    assert again["gold.generations"] is first["gold.generations"]
+    assert [each["gold.assignments"].failed for each in (first, again)] == [(), ("one_owner",)]
+
+
+@pytest.mark.slow
+def test_counts_are_judged_though_the_process_for_it_has_ended() -> None:
+    from jobs.quality.judging import Judging
+
+    judging = Judging()
+    assert judging.judge([_count("gold.assignments", 1)])["gold.assignments"].failed == ("one_owner",)
+    process = judging._process
+    assert process is not None
+    process.kill()
+    process.wait()
+    assert judging.judge([_count("gold.assignments", 1)])["gold.assignments"].failed == ("one_owner",)
+    assert judging.judge([_count("gold.assignments", 0)])["gold.assignments"].failed == ()
+
+
+def test_the_process_that_judges_ends_with_the_one_that_asks() -> None:
+    asking = "from jobs.quality.judging import judging; j = judging(); j.look_at([]); print(j._process.pid)"
+    asked = subprocess.run([sys.executable, "-c", asking], cwd=ROOT, capture_output=True, text=True, check=True)
+    until = time.monotonic() + 60
+    while process_start(int(asked.stdout)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert process_start(int(asked.stdout)) is None
+
+
+def _count(table: str, failed_row_count: int) -> Count:
+    from jobs.quality.judge import Count
+
+    said = ("one_owner", "a partition has one owner", "critical", failed_row_count, (), "2026-11-20T12:00:00+00:00")
+    return Count(table, *said)
