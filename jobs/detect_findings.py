@@ -17,7 +17,7 @@ from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, line_of, scope_of
 from jobs.findings.offsets import Found, Offsets
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import at_hand, fetched
+from jobs.frame.keeping import fetched
 from jobs.handing_over.findings import hand_over
 from jobs.handing_over.metrics_file import note_end
 from jobs.quality.gate import Batch, audited, reads_beside
@@ -45,7 +45,7 @@ from transforms.given_rows import rows_held
 from transforms.gold.broker_refusals import may_tell
 from transforms.gold.client_refusals import lines_of_files
 from transforms.gold.findings.held_against import held_against
-from transforms.gold.findings.kernel import GROUP, Few, by_workers
+from transforms.gold.findings.kernel import GROUP, Few, Hold, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import SETTINGS, illegal_generation_bursts
@@ -87,7 +87,7 @@ def _detect(job: Job) -> None:
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
     scope = scope_of(job, before, now, replayed, seen_until)
     if scope is None or scope.listed != []:
-        offsets = Offsets(job, scope, before, now, _hold, _few(job))
+        offsets = Offsets(job, scope, before, now, _hold(job), _few(job))
         _replace(job, scope, _found([*_searches(job, scope, seen_until), offsets.found]))
     look_at_health(job, None if scope is None else scope.listed, seen_until)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
@@ -130,7 +130,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
             near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
         named = _far(job, scope) if has_clients else _named(job, scope, some) or _far(job, scope)
         of_cluster = _of_cluster(job, scope, has_clients)
-    of_late = (seen_until, _hold, of_cluster, _few(job))
+    of_late = (seen_until, _hold(job), of_cluster, _few(job))
 
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
         if scope is None:
@@ -146,7 +146,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         ),
     ]
     if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):  # classic groups have none
-        late = (job.settings.revocations.slow_ms, seen_until, _hold, _few(job))
+        late = (job.settings.revocations.slow_ms, seen_until, _hold(job), _few(job))
         far = {} if scope is None else _far(job, scope)
         searches.append(lambda: with_staying(SLOW_REVOKERS, slow_revokers(near | far, *late)))
     return searches
@@ -200,7 +200,7 @@ def _replace(job: Job, scope: Scope | None, found: Found) -> None:
     }
     counts = job.lake.contents.row_counts([spec for spec, _ in found])
     with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
-        looked_up = list(threads.map(lambda each: at_hand(each[1], _MOST_AT_HAND), found))
+        looked_up = list(threads.map(lambda each: job.at_hand(each[1], _MOST_AT_HAND), found))
     frames = []
     for (spec, _), (told, few) in zip(found, looked_up, strict=True):
         if few == [] and not counts[spec.full_name]:
@@ -236,9 +236,12 @@ def _lost(job: Job, scope: Scope, few: Mapping[TableSpec, Sequence[Mapping[str, 
     return job.lake.some(ASSIGNMENTS, Wanted(groups))
 
 
-def _hold(rows: DataFrame) -> DataFrame | None:
-    held, few = at_hand(rows, _MOST_AT_HAND)
-    return None if few == [] else held
+def _hold(job: Job) -> Hold:
+    def hold(rows: DataFrame) -> DataFrame | None:
+        held, few = job.at_hand(rows, _MOST_AT_HAND)
+        return None if few == [] else held
+
+    return hold
 
 
 def _few(job: Job) -> Few:

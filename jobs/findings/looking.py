@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import at_hand
 from jobs.timelines.changes import Groups, changed_since
 from jobs.timelines.standing import Standing
 from jobs.timelines.writing import MOST_LISTED
@@ -88,7 +87,7 @@ def scope_of(
     reach_ms = reach_of(now.how)
     news = [*_replayed(job, changed), *_loaded(job, before, now), *_overdue(job, seen_until)]
     findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
-    groups, few = at_hand(cuts(reduce(DataFrame.unionByName, news), findings, reach_ms, seen_until), MOST_LISTED)
+    groups, few = job.at_hand(cuts(reduce(DataFrame.unionByName, news), findings, reach_ms, seen_until), MOST_LISTED)
     if few is not None:
         return few_groups(groups, few, reach_ms, before.line)
     return _many_groups(groups, reach_ms, before.line)

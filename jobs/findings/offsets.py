@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 from jobs.findings.looking import Looked
 from jobs.findings.when_asked import WhenAsked
 from jobs.frame.job import Job
-from jobs.frame.keeping import at_hand
 from jobs.timelines.writing import MOST_LISTED
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
@@ -114,7 +113,7 @@ class Offsets:
 
     def _assignments(self, behind: DataFrame | None) -> DataFrame:
         """Return the assignments of the groups, but for those that no request which is looked through has met."""
-        _, groups = (None, None) if behind is None else at_hand(behind, MOST_LISTED)
+        _, groups = (None, None) if behind is None else self.job.at_hand(behind, MOST_LISTED)
         lines = [row["line"] for row in groups or []]
         if self.scope is None or not lines or None in lines:
             return self._of_groups(ASSIGNMENTS)

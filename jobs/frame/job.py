@@ -10,12 +10,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.frame import log_lines
 from jobs.frame.exit_codes import guarded
-from jobs.frame.keeping import fetched, staged
+from jobs.frame.keeping import at_hand, fetched, staged
 from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
 from jobs.jvm.storage import Storage
@@ -88,6 +89,10 @@ class Job:
         """Return rows as they are now, without the way they came about."""
         few = fetched(rows, _MOST_AT_HAND) if self.lake.is_brief else None
         return staged(rows) if few is None else held(self.spark, few, rows.schema.toNullable())
+
+    def at_hand(self, rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]] | None]:
+        """Return rows as they are now; if they are no more than `most`, as a list too."""
+        return at_hand(rows, most, are_likely_few=self.lake.is_brief)
 
     def append(self, frames: Sequence[tuple[TableSpec, DataFrame]], at: datetime, are_new: bool = False) -> None:
         """Add new rows to tables, stamped with the start of the run, and report how many they were.

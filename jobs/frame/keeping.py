@@ -88,16 +88,18 @@ def staged(rows: DataFrame) -> DataFrame:
     return rows.localCheckpoint()
 
 
-def at_hand(rows: DataFrame, most: int) -> tuple[DataFrame, list[dict[str, Any]] | None]:
+def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[DataFrame, list[dict[str, Any]] | None]:
     """Return rows as they are now; if they are few, as a list too, and in a frame that no query has to read.
 
     Args:
         rows: the rows.
         most: number up to which they are few.
+        are_likely_few: fetch them before anything else; else they are computed once, be they few or not.
     """
-    found = fetched(rows, most)
+    kept = rows if are_likely_few or rows_held(rows) is not None else staged(rows)
+    found = fetched(kept, most)
     if found is None:
-        return staged(rows), None
+        return staged(rows) if kept is rows else kept, None
     return held(rows.sparkSession, found, rows.schema.toNullable()), found.to_pylist()
 
 

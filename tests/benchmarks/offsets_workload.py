@@ -25,6 +25,7 @@ _METADATA_EVERY = 2_000
 _TOMBSTONE_EVERY = 500
 _COMMENTED_EVERY = 50
 _START_MS = 1_760_000_000_000
+_BATCH_EVERY_MS = 10
 _BATCH_BYTES = 1 << 20
 
 
@@ -35,20 +36,28 @@ def write(root: Path, records: int, per_file: int = RECORDS_PER_FILE) -> int:
         file = root / f"__consumer_offsets-{number}" / "00000000000000000000.log"
         file.parent.mkdir(parents=True)
         if number < DISTINCT_FILES:
-            _write_segment(file, per_file, seed=number)
+            write_segment(file, per_file, seed=number)
         else:
             shutil.copyfile(root / f"__consumer_offsets-{number % DISTINCT_FILES}" / file.name, file)
     return files * per_file
 
 
-def _write_segment(file: Path, records: int, seed: int) -> None:
+def write_segment(
+    file: Path,
+    records: int,
+    seed: int,
+    tombstone_every: int = _TOMBSTONE_EVERY,
+    metadata_every: int | None = _METADATA_EVERY,
+    batch_every_ms: int = _BATCH_EVERY_MS,
+) -> None:
+    """Write a segment; of several with one seed, the longer ones begin as the shorter ones do."""
     draw = random.Random(seed)
-    pairs = _pairs(draw, seed)
+    pairs = _pairs(draw, seed, tombstone_every, metadata_every)
     with file.open("wb", buffering=1 << 20) as out:
         written, now = 0, _START_MS
         while written < records:
             size = min(draw.choice(_BATCH), records - written)
-            now += draw.randrange(20)
+            now += draw.randrange(2 * batch_every_ms)
             builder = DefaultRecordBatchBuilder(2, 0, 0, -1, -1, -1, _BATCH_BYTES)
             for index in range(size):
                 key, value = next(pairs)
@@ -57,7 +66,9 @@ def _write_segment(file: Path, records: int, seed: int) -> None:
             written += size
 
 
-def _pairs(draw: random.Random, seed: int) -> Iterator[tuple[bytes, bytes | None]]:
+def _pairs(
+    draw: random.Random, seed: int, tombstone_every: int, metadata_every: int | None
+) -> Iterator[tuple[bytes, bytes | None]]:
     """Keys and values without end: half of the groups commit as 2.1 to 3.x brokers do, half as 4.x ones."""
     keys = [
         (key_bytes(OFFSET_COMMIT, {"group": group, "topic": topic, "partition": partition}), flexible)
@@ -73,15 +84,20 @@ def _pairs(draw: random.Random, seed: int) -> Iterator[tuple[bytes, bytes | None
         for key, is_flexible in draw.sample(keys, len(keys)):
             offset += draw.randrange(100)
             note = b"checkpoint-0001" if offset % _COMMENTED_EVERY == 0 else b""
-            if offset % _METADATA_EVERY == 0:
+            if metadata_every and offset % metadata_every == 0:
                 yield group_key, group_value
-            elif offset % _TOMBSTONE_EVERY == 0:
+            elif offset % tombstone_every == 0:
                 yield key, None
             elif is_flexible:
-                head = struct.pack(">hqiB", 4, offset, 7, len(note) + 1)
+                head = struct.pack(">hqiB", 4, offset // len(keys), 7, len(note) + 1)
                 yield key, head + note + struct.pack(">q", _START_MS + offset) + b"\x01\x00\x10" + topic_id
             else:
-                yield key, struct.pack(">hqih", 3, offset, -1, len(note)) + note + struct.pack(">q", _START_MS + offset)
+                yield (
+                    key,
+                    struct.pack(">hqih", 3, offset // len(keys), -1, len(note))
+                    + note
+                    + struct.pack(">q", _START_MS + offset),
+                )
 
 
 def _group_value() -> bytes:
