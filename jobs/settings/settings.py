@@ -56,7 +56,11 @@ class OffsetsSettings(Section):
     )
     path: str = Field("", description="folder with __consumer_offsets-N folders, or exported rows")
     bootstrap_servers: str = Field("", description="brokers of the live topic, host:port with commas between them")
-    jump: Number = Field(100_000, ge=1, description="a commit that skips more offsets than this is told of")
+    jump: Number = Field(
+        100_000,
+        ge=1,
+        description="a commit that skips more offsets than this is told of; more than members do between two commits",
+    )
     retention_ms: Number = Field(
         604_800_000, ge=1, description="offsets.retention.minutes of the brokers, in milliseconds: when offsets expire"
     )
