@@ -118,14 +118,16 @@ def test_what_nobody_has_now_is_counted_and_what_somebody_has_again_is_not(spark
 
 
 def test_the_commit_interval_is_the_median_within_partitions_and_a_pause_does_not_move_it(spark: SparkSession) -> None:
-    """Two partitions, committed one after the other every five seconds, with a pause of an hour."""
+    """Two partitions, committed in turn every five seconds, with a pause of an hour; of four gaps the second."""
     begin = NOW - 2 * HOUR
     rows = [commit("shop", begin + 5000 * n + 100 * p + (HOUR if n > 6 else 0), p) for n in range(12) for p in range(2)]
     long_ago = [commit("quiet", NOW - 30 * HOUR + n) for n in range(3)]
     once = [commit("once", NOW - HOUR)]
-    found = health(spark, offset_commits=[*rows, *long_ago, *once])
+    of_each = [commit("uneven", NOW - HOUR + at) for at in (0, 4000, 5000, 8000, 10_000)]
+    found = health(spark, offset_commits=[*rows, *long_ago, *once, *of_each])
     assert {group: row["commit_interval_ms"] for group, row in found.items()} == {
         "shop": 5000,
+        "uneven": 2000,
         "quiet": None,
         "once": None,
     }
