@@ -164,28 +164,18 @@ def _evidence() -> str:
 
 
 def _commit_intervals(now_us: str) -> str:
-    """How long it usually is from one commit of a partition to the next; only a day's commits are looked at.
-
-    That is the median, which comes of counts: Spark's own function for it keeps a list of all values of each group, and
-    sorts all rows once more if there are more than a few groups.
-    """
+    """How long it usually is from one commit of a partition to the next; only a day's commits are looked at."""
     return f"""
-        SELECT cluster, group_id, CAST(round(min(gap_us) / 1000) AS BIGINT) AS commit_interval_ms FROM (
-            SELECT cluster, group_id, gap_us,
-                sum(times) OVER (PARTITION BY cluster, group_id ORDER BY gap_us) AS reached,
-                sum(times) OVER (PARTITION BY cluster, group_id) AS in_all
+        SELECT cluster, group_id,
+            CAST(round(percentile_disc(0.5) WITHIN GROUP (ORDER BY gap_us) / 1000) AS BIGINT) AS commit_interval_ms
+        FROM (
+            SELECT cluster, group_id,
+                at_us - lag(at_us) OVER (PARTITION BY cluster, group_id, topic, partition ORDER BY at_us) AS gap_us
             FROM (
-                SELECT cluster, group_id, gap_us, count(*) AS times FROM (
-                    SELECT cluster, group_id,
-                        at_us - lag(at_us) OVER (PARTITION BY cluster, group_id, topic, partition ORDER BY at_us)
-                            AS gap_us
-                    FROM (
-                        SELECT cluster, group_id, topic, partition, unix_micros(recorded_at) AS at_us
-                        FROM {{{OFFSET_COMMITS.name}}} WHERE NOT is_tombstone
-                    ) WHERE {_within(now_us, _DAY_US)}
-                ) WHERE gap_us IS NOT NULL GROUP BY cluster, group_id, gap_us
-            )
-        ) WHERE 2 * reached >= in_all GROUP BY cluster, group_id"""
+                SELECT cluster, group_id, topic, partition, unix_micros(recorded_at) AS at_us
+                FROM {{{OFFSET_COMMITS.name}}} WHERE NOT is_tombstone
+            ) WHERE {_within(now_us, _DAY_US)}
+        ) WHERE gap_us IS NOT NULL GROUP BY cluster, group_id"""
 
 
 def _last(table: str, columns: tuple[str, ...]) -> str:
