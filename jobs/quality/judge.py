@@ -5,7 +5,7 @@ expectation, which is as long as a small run takes altogether. So the rows that 
 one query (`jobs.quality.verdicts`), and the suites hold these counts to zero: a table is an asset with one column for
 each check, an expectation says what holds, how severe it is, and what breaks it.
 
-As a process (`jobs.quality.judging` starts it) this reads questions from its standard input, a line of JSON each, and
+As a process (`jobs.quality.judging` starts it) this reads cases from its standard input, a line of JSON each, and
 answers on its standard output, until the input ends.
 """
 
@@ -62,7 +62,7 @@ class Judgement(msgspec.Struct, frozen=True):
     page: str
 
 
-class Question(msgspec.Struct, frozen=True):
+class Case(msgspec.Struct, frozen=True):
     """Counts to be judged.
 
     Attributes:
@@ -155,14 +155,14 @@ def _site(folder: str) -> dict[str, Any]:
     }
 
 
-def serve(questions: IO[bytes], answers: IO[bytes]) -> None:
-    """Answer questions until there are no more."""
+def serve(cases: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer cases until there are no more."""
     _great_expectations()  # so that it is there when the first one comes
     judge = Judge()
-    for line in questions:
-        question = msgspec.json.decode(line, type=Question)
-        answer = judge.judge(question.counts)
-        if question.is_urgent:
+    for line in cases:
+        case = msgspec.json.decode(line, type=Case)
+        answer = judge.judge(case.counts)
+        if case.is_urgent:
             answers.write(msgspec.json.encode(answer) + b"\n")
             answers.flush()
 

@@ -19,7 +19,7 @@ import msgspec
 
 from jobs.jvm.files import Files
 from jobs.quality import judge
-from jobs.quality.judge import Answer, Count, Judge, Judgement, Question
+from jobs.quality.judge import Answer, Case, Count, Judge, Judgement
 from jobs.quality.offline import FOLDER, index
 
 log = logging.getLogger(__name__)
@@ -35,21 +35,21 @@ class Judging:
 
     def look_at(self, counts: Sequence[Count]) -> None:
         """Let counts be judged that an answer will be wanted to, probably."""
-        self._turn.submit(self._asked, Question(tuple(counts), is_urgent=False))
+        self._turn.submit(self._asked, Case(tuple(counts), is_urgent=False))
 
     def judge(self, counts: Sequence[Count]) -> Answer:
         """Return what became of the counts of each table."""
-        answer = self._turn.submit(self._asked, Question(tuple(counts), is_urgent=True)).result()
+        answer = self._turn.submit(self._asked, Case(tuple(counts), is_urgent=True)).result()
         return answer if answer is not None else self._judged_here(counts)
 
-    def _asked(self, question: Question) -> Answer | None:
+    def _asked(self, case: Case) -> Answer | None:
         """Ask the process; return None if it need not answer, or does not."""
         if self._process is None or self._process.stdin is None or self._process.stdout is None:
             return None
         try:
-            self._process.stdin.write(msgspec.json.encode(question) + b"\n")
+            self._process.stdin.write(msgspec.json.encode(case) + b"\n")
             self._process.stdin.flush()
-            if not question.is_urgent:
+            if not case.is_urgent:
                 return None
             return msgspec.json.decode(self._process.stdout.readline(), type=Answer)
         except (OSError, msgspec.DecodeError) as error:  # it was ended: while it was not asked, or while it answered

@@ -10,41 +10,26 @@ it, in turn, three times each; what is said is the median.
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 from tests.benchmarks import commits_workload
-from tests.support.package import ROOT
+from tests.benchmarks.whole_process import pipeline
 
 PER_PARTITION = 500_000
 """Records of a partition's history."""
 
 RUNS = 3
 
-_STEP = re.compile(r"✓ (\w+(?: \w+)?)\s+([\d.]+) s")
-
 
 def run(root: Path) -> tuple[float, str]:
     """Run the pipeline over a folder's segments, into the lake beside them; return its seconds, and its steps'."""
-    arguments = [f"--lake.root={root / 'lake'}", "--offsets.kind=segments", f"--offsets.path={root / 'segments'}"]
-    began = time.monotonic()
-    ended = subprocess.run(
-        [sys.executable, "-m", "jobs", "run", "--cluster=commits", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    seconds = time.monotonic() - began
-    if ended.returncode:
-        raise SystemExit(ended.stdout[-2000:] + ended.stderr[-3000:])
-    return seconds, ", ".join(f"{name} {took}" for name, took in _STEP.findall(ended.stdout))
+    source = ["--offsets.kind=segments", f"--offsets.path={root / 'segments'}"]
+    return pipeline(["--cluster=commits", f"--lake.root={root / 'lake'}", *source])
 
 
 def main() -> None:

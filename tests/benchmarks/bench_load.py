@@ -9,10 +9,8 @@ the last hundredth of the time; again without silver and gold, so that these are
 from __future__ import annotations
 
 import argparse
-import re
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,12 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.benchmarks.load_workload import STORIES, story, write
-from tests.support.package import ROOT
+from tests.benchmarks.whole_process import pipeline
 
 LATENESS_MS = 600
 """A group's hundred generations follow each other within minutes; what is waited for late lines is shorter likewise."""
-
-_STEP = re.compile(r"✓ (\w+(?: \w+)?)\s+([\d.]+) s")
 
 
 def arguments(root: Path, lateness_ms: int) -> list[str]:
@@ -43,15 +39,7 @@ def arguments(root: Path, lateness_ms: int) -> list[str]:
 
 def run(root: Path, lateness_ms: int = LATENESS_MS, more: Sequence[str] = ()) -> tuple[float, str]:
     """Run the pipeline, with more settings if need be; return its seconds, and those of its steps."""
-    given = [*arguments(root, lateness_ms), *more]
-    began = time.monotonic()
-    ended = subprocess.run(
-        [sys.executable, "-m", "jobs.run_pipeline", *given], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    seconds = time.monotonic() - began
-    if ended.returncode:
-        raise SystemExit(ended.stdout[-2000:] + ended.stderr[-3000:])
-    return seconds, ", ".join(f"{name} {took}" for name, took in _STEP.findall(ended.stdout))
+    return pipeline([*arguments(root, lateness_ms), *more])
 
 
 def main() -> None:

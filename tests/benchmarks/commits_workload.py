@@ -34,7 +34,14 @@ def write(root: Path, partitions: range, first: int, records: int) -> None:
         records: number of the records of each.
     """
     model = root / "model.log"
-    offsets_workload.write_segment(model, first + records, 0, _TOMBSTONE_EVERY, None, _BATCH_EVERY_MS)
+    offsets_workload.write_segment(
+        model,
+        first + records,
+        seed=0,
+        tombstone_every=_TOMBSTONE_EVERY,
+        metadata_every=None,
+        batch_every_ms=_BATCH_EVERY_MS,
+    )
     told = model.read_bytes()
     model.unlink()
     batches = _batches(told)

@@ -92,12 +92,8 @@ def _pairs(
                 head = struct.pack(">hqiB", 4, offset // len(keys), 7, len(note) + 1)
                 yield key, head + note + struct.pack(">q", _START_MS + offset) + b"\x01\x00\x10" + topic_id
             else:
-                yield (
-                    key,
-                    struct.pack(">hqih", 3, offset // len(keys), -1, len(note))
-                    + note
-                    + struct.pack(">q", _START_MS + offset),
-                )
+                head = struct.pack(">hqih", 3, offset // len(keys), -1, len(note))
+                yield key, head + note + struct.pack(">q", _START_MS + offset)
 
 
 def _group_value() -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+_STEP = re.compile(r"✓ (\w+(?: \w+)?)\s+([\d.]+) s")
 _PAUSE_S = 0.25
 """Between two looks at the processes."""
 
@@ -32,6 +34,17 @@ class Taken:
     def __str__(self) -> str:
         """Say it in words."""
         return f"{self.seconds:.1f} s, {self.cpu_seconds:.0f} CPU-s, {self.peak_bytes / (1 << 20):,.0f} MiB"
+
+
+def pipeline(arguments: Sequence[str]) -> tuple[float, str]:
+    """Run the pipeline, which must succeed; return its seconds, and those of its steps in words."""
+    command = [sys.executable, "-m", "jobs.run_pipeline", *arguments]
+    began = time.monotonic()
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - began
+    if ended.returncode:
+        raise SystemExit(ended.stdout[-2000:] + ended.stderr[-3000:])
+    return seconds, ", ".join(f"{name} {took}" for name, took in _STEP.findall(ended.stdout))
 
 
 def taken_by_job(module: str, *arguments: str) -> Taken:
