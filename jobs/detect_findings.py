@@ -44,6 +44,7 @@ from schemas.words import FENCING_ERRORS
 from transforms.given_rows import rows_held
 from transforms.gold.broker_refusals import may_tell
 from transforms.gold.client_refusals import lines_of_files
+from transforms.gold.findings.commits import LAST
 from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import GROUP, Few, Hold, by_workers
 from transforms.gold.findings.scope import Scope
@@ -89,7 +90,7 @@ def _detect(job: Job) -> None:
     if scope is None or scope.listed != []:
         offsets = Offsets(job, scope, before, now, _hold(job), _few(job))
         _replace(job, scope, _found([*_searches(job, scope, seen_until), offsets.found]))
-    look_at_health(job, None if scope is None else scope.listed, seen_until)
+    look_at_health(job, None if scope is None else scope.listed, seen_until, now.line is not None)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
 
 
@@ -99,7 +100,7 @@ def _now(job: Job, replayed: Standing | None) -> Looked:
         "storms": settings.storms.model_dump(),
         "bursts": settings.bursts.model_dump(),
         "offsets": {"jump": settings.offsets.jump, "retention_ms": settings.offsets.retention_ms},
-        "commits": settings.commits.model_dump(),
+        "commits": settings.commits.model_dump() | {"standing": LAST},
         "revocations": settings.revocations.model_dump(),
     }
     loaded = job.lake.contents.newest_load(LOADED)

@@ -652,7 +652,10 @@ class SlowRevokerRow(Struct, kw_only=True, gc=False):
 
 
 class StandingCommitRow(Struct, kw_only=True, gc=False):
-    """Row of `gold.standing_commits`: one commit that later commits of its partition are compared with."""
+    """Row of `gold.standing_commits`.
+
+    One commit that, with others, stands for all: what later ones are compared with, and health is told from.
+    """
 
     cluster: str
     topic_partition_of_record: int

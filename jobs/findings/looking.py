@@ -46,7 +46,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     """How far a run came.
 
     Attributes:
-        how: the thresholds.
+        how: the thresholds, and how many commits stand.
         marks: of the tables of gold that findings are made of.
         loaded: by table of silver, the newest `loaded_at`, ISO 8601 in UTC.
         line: moment up to which `gold.standing_commits` stand for all commits (epoch ms); None = there is none.

@@ -69,7 +69,8 @@ class Offsets:
             (COMMIT_GAPS, self._gaps(commits, requests, assignments, behind)),
         ]
         if self.now.line is not None:
-            found.append((STANDING_COMMITS, standing(commits, assignments, self.now.line)))
+            generations = self._of_groups(GENERATIONS)
+            found.append((STANDING_COMMITS, standing(commits, assignments, generations, self.now.line)))
         return found
 
     def _commits(self) -> tuple[DataFrame, DataFrame | None]:

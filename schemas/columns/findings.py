@@ -96,16 +96,19 @@ FINDING_COLUMNS: dict[str, Entry] = {
     ),
     "commit_interval_ms": Entry(
         BIGINT,
-        "median time between two commits of one partition, over the last 24 hours; null = no partition had two",
+        "median time between two commits of one partition, by the last five of each that was committed within a day of "
+        "the group's last commit; null = no partition had two",
     ),
     "has_assignments": Entry(BOOLEAN, "partitions have been assigned to its members"),
     "has_commits": Entry(
-        BOOLEAN, "it has committed offsets; false beside assignments: it keeps its offsets elsewhere, which is no fault"
+        BOOLEAN,
+        "it has committed offsets that held; false beside assignments: it keeps its offsets elsewhere, which is no "
+        "fault",
     ),
     "offsets_kept_by": Entry(
         STRING,
-        "who keeps the group's offsets, by the last day's commits: its members; consumers with assign(), which are "
-        "none; both; somebody outside Kafka; null = a share group's are not among these",
+        "who keeps the group's offsets, by the last commits within a day: its members; consumers with assign(), which "
+        "are none; both; somebody outside Kafka; null = a share group's are not among these",
         OFFSET_KEEPERS,
     ),
     # Hand-over

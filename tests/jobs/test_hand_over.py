@@ -45,8 +45,11 @@ def storm(group: str, begin: float, end: float = NOW, is_open: bool = True) -> d
     )
 
 
+WINDOWS = {name for name in GROUP_HEALTH.columns if name.endswith(("_rebalance_count", "_unstable_ms"))}
+
+
 def health(group: str) -> dict[str, Any]:
-    counts = {name: 2 for name in GROUP_HEALTH.columns if name.endswith(("_rebalance_count", "_unstable_ms"))}
+    counts = dict.fromkeys(WINDOWS, 2)
     told = {"at": NOW, "state": "Stable", "group_type": "classic", "has_assignments": True, "has_commits": True}
     return complete("group_health", {"cluster": "c", "group_id": group, **told, **counts, "evidence": []})
 
@@ -207,14 +210,33 @@ def test_the_health_of_groups_with_news_and_of_those_that_age_is_told_anew_and_o
         for group in ("news", "ageing", "resting")
     ]
     job.lake.replace(TRANSITIONS, to_frame(job.spark, TRANSITIONS, rows))
-    quiet = {name: 0 for name in GROUP_HEALTH.columns if name.endswith(("_rebalance_count", "_unstable_ms"))}
-    before = [health("ageing"), {**health("resting"), **quiet}]
+    before = [health("ageing"), {**health("resting"), **dict.fromkeys(WINDOWS, 0)}]
     job.lake.replace(GROUP_HEALTH, to_frame(job.spark, GROUP_HEALTH, before))
     look_at_health(job, ["news"], NOW + 5000)
     at = {row["group_id"]: row["at"] for row in collected(job.lake.read(GROUP_HEALTH))}
     assert at == {"news": NOW + 5000, "ageing": NOW + 5000, "resting": NOW}
     look_at_health(job, None, NOW + 9000)
     assert {row["at"] for row in collected(job.lake.read(GROUP_HEALTH))} == {NOW + 9000}
+
+
+def test_where_too_many_groups_age_they_grow_older_by_what_is_known_of_them(
+    open_job: OpenJob, many_groups: None
+) -> None:
+    """Of one there is no more than its row: nobody looks for what it was told from. Of others all is looked at."""
+    job = open_job()
+    entered = {"life": 1, "seq": 1, "at": NOW, "to_state": "Stable", "event": "x", "is_settled": True}
+    rows = [complete("transitions", {"cluster": "c", "group_id": "news", **entered})]
+    job.lake.replace(TRANSITIONS, to_frame(job.spark, TRANSITIONS, rows))
+    ageing = [health(f"ageing-{number}") for number in range(3)]
+    both = {**health("looked at"), "offsets_kept_by": "both"}
+    job.lake.replace(GROUP_HEALTH, to_frame(job.spark, GROUP_HEALTH, [*ageing, both]))
+    look_at_health(job, ["news"], NOW + 5000)
+    found = {row["group_id"]: row for row in collected(job.lake.read(GROUP_HEALTH))}
+    assert sorted(found) == ["ageing-0", "ageing-1", "ageing-2", "news"]
+    for old in ageing:
+        row = found[old["group_id"]]
+        assert (row["at"], row["week_rebalance_count"], row["week_unstable_ms"]) == (NOW + 5000, 0, 0)
+        assert {name for name, value in row.items() if value != old[name]} <= {"at"} | WINDOWS
 
 
 def test_a_group_is_described_with_what_is_amiss_and_its_name_does_nothing_to_the_terminal(

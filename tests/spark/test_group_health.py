@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from schemas.tables.gold import (
-    GENERATIONS,
-    GROUP_HEALTH,
-    TRANSITIONS,
-)
+from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, GROUP_HEALTH, STANDING_COMMITS
+from schemas.tables.silver import OFFSET_COMMITS
 from tests.support.answers import answered
 from tests.support.frames import to_frame, to_rows
 from tests.unit.findings.golden import complete
-from transforms.gold.group_health import IS_AGEING, READ, group_health
+from transforms.gold.findings.commits import standing
+from transforms.gold.group_health import IS_AGEING, IS_TO_BE_LOOKED_AT, aged, group_health
+from transforms.question import Question
 
 pytestmark = pytest.mark.spark
 
@@ -25,14 +24,32 @@ Row = dict[str, Any]
 
 HOUR = 3_600_000
 NOW = 40.0 * 24 * HOUR
+LINE = NOW - 1.0
+"""What lies before it, commits stand for."""
+
+
+def tables_of(spark: SparkSession, **rows: list[Row]) -> dict[TableSpec, DataFrame]:
+    """Tables out of rows; each table's name is an argument. Commits are recorded in the order of their times."""
+    commits = sorted(rows.get("offset_commits", []), key=lambda row: float(row["recorded_at"]))
+    rows["offset_commits"] = [{**row, "record_offset": number} for number, row in enumerate(commits)]
+
+    def table(spec: TableSpec) -> DataFrame:
+        return to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])])
+
+    tables = {spec: table(spec) for spec in (*group_health(NOW).read, OFFSET_COMMITS)}
+    stand = standing(tables[OFFSET_COMMITS], tables[ASSIGNMENTS], tables[GENERATIONS], LINE)
+    return {**tables, STANDING_COMMITS: to_frame(spark, STANDING_COMMITS, to_rows(stand))}
 
 
 def health(spark: SparkSession, now: float | None = NOW, **rows: list[Row]) -> dict[str, Row]:
-    """The rows of health by group, out of rows of other tables; each table's name is an argument."""
-    tables: dict[TableSpec, Any] = {
-        spec: to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])]) for spec in READ
-    }
-    return {row["group_id"]: row for row in to_rows(answered(spark, group_health(now), tables))}
+    """The rows of health by group: the same out of all commits as out of those that stand."""
+    tables = tables_of(spark, **rows)
+    by_all, by_standing = (
+        to_rows(answered(spark, asked, {spec: tables[spec] for spec in asked.read}))
+        for asked in (group_health(now, OFFSET_COMMITS), group_health(now))
+    )
+    assert sorted(map(repr, by_all)) == sorted(map(repr, by_standing))
+    return {row["group_id"]: row for row in by_standing}
 
 
 def transition(group: str, seq: int, at: float | None, state: str, life: int = 1, generation: int = 1) -> Row:
@@ -117,19 +134,30 @@ def test_what_nobody_has_now_is_counted_and_what_somebody_has_again_is_not(spark
     assert told == {"shop": (2, NOW - 500), "mended": (0, None), "calm": (0, None)}
 
 
-def test_the_commit_interval_is_the_median_within_partitions_and_a_pause_does_not_move_it(spark: SparkSession) -> None:
-    """Two partitions, committed in turn every five seconds, with a pause of an hour; of four gaps the second."""
+def test_the_commit_interval_is_the_median_of_the_last_gaps_and_a_pause_does_not_move_it(spark: SparkSession) -> None:
+    """Two partitions, committed in turn every five seconds, lastly with a pause of an hour; and what was usual before
+    the last five commits, or in partitions that are long over, has no say.
+    """
     begin = NOW - 2 * HOUR
-    rows = [commit("shop", begin + 5000 * n + 100 * p + (HOUR if n > 6 else 0), p) for n in range(12) for p in range(2)]
-    long_ago = [commit("quiet", NOW - 30 * HOUR + n) for n in range(3)]
-    once = [commit("once", NOW - HOUR)]
+    rows = [commit("shop", begin + 5000 * n + 100 * p + (HOUR if n > 9 else 0), p) for n in range(12) for p in range(2)]
+    long_ago = [commit("quiet", NOW - 30 * HOUR + 700 * n) for n in range(3)]
     of_each = [commit("uneven", NOW - HOUR + at) for at in (0, 4000, 5000, 8000, 10_000)]
-    found = health(spark, offset_commits=[*rows, *long_ago, *once, *of_each])
+    faster = [commit("faster", NOW - HOUR + at) for at in (0, 60_000, 120_000, *range(121_000, 126_000, 1000))]
+    moved = [commit("moved", NOW - 30 * HOUR + 100 * n, partition=n % 7) for n in range(40)]
+    moved += [commit("moved", NOW - HOUR + 9000 * n, partition=7) for n in range(2)]
+    undone = [commit("undone", NOW - HOUR + 1000 * n, txn_state="aborted" if n % 2 else "committed") for n in range(5)]
+    found = health(
+        spark,
+        offset_commits=[*rows, *long_ago, commit("once", NOW - HOUR), *of_each, *faster, *moved, *undone],
+    )
     assert {group: row["commit_interval_ms"] for group, row in found.items()} == {
         "shop": 5000,
         "uneven": 2000,
-        "quiet": None,
+        "quiet": 700,
         "once": None,
+        "faster": 1000,
+        "moved": 9000,
+        "undone": 2000,
     }
 
 
@@ -184,8 +212,8 @@ def test_whoever_committed_within_the_last_day_keeps_the_offsets(spark: SparkSes
         assignments=[{**held, "group_id": name, "partition": 0} for name in groups],
         member_sessions=[{"group_id": "forgetful", "member_id": "l-1", "client_id": "lister", "ended_at": NOW}],
         offset_commits=[
-            commit(name, at + step, record_offset=100 * place + step)
-            for place, (name, at) in enumerate(last.items())
+            commit(name, at + step)
+            for name, at in last.items()
             if name not in ("elsewhere", "shared")
             for step in range(1 if name == "reset" else 3)
         ],
@@ -228,19 +256,41 @@ def test_the_last_storm_and_the_last_burst_stand_beside_it(spark: SparkSession) 
     assert (calm["last_storm_started_at"], calm["last_burst_error"], calm["is_last_storm_open"]) == (None, None, None)
 
 
-def test_groups_that_time_alone_makes_others_are_known(spark: SparkSession) -> None:
-    tables: dict[TableSpec, Any] = {spec: to_frame(spark, spec, []) for spec in READ}
-    rows = [transition("busy", 1, NOW - HOUR, "Stable"), transition("resting", 1, NOW - 800 * HOUR, "Stable")]
-    begun = [generation("busy", 1, NOW - HOUR), generation("resting", 1, NOW - 800 * HOUR)]
-    tables[TRANSITIONS] = to_frame(spark, TRANSITIONS, [complete("transitions", row) for row in rows])
-    tables[GENERATIONS] = to_frame(spark, GENERATIONS, [complete("generations", row) for row in begun])
-    ageing = answered(spark, group_health(NOW), tables).where(IS_AGEING)
-    assert [row.group_id for row in ageing.collect()] == ["busy"]
+def test_of_groups_without_news_time_alone_is_looked_at(spark: SparkSession) -> None:
+    """They are a day older, and as if all of them had been looked at."""
+    later = NOW + 24 * HOUR
+    tables = tables_of(
+        spark,
+        transitions=[
+            transition("busy", 1, NOW - 2 * HOUR, "PreparingRebalance"),
+            transition("busy", 2, NOW - HOUR, "Stable"),
+            transition("stuck", 1, NOW - HOUR, "PreparingRebalance"),
+            transition("resting", 1, NOW - 800 * HOUR, "Stable"),
+        ],
+        generations=[generation("busy", 1, NOW - 2 * HOUR), generation("resting", 1, NOW - 800 * HOUR)],
+        offset_commits=[commit("resting", NOW - HOUR - n) for n in range(4)],
+    )
+    tables[GROUP_HEALTH] = answered(spark, group_health(NOW), reading(tables, group_health(NOW)))
+    ageing = tables[GROUP_HEALTH].where(IS_AGEING)
+    assert sorted(row.group_id for row in ageing.collect()) == ["busy", "stuck"]
+    assert ageing.where(IS_TO_BE_LOOKED_AT).collect() == []
+    found = to_rows(answered(spark, aged(later), reading(tables, aged(later))))
+    whole = to_rows(answered(spark, group_health(later), reading(tables, group_health(later))))
+    assert sorted(map(repr, found)) == sorted(map(repr, whole))
+    assert {row["group_id"]: (row["day_rebalance_count"], row["day_unstable_ms"]) for row in found} == {
+        "busy": (0, 0),
+        "stuck": (0, 24 * HOUR),
+        "resting": (0, 0),
+    }
+
+
+def reading(tables: dict[TableSpec, DataFrame], asked: Question) -> dict[TableSpec, DataFrame]:
+    return {spec: tables[spec] for spec in asked.read}
 
 
 def test_the_rows_are_those_of_the_contract_whatever_there_is(spark: SparkSession) -> None:
     for now in (None, NOW):
-        nothing = {spec: to_frame(spark, spec, []) for spec in READ}
+        nothing = {spec: to_frame(spark, spec, []) for spec in group_health(now).read}
         frame = answered(spark, group_health(now), nothing)
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
             (field.name, field.dataType.simpleString()) for field in struct_type(GROUP_HEALTH)

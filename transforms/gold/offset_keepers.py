@@ -1,16 +1,17 @@
 """Who keeps the offsets of each group, of late: its members, consumers that are none, both, or somebody else.
 
-The verdict is that of `transforms.findings.offsets.keeping`, which has a group's whole history. Here a day's commits
-tell, so that a run's cost does not grow with what there is; only whether a group has ever had assignments and commits
-is asked of everything.
+The verdict is that of `transforms.findings.offsets.keeping`, which has a group's whole history. Here the last day
+tells, and of its commits those that stand, so that a run's cost does not grow with what there is; only whether a group
+has ever had assignments and commits is asked of everything.
 """
 
 from __future__ import annotations
 
 from itertools import product
 
+from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, MEMBER_SESSIONS
-from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
+from schemas.tables.silver import GROUP_REQUESTS
 from transforms.findings.offsets.keeping import COMMITS, GOES_ON, OffsetUse, keeping_of
 from transforms.gold.offset_use import IS_TAKEN, in_empty
 from transforms.sql import literal, truth
@@ -19,21 +20,23 @@ _RECORD = ("topic_partition_of_record", "record_offset")
 _MADE = ("cluster", "group_id", "topic", "partition", *_RECORD, "recorded_at")
 
 
-def free_commits(since_us: str) -> dict[str, str]:
+def free_commits(commits: TableSpec, since_us: str) -> dict[str, str]:
     """Return the queries that count the commits of each group that are no member's.
 
     Args:
+        commits: the table of the commits that stand for all, or of all.
         since_us: the moment (epoch µs) from which on commits count, in SQL.
 
     Returns:
         By name, each building on those before it; the last, `free`, gives cluster, group_id, free_commits BIGINT and
-        free_refused BIGINT, as `OffsetUse` has them; groups that have none may be missing.
+        free_refused BIGINT, as `OffsetUse` has them, but that of many commits in one partition those that stand count,
+        `GOES_ON` at least; groups that have none may be missing.
     """
     made = ", ".join(_MADE)
     free = ", ".join(f"free.{name}" for name in _MADE)
     return {
         "made": f"""
-            SELECT {made} FROM {{{OFFSET_COMMITS.name}}}
+            SELECT {made} FROM {{{commits.name}}}
             WHERE {IS_TAKEN} AND unix_micros(recorded_at) > {since_us}""",
         "without_members": f"""
             SELECT cluster, group_id, emptied_at, ended_at FROM {{{GENERATIONS.name}}}

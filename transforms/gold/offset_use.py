@@ -65,7 +65,7 @@ def commits_until(
         _until(assignments, group_id, "valid_from", at).select(*_PLACE).distinct().withColumn("is_owned", F.lit(True))
     )
     empty = empty_until(generations, group_id, at)
-    told = in_empty("{taken}", "{empty}", [*_GROUP, *(name for name in commits.columns if name not in _GROUP)])
+    told = in_empty("{taken}", "{empty}", commits.columns)
     marked = commits.sparkSession.sql(told, taken=taken, empty=empty).join(owned, [*_PLACE], "left")
     is_free = F.col("is_in_empty") | F.col("is_owned").isNull()
     newest = F.row_number().over(Window.partitionBy(*_PLACE).orderBy(F.desc("recorded_at")))
@@ -112,7 +112,7 @@ def in_empty(commits: str, generations: str, columns: Sequence[str]) -> str:
         SQL that gives these columns, and `is_in_empty`.
     """
     told = ", ".join(map(quoted, columns))
-    nothing = "".join(f"NULL AS {quoted(name)}, " for name in columns if name not in _GROUP)
+    nothing = ", ".join(quoted(name) if name in _GROUP else f"NULL AS {quoted(name)}" for name in columns)
     return f"""
         SELECT {told}, is_in_empty FROM (
             SELECT *, coalesce(us <= last_value(until_us) IGNORE NULLS OVER (
@@ -122,7 +122,7 @@ def in_empty(commits: str, generations: str, columns: Sequence[str]) -> str:
                 SELECT {told}, unix_micros(recorded_at) AS us, CAST(NULL AS BIGINT) AS until_us, 1 AS rank
                 FROM {commits}
                 UNION ALL
-                SELECT {", ".join(_GROUP)}, {nothing}us, until_us, 0 AS rank FROM (
+                SELECT {nothing}, us, until_us, 0 AS rank FROM (
                     SELECT cluster, group_id, unix_micros(emptied_at) + {SLACK_MS * 1000} AS us,
                         coalesce(unix_micros(ended_at), {_FOR_EVER}) AS until_us
                     FROM {generations}

@@ -197,7 +197,7 @@ SLOW_REVOKERS = TableSpec(
 STANDING_COMMITS = TableSpec(
     Layer.GOLD,
     "standing_commits",
-    grain="one commit that later commits of its partition are compared with",
+    grain="one commit that, with others, stands for all: what later ones are compared with, and health is told from",
     key=("cluster", "topic_partition_of_record", "record_offset"),
     columns=(
         "cluster",

@@ -1,21 +1,29 @@
-"""The commits that later ones are compared with: what findings in a group's offsets need of its history.
+"""The commits that stand for all others: what findings in a group's offsets, and its health, need of its history.
 
-Of each partition these are the last commit, and those on both sides of the beginning of the assignment in which it is
-owned still, and beside them all commits behind the group's *line*: the first one whose transaction is open, or what the
-replay has not settled. Findings in these are those in the whole history.
+Of each partition these are the last few commits, the last few that were made while the group had no members, and those
+on both sides of the beginning of the assignment in which it is owned still; and beside them all commits behind the
+group's *line*: the first one whose transaction is open, or what the replay has not settled. Findings in these are those
+in the whole history.
 """
 
 from __future__ import annotations
+
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from schemas.tables.gold import STANDING_COMMITS
+from transforms.findings.offsets.keeping import GOES_ON
 from transforms.findings.offsets.rewinds import DELETED_WITHIN_MS
 from transforms.gold.findings.kernel import GROUP
+from transforms.gold.offset_use import IS_TAKEN, in_empty
 
 BEHIND_MS = 2 * DELETED_WITHIN_MS
 """How far the line lies behind the horizon: so that all is settled that has a say in what lies before it."""
+
+LAST = 5
+"""Commits of each partition that stand: as many as tell how often it is usually committed, a pause among them."""
 
 KEY = (*GROUP, "topic", "partition")
 RECORD = ("topic_partition_of_record", "record_offset")
@@ -46,12 +54,13 @@ def line(commits: DataFrame, at: float) -> DataFrame:
     return commits.groupBy(*GROUP).agg(F.least(opened - 1.0, F.lit(at)).alias("line"))
 
 
-def standing(commits: DataFrame, assignments: DataFrame, at: float) -> DataFrame:
+def standing(commits: DataFrame, assignments: DataFrame, generations: DataFrame, at: float) -> DataFrame:
     """Return what is to stand for the commits up to a moment, and all younger ones.
 
     Args:
         commits: all commits of some groups, or what `together` gives.
         assignments: `gold.assignments` of these groups, those that reach beyond the line at least.
+        generations: `gold.generations` of these groups.
         at: the moment (epoch ms).
 
     Returns:
@@ -70,16 +79,27 @@ def standing(commits: DataFrame, assignments: DataFrame, at: float) -> DataFrame
         .withColumn("of_its_kind", F.row_number().over(_of_each_kind()))
         .withColumn("latest", F.row_number().over(by_time))
     )
-    is_last = (F.col("is_effective") & (F.col("of_its_kind") == 1)) | (F.col("newest") == 1) | (F.col("latest") == 1)
-    kept = ranked.where(is_last).select(*_COLUMNS)
+    of_its_kind = F.when(F.col("is_tombstone"), 1).otherwise(LAST)
+    is_last = F.col("is_effective") & (F.col("of_its_kind") <= of_its_kind)
+    kept = ranked.where(is_last | (F.col("newest") == 1) | (F.col("latest") == 1)).select(*_COLUMNS)
     held = assignments.join(lines, [*GROUP], "left").where(is_held_after(F.coalesce("line", F.lit(at))))
-    parts = [kept, lined.where(~is_settled).select(*_COLUMNS), _at_begins(lined.where(is_settled), held)]
-    return parts[0].unionByName(parts[1]).unionByName(parts[2]).dropDuplicates([*RECORD])
+    settled, young = lined.where(is_settled).select(*_COLUMNS), lined.where(~is_settled).select(*_COLUMNS)
+    parts = (kept, young, _at_begins(settled, held), _last_in_empty(settled, generations))
+    return reduce(DataFrame.unionByName, parts).dropDuplicates([*RECORD])
 
 
 def is_held_after(moment: Column) -> Column:
     """Tell whether an assignment reaches beyond a moment (epoch ms)."""
     return F.col("valid_to").isNull() | (F.unix_micros("valid_to") / 1000.0 > moment)
+
+
+def _last_in_empty(commits: DataFrame, generations: DataFrame) -> DataFrame:
+    """Return the last commits of each partition that hold and were made while the group had no members."""
+    empty = generations.where("emptied_at IS NOT NULL")
+    made = commits.where(IS_TAKEN).join(empty.select(*GROUP).distinct(), [*GROUP], "left_semi")
+    told = commits.sparkSession.sql(in_empty("{made}", "{empty}", _COLUMNS), made=made, empty=empty)
+    newest = F.row_number().over(Window.partitionBy(*KEY).orderBy(*_desc()))
+    return told.where("is_in_empty").withColumn("newest", newest).where(F.col("newest") <= GOES_ON).select(*_COLUMNS)
 
 
 def _at_begins(commits: DataFrame, assignments: DataFrame) -> DataFrame:
