@@ -134,7 +134,9 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
 
     found = []
     if (commits := new(OFFSET_COMMITS)) is not None:
-        known = job.lake.read(STANDING_COMMITS).select(*GROUP, *RECORD, F.lit(before.line).alias("known_at"))
+        # What is written once more is how a transaction ended.
+        opened = job.lake.read(STANDING_COMMITS).where("txn_state = 'open'")
+        known = opened.select(*GROUP, *RECORD, F.lit(before.line).alias("known_at"))
         at = F.coalesce("known_at", F.unix_micros("recorded_at") / 1000.0)
         found.append(_since(commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at"))))
     if (lines := new(CLIENT_EVENTS)) is not None:

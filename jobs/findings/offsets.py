@@ -18,7 +18,7 @@ from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.gold.commit_gaps import AT_REBALANCE_US, IS_OVER, OWNER, REFUSED, commit_gaps, one_each
-from transforms.gold.findings.commits import is_held_after, line, standing, together
+from transforms.gold.findings.commits import is_after, is_held_after, line, standing, together
 from transforms.gold.findings.kernel import GROUP, Few, Hold
 from transforms.gold.findings.scope import Scope, is_since
 from transforms.gold.offset_rewinds import offset_rewinds
@@ -81,7 +81,7 @@ class Offsets:
         at = self.before.line
         groups = self.scope.groups.select(*GROUP, (~is_since(at)).alias("is_whole"))
         new = self.before.new(OFFSET_COMMITS)
-        is_young = F.col("recorded_at").isNull() | _is_after("recorded_at", at) | new.is_late()
+        is_young = F.col("recorded_at").isNull() | is_after("recorded_at", at) | new.is_late()
         young = {**new.since, "recorded_at": _us(at)} if new.since else {}
         rows = self._with_old(OFFSET_COMMITS, young)
         of_run = rows.join(F.broadcast(groups), [*GROUP])
@@ -91,7 +91,7 @@ class Offsets:
         behind = groups.join(opened, [*GROUP], "left").select(
             *GROUP, F.when(~F.col("is_whole"), F.coalesce("opened", F.lit(at))).alias("line")
         )
-        return self.job.staged(together(kept, since)), self.job.staged(behind)
+        return self.job.staged(together(kept, since, at)), self.job.staged(behind)
 
     def _gaps(
         self, commits: DataFrame, requests: DataFrame, assignments: DataFrame, behind: DataFrame | None
@@ -162,13 +162,8 @@ def _is_sought(moment: str, line: float) -> Column:
 
     What was made of these may have been made of what was not settled then.
     """
-    return _is_after(moment, _sought_since(line))
+    return is_after(moment, _sought_since(line))
 
 
 def _us(at: float) -> int:
     return floor(at * 1000)
-
-
-def _is_after(column: str, at: float) -> Column:
-    """Tell whether a moment lies after another one (epoch ms): said so that files without any are not read."""
-    return F.col(column) > F.timestamp_micros(F.lit(round(at * 1000)))

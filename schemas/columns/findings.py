@@ -96,7 +96,7 @@ FINDING_COLUMNS: dict[str, Entry] = {
     ),
     "commit_interval_ms": Entry(
         BIGINT,
-        "median time between two commits of one partition, by the last five of each that was committed within a day of "
+        "median time between two commits of one partition, by the last four of each that was committed within a day of "
         "the group's last commit; null = no partition had two",
     ),
     "has_assignments": Entry(BOOLEAN, "partitions have been assigned to its members"),

@@ -136,7 +136,7 @@ def test_what_nobody_has_now_is_counted_and_what_somebody_has_again_is_not(spark
 
 def test_the_commit_interval_is_the_median_of_the_last_gaps_and_a_pause_does_not_move_it(spark: SparkSession) -> None:
     """Two partitions, committed in turn every five seconds, lastly with a pause of an hour; and what was usual before
-    the last five commits, or in partitions that are long over, has no say.
+    the last few commits, or in partitions that are long over, has no say.
     """
     begin = NOW - 2 * HOUR
     rows = [commit("shop", begin + 5000 * n + 100 * p + (HOUR if n > 9 else 0), p) for n in range(12) for p in range(2)]

@@ -22,8 +22,8 @@ from transforms.gold.offset_use import IS_TAKEN, in_empty
 BEHIND_MS = 2 * DELETED_WITHIN_MS
 """How far the line lies behind the horizon: so that all is settled that has a say in what lies before it."""
 
-LAST = 5
-"""Commits of each partition that stand: as many as tell how often it is usually committed, a pause among them."""
+LAST = 4
+"""Commits of each partition that stand: they tell how often it is usually committed, also if one comes out of turn."""
 
 KEY = (*GROUP, "topic", "partition")
 RECORD = ("topic_partition_of_record", "record_offset")
@@ -31,16 +31,24 @@ RECORD = ("topic_partition_of_record", "record_offset")
 _COLUMNS = STANDING_COMMITS.columns
 
 
-def together(standing: DataFrame, since: DataFrame) -> DataFrame:
+def together(standing: DataFrame, since: DataFrame, at: float) -> DataFrame:
     """Return the standing commits and younger ones, each once; the younger version tells how a transaction ended.
 
     Args:
         standing: `gold.standing_commits`, of some groups.
-        since: commits of silver: those that are new, and those that were written since the line.
+        since: commits of silver: of groups that are looked at as a whole (`is_whole`) all; of others those behind the
+            line, and those before it that are new. Of these there are few: as a rule they are how transactions ended.
+        at: the line (epoch ms).
     """
-    fresh = since.select(*_COLUMNS)
-    old = standing.select(*_COLUMNS).join(fresh.select(*GROUP, *RECORD), [*GROUP, *RECORD], "left_anti")
-    return old.unionByName(fresh)
+    is_old = ~is_after("recorded_at", at)
+    anew = since.where(is_old & ~F.col("is_whole")).select(*GROUP, *RECORD)
+    old = standing.select(*_COLUMNS).where(is_old).join(F.broadcast(anew), [*GROUP, *RECORD], "left_anti")
+    return old.unionByName(since.select(*_COLUMNS))
+
+
+def is_after(column: str, at: float) -> Column:
+    """Tell whether a moment lies after another one (epoch ms): said so that files without any are not read."""
+    return F.col(column) > F.timestamp_micros(F.lit(round(at * 1000)))
 
 
 def line(commits: DataFrame, at: float) -> DataFrame:
