@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from schemas.spark import struct_type
 from schemas.table import TableSpec
@@ -14,7 +16,7 @@ from schemas.tables.silver import OFFSET_COMMITS
 from tests.support.answers import answered
 from tests.support.frames import to_frame, to_rows
 from tests.unit.findings.golden import complete
-from transforms.gold.findings.commits import standing
+from transforms.gold.findings.commits import is_after, standing, together
 from transforms.gold.group_health import IS_AGEING, IS_TO_BE_LOOKED_AT, aged, group_health
 from transforms.question import Question
 
@@ -31,7 +33,9 @@ LINE = NOW - 1.0
 def tables_of(spark: SparkSession, **rows: list[Row]) -> dict[TableSpec, DataFrame]:
     """Tables out of rows; each table's name is an argument. Commits are recorded in the order of their times."""
     commits = sorted(rows.get("offset_commits", []), key=lambda row: float(row["recorded_at"]))
-    rows["offset_commits"] = [{**row, "record_offset": number} for number, row in enumerate(commits)]
+    rows["offset_commits"] = [
+        {**row, "topic_partition_of_record": 0, "record_offset": number} for number, row in enumerate(commits)
+    ]
 
     def table(spec: TableSpec) -> DataFrame:
         return to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])])
@@ -229,6 +233,64 @@ def test_whoever_committed_within_the_last_day_keeps_the_offsets(spark: SparkSes
         "elsewhere": "elsewhere",
         "shared": None,
     }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_commits_that_stand_tell_what_all_of_them_do_however_they_came(spark: SparkSession, seed: int) -> None:
+    """Groups with members now and then, with and without transactions, in three runs; some end in a later one."""
+    dice = random.Random(seed)
+    groups = [f"g{number}" for number in range(12)]
+    calm = groups[8:]  # they always have members, which commit what they own
+    times = sorted(NOW - dice.random() * 20 * HOUR for _ in range(600))
+    drawn = [
+        commit(
+            name := dice.choice(groups),
+            at,
+            partition=dice.choice((0, 0, 0, 1) if name in calm else (0, 0, 0, 1, 2)),
+            is_tombstone=dice.random() < 0.1,
+            txn_state=dice.choice(("none", "none", "committed", "aborted")),
+        )
+        for at in times
+    ]
+    emptied = [dice.random() * 20 * HOUR for _ in groups]
+    tables = tables_of(
+        spark,
+        generations=[
+            generation(name, 1, NOW - 20 * HOUR, emptied_at=NOW - ago, ended_at=NOW - ago * dice.random())
+            for name, ago in zip(groups, emptied, strict=True)
+            if name not in calm
+        ],
+        assignments=[
+            {"group_id": name, "member_id": "m", "topic": "t", "partition": partition, "generation": 1}
+            | {"valid_from": NOW - 20 * HOUR}
+            for name in groups[::2]
+            for partition in (0, 1)
+        ],
+        offset_commits=drawn,
+    )
+    commits, held, began = (tables[spec] for spec in (OFFSET_COMMITS, ASSIGNMENTS, GENERATIONS))
+    undecided = dice.choice(times[100:190])  # of the transactions of that time, the first run does not know the end
+    at = F.unix_micros("recorded_at") / 1000.0
+    is_open = at.between(undecided, times[200]) & ~F.col("txn_state").isin("none")
+    first = commits.where(at <= times[200]).withColumn(
+        "txn_state", F.when(is_open, "open").otherwise(F.col("txn_state"))
+    )
+    stand, line = standing(first, held, began, times[190]), times[190]
+    for until, next_line in ((times[400], times[390]), (times[-1], times[580])):
+        since = commits.where(at <= until).where(is_after("recorded_at", line) | (at >= undecided))
+        stand = standing(together(stand, since.withColumn("is_whole", F.lit(False)), line), held, began, next_line)
+        stand, line = to_frame(spark, STANDING_COMMITS, to_rows(stand)), next_line
+    by_standing, by_all = group_health(NOW), group_health(NOW, OFFSET_COMMITS)
+    found = to_rows(answered(spark, by_standing, {**reading(tables, by_standing), STANDING_COMMITS: stand}))
+    whole = to_rows(answered(spark, by_all, reading(tables, by_all)))
+    told = ("group_id", "commit_interval_ms", "has_commits", "offsets_kept_by")
+    assert sorted(told_of(found, told)) == sorted(told_of(whole, told))
+    assert stand.count() < len(drawn) / 2
+    assert len({row["offsets_kept_by"] for row in found}) > 2
+
+
+def told_of(rows: list[Row], names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    return [tuple(map(row.get, names)) for row in rows]
 
 
 def test_the_last_storm_and_the_last_burst_stand_beside_it(spark: SparkSession) -> None:
