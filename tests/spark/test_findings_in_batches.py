@@ -102,6 +102,33 @@ def test_who_gives_nothing_up_is_late_as_time_goes_by(
     assert sorted(map(told, found[2])) == sorted(map(told, every))
 
 
+@pytest.mark.parametrize("are_listed", [True, False])
+def test_a_storm_that_ends_as_time_goes_by_is_over_in_its_groups_health(
+    spark: SparkSession,
+    capture_dir: Callable[[str], Path],
+    tmp_path: Path,
+    are_listed: bool,
+    request: pytest.FixtureRequest,
+) -> None:
+    """All that goes on after it is another group, so its own has no news."""
+    if not are_listed:
+        request.getfixturevalue("many_groups")
+    day = pieces(read_silver(capture_dir("kafka-4.2.0")))
+    other = [piece for piece in day if piece[1].get("group_id") in (None, "billing-steady")]
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
+    open_storms = []
+    for batch in (day, on_day(other, 1)):
+        lake.load(batch)
+        lake.replay()
+        lake.detect()
+        open_storms.append([row["group_id"] for row in lake.rows("group_health") if row["is_last_storm_open"]])
+    assert open_storms[0]
+    assert open_storms[1] == []
+    found = _rows(lake, GROUP_HEALTH)
+    lake.detect(everything=True)
+    assert sorted(map(told, found)) == sorted(map(told, _rows(lake, GROUP_HEALTH)))
+
+
 def on_day(rows: list[Piece], day: int) -> list[Piece]:
     """The same rows so many days later, at later places of their logs and partitions, of members with other ids.
 

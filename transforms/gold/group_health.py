@@ -58,10 +58,12 @@ _COMMITTED = "offsets"
 """Evidence that a group's commits are."""
 
 IS_TO_BE_LOOKED_AT = """
-    coalesce(is_last_storm_open, false) OR coalesce(offsets_kept_by = 'both', false)
-    OR coalesce(offsets_kept_by = 'consumers' AND NOT has_commits, false)
+    coalesce(offsets_kept_by = 'both', false) OR coalesce(offsets_kept_by = 'consumers' AND NOT has_commits, false)
 """
-"""Condition of rows that may be others as time goes by, though nothing happens to their group, in what `aged` keeps."""
+"""Condition of rows that may be others as time goes by, though nothing happens to their group, in what `aged` keeps.
+
+A storm that ends as time goes by is news of its group: it is found anew.
+"""
 
 IS_AGEING = f"week_rebalance_count > 0 OR week_unstable_ms > 0 OR {IS_TO_BE_LOOKED_AT}"
 """Condition of rows that are others as soon as time goes by, though nothing happens to their group.
