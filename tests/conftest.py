@@ -80,3 +80,11 @@ def many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
         "findings.health",
     ):
         monkeypatch.setattr(f"jobs.{module}.MOST_LISTED", 2)
+
+
+@pytest.fixture
+def are_listed(request: pytest.FixtureRequest) -> bool:
+    """Whether groups are few enough to list: a test's parameter, which it gives indirectly."""
+    if not request.param:
+        request.getfixturevalue("many_groups")
+    return bool(request.param)

@@ -55,17 +55,14 @@ CASES = {
 @pytest.mark.parametrize(
     "case", [each if each == SHORT else pytest.param(each, marks=pytest.mark.long) for each in CASES]
 )
-@pytest.mark.parametrize("are_listed", [pytest.param(True, marks=pytest.mark.long), False])
+@pytest.mark.parametrize("are_listed", [pytest.param(True, marks=pytest.mark.long), False], indirect=True)
 def test_batches_end_in_the_tables_of_one_run(
     case: str,
     are_listed: bool,
     spark: SparkSession,
     capture_dir: Callable[[str], Path],
     tmp_path: Path,
-    request: pytest.FixtureRequest,
 ) -> None:
-    if not are_listed:
-        request.getfixturevalue("many_groups")
     name, cut = CASES[case]
     silver = read_silver(capture_dir(name))
     lake = BatchedLake(spark, tmp_path / "lake", LATENESS_MS)

@@ -34,17 +34,14 @@ WITHOUT = {"kafka-4.2.0": (SLOW_REVOKERS,), "modern-4.2.0": ()}
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-@pytest.mark.parametrize("are_listed", [True, False])
+@pytest.mark.parametrize("are_listed", [True, False], indirect=True)
 def test_findings_of_batches_are_those_of_everything(
     spark: SparkSession,
     capture_dir: Callable[[str], Path],
     tmp_path: Path,
     name: str,
     are_listed: bool,
-    request: pytest.FixtureRequest,
 ) -> None:
-    if not are_listed:
-        request.getfixturevalue("many_groups")
     day = pieces(read_silver(capture_dir(name)))
     # Of a capture that is all of modern groups, its second half is what follows.
     day, second = (day, on_day(day, 1)) if name == "kafka-4.2.0" else (day[: len(day) // 2], day[len(day) // 2 :])
@@ -102,17 +99,14 @@ def test_who_gives_nothing_up_is_late_as_time_goes_by(
     assert sorted(map(told, found[2])) == sorted(map(told, every))
 
 
-@pytest.mark.parametrize("are_listed", [True, False])
+@pytest.mark.parametrize("are_listed", [True, False], indirect=True)
 def test_a_storm_that_ends_as_time_goes_by_is_over_in_its_groups_health(
     spark: SparkSession,
     capture_dir: Callable[[str], Path],
     tmp_path: Path,
     are_listed: bool,
-    request: pytest.FixtureRequest,
 ) -> None:
     """All that goes on after it is another group, so its own has no news."""
-    if not are_listed:
-        request.getfixturevalue("many_groups")
     day = pieces(read_silver(capture_dir("kafka-4.2.0")))
     other = [piece for piece in day if piece[1].get("group_id") in (None, "billing-steady")]
     lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)

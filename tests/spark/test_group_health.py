@@ -49,7 +49,7 @@ def health(spark: SparkSession, now: float | None = NOW, **rows: list[Row]) -> d
     """The rows of health by group: the same out of all commits as out of those that stand."""
     tables = tables_of(spark, **rows)
     by_all, by_standing = (
-        to_rows(answered(spark, asked, {spec: tables[spec] for spec in asked.read}))
+        to_rows(answered(spark, asked, reading(tables, asked)))
         for asked in (group_health(now, OFFSET_COMMITS), group_health(now))
     )
     assert sorted(map(repr, by_all)) == sorted(map(repr, by_standing))

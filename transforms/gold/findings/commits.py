@@ -87,8 +87,8 @@ def standing(commits: DataFrame, assignments: DataFrame, generations: DataFrame,
         .withColumn("of_its_kind", F.row_number().over(_of_each_kind()))
         .withColumn("latest", F.row_number().over(by_time))
     )
-    of_its_kind = F.when(F.col("is_tombstone"), 1).otherwise(LAST)
-    is_last = F.col("is_effective") & (F.col("of_its_kind") <= of_its_kind)
+    most = F.when(F.col("is_tombstone"), 1).otherwise(LAST)
+    is_last = F.col("is_effective") & (F.col("of_its_kind") <= most)
     kept = ranked.where(is_last | (F.col("newest") == 1) | (F.col("latest") == 1)).select(*_COLUMNS)
     held = assignments.join(lines, [*GROUP], "left").where(is_held_after(F.coalesce("line", F.lit(at))))
     settled, young = lined.where(is_settled).select(*_COLUMNS), lined.where(~is_settled).select(*_COLUMNS)
@@ -113,7 +113,7 @@ def _last_in_empty(commits: DataFrame, generations: DataFrame) -> DataFrame:
 def _at_begins(commits: DataFrame, assignments: DataFrame) -> DataFrame:
     """Return the last commit before, and the first one in, each of some assignments."""
     begins = assignments.where("valid_from IS NOT NULL").select(*KEY, F.unix_micros("valid_from").alias("begin_us"))
-    made = commits.where("NOT is_tombstone AND NOT txn_state IN ('aborted', 'open')")
+    made = commits.where(IS_TAKEN)
     us, row = F.unix_micros("recorded_at"), F.struct(*_COLUMNS)
     near = (
         made.join(begins.distinct(), [*KEY])
