@@ -30,7 +30,7 @@ from jobs.sources.bronze import lines
 from jobs.sources.logs import bulk
 from jobs.sources.logs import reader as source
 from jobs.sources.logs.files import LogFile, find_log_files
-from jobs.sources.logs.progress import Count, LogsRead, logs_read, note_logs_read
+from jobs.sources.logs.progress import Count, Counted, LogsRead, logs_read, note_logs_read
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.given_rows import rows_held
@@ -92,25 +92,29 @@ def _load(job: Job, at: datetime) -> None:
     if not changed:
         return
     job.report.activity(f"reading {settings.path}")
-    counted = _read(job, changed, before, at)
-    if counted is None:
+    found = _read(job, changed, before, at)
+    if found is None:
         job.report.note("files were rotated while they were read; the next run reads the rest")
         return
     job.lake.progress.note(PARSE_STEP, _SILVER, job.lake.contents.newest_load([LOG_LINES]))
-    job.report.leave_out(sum(each.left_out for each in counted.values()))
+    job.report.leave_out(sum(each.left_out for each in found.of_logs.values()))
     sizes = {file.lasting_name: file.size for file in changed}
-    left_out = {name: before.count_of(name).left_out if settings.keep == source.RELEVANT else 0 for name in counted}
+    counts_on = settings.keep == source.RELEVANT
     counted = {
         name: msgspec.structs.replace(
-            each, left_out=left_out[name] + each.left_out, size=sizes[name], how=_how(settings)
+            each,
+            left_out=each.left_out + (before.count_of(name).left_out if counts_on else 0),
+            size=sizes[name],
+            how=_how(settings),
         )
-        for name, each in counted.items()
+        for name, each in found.of_logs.items()
     }
     read_whole = sorted(mark for file, mark in marks.items() if file.is_whole)
-    note_logs_read(job.lake, before.read(read_whole, counted, {file.lasting_name for file in files}))
+    read = before.read(read_whole, counted, {file.lasting_name for file in files})
+    note_logs_read(job.lake, read, found.has_rejected)
 
 
-def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> Mapping[str, Count] | None:
+def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> Counted | None:
     """Read files into bronze and silver; return what was counted of each, None if they were rotated meanwhile."""
     settings = job.settings.logs
     how = (settings.time_zone, settings.layout)
@@ -131,7 +135,7 @@ def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> M
     return counted
 
 
-def _read_in_bulk(job: Job, files: Sequence[LogFile], at: datetime) -> Mapping[str, Count] | None:
+def _read_in_bulk(job: Job, files: Sequence[LogFile], at: datetime) -> Counted | None:
     """Read files into bronze and silver by processes of this machine; None where only Spark can do it all.
 
     First comes bronze: what silver lacks of it the next run parses.
@@ -146,7 +150,7 @@ def _read_in_bulk(job: Job, files: Sequence[LogFile], at: datetime) -> Mapping[s
         job.add_files(landings[:1], read.files)
         job.add_files(landings[1:], read.files)
         job.append_aside(read, REJECTED, at)
-    return _counts(read.of_logs)
+    return Counted(_counts(read.of_logs), REJECTED.name in read.aside)
 
 
 def _read_on(file: LogFile, read: Count, settings: LogsSettings) -> LogFile:
@@ -172,14 +176,14 @@ def _mark(file: LogFile, settings: LogsSettings, read_before: Sequence[str]) -> 
     return file.mark(settings.time_zone, settings.layout, settings.keep)
 
 
-def _append_facts(job: Job, facts: DataFrame, at: datetime) -> Mapping[str, Count]:
-    """Append what lines tell; return what was counted of each log, by its lasting name."""
+def _append_facts(job: Job, facts: DataFrame, at: datetime) -> Counted:
+    """Append what lines tell; return what was counted of them."""
     with keeping() as keep:
         facts = facts if rows_held(facts) is not None else keep(facts)
         tables, counted = _told(facts)
         parsed = logs.split(facts)
         job.append([(spec, parsed[spec.name]) for spec in _SILVER if spec.name in tables], at)
-    return counted
+    return Counted(counted, REJECTED.name in tables)
 
 
 def _told(facts: DataFrame) -> tuple[set[str], dict[str, Count]]:

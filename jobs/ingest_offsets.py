@@ -22,6 +22,7 @@ from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
 from jobs.sources import exported
 from jobs.sources.bronze import records
 from jobs.sources.decoded_tables import WRITTEN, RecordsRead
+from jobs.sources.reached import note_reached, reached
 from jobs.sources.segments import bulk
 from jobs.sources.segments import reader as segments
 from jobs.sources.segments.files import SegmentFile, find_segments, is_unique, newest
@@ -36,7 +37,6 @@ READ_STEP, DECODE_STEP = "read_segments", "decode_offsets"
 _FEW_RECORDS = 200_000
 """Up to so many, what is decoded of them is kept, and no table is written that they tell nothing for."""
 
-_READ = (REJECTED, OFFSETS_RECORDS)
 _DECODED = (REJECTED, GROUP_METADATA, MODERN_GROUP_RECORDS, OFFSET_COMMITS)
 _SILVER = (TOPIC_NAMES, *_DECODED)
 
@@ -62,7 +62,7 @@ def _found(job: Job) -> Increment:
 def _load_segments(job: Job, at: datetime) -> None:
     """Segment files → bronze, for the files that have changed."""
     files = find_segments(job.settings.offsets.path)
-    before = job.lake.progress.of(READ_STEP, _READ) or {}
+    before = reached(job.lake, READ_STEP, OFFSETS_RECORDS) or {}
     read_before, growing = set(before.get("files", ())), before.get("growing", {})
     changed = [file for file in files if file.mark() not in read_before]
     if not changed:
@@ -72,15 +72,17 @@ def _load_segments(job: Job, at: datetime) -> None:
     changed = [file.read_on(*growing[file.source]) if file.source in growing else file for file in changed]
     is_little = sum(file.unread for file in changed) <= FEW_BYTES
     here = segments.read_here(job.spark, changed, FEW_ROWS) if is_little else None
-    if here is not None or not _load_in_bulk(job, changed, at):
-        _load_by_spark(job, changed, at, here, is_little)
-    marks = sorted(file.mark() for file in files)
-    job.lake.progress.note(READ_STEP, _READ, {"files": marks, "growing": tails})
+    has_rejected = _load_in_bulk(job, changed, at) if here is None else None
+    if has_rejected is None:
+        has_rejected = _load_by_spark(job, changed, at, here, is_little)
+    note = {"files": sorted(file.mark() for file in files), "growing": tails}
+    note_reached(job.lake, READ_STEP, OFFSETS_RECORDS, note, has_rejected)
 
 
 def _load_by_spark(
     job: Job, files: Sequence[SegmentFile], at: datetime, here: DataFrame | None, is_little: bool
-) -> None:
+) -> bool:
+    """Segment files → bronze, by Spark; tell whether something may have been rejected."""
     with keeping() as keep, job.brief(is_little):
         read = here or segments.read(job.spark, files)
         if is_little:  # of more, what is rejected is read a second time
@@ -91,16 +93,20 @@ def _load_by_spark(
             rejected = [(REJECTED, rejected_rows(segments.read_rejected(job.spark, files)))]
         good = good_rows(read, OFFSETS_RECORDS, is_unique=is_unique(files))
         job.append([(OFFSETS_RECORDS, good), *rejected], at)
+    return bool(rejected)
 
 
-def _load_in_bulk(job: Job, files: Sequence[SegmentFile], at: datetime) -> bool:
-    """Segment files → bronze and silver at one go, by processes of this machine; tell whether they could.
+def _load_in_bulk(job: Job, files: Sequence[SegmentFile], at: datetime) -> bool | None:
+    """Segment files → bronze and silver at one go, by processes of this machine.
 
     First comes bronze: what silver lacks of it the next run decodes, or this one if another run came in between.
+
+    Returns:
+        Whether something was rejected; None if they could not do it.
     """
     landings = job.landings(bulk.WRITTEN, at) if is_unique(files) and _is_decoded(job) else []
     if not landings:
-        return False
+        return None
     with folder_aside(job.spark) as aside:
         read = bulk.read(files, landings, aside, job.spark.sparkContext.defaultParallelism)
         bronze, *silver = landings
@@ -112,7 +118,7 @@ def _load_in_bulk(job: Job, files: Sequence[SegmentFile], at: datetime) -> bool:
     if is_alone:
         _append_names(job, read, at)
         job.lake.progress.note(DECODE_STEP, _SILVER, _found(job).now)
-    return True
+    return REJECTED.name in read.aside
 
 
 def _is_decoded(job: Job) -> bool:

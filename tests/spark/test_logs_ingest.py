@@ -63,6 +63,11 @@ class House:
         assert lake.read(LOG_LINES).count() == len(found)
         return sorted(found)
 
+    def rejected(self) -> list[tuple[str, str]]:
+        """What was rejected: where it stands, and why."""
+        rows = Lake(self.spark, str(self.root), "", "c").read(REJECTED).collect()
+        return sorted((row["position"], row["reason_code"]) for row in rows)
+
     def lines(self) -> int:
         """Entries in bronze."""
         return Lake(self.spark, str(self.root), "", "c").read(LOG_LINES).count()
@@ -124,6 +129,26 @@ def test_silver_that_was_deleted_is_parsed_anew(house: House) -> None:
     house.write("server.log", 3)
     assert house.run() == 0
     assert house.groups() == ["g1", "g2", "g3"]
+
+
+def test_silver_that_was_deleted_needs_the_logs_only_for_what_was_rejected(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.write("server.log", 1, 2)
+    assert house.run() == 0
+    shutil.rmtree(house.root / "silver")
+    with monkeypatch.context() as closed:
+        closed.setattr(ingest_logs, "_read", _fail)
+        assert house.run() == 0
+    assert house.groups() == ["g1", "g2"]
+    (house.logs / "no.log").write_bytes(b"\x00\x01" * 100)
+    for _ in range(2):
+        assert house.run() == 0
+    rejected = house.rejected()
+    assert rejected
+    shutil.rmtree(house.root / "silver")
+    assert house.run() == 0
+    assert (house.rejected(), house.groups()) == (rejected, ["g1", "g2"])
 
 
 def test_bronze_that_was_deleted_is_read_anew(house: House) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import msgspec
 
 from jobs.lake.lake import Lake
+from jobs.sources.reached import note_reached, reached
 from schemas.tables.bronze import LOG_LINES
-from schemas.tables.silver import REJECTED
 
-_STEP, _WRITTEN = "read_logs", (REJECTED, LOG_LINES)
+_STEP = "read_logs"
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -31,6 +32,18 @@ class Count(msgspec.Struct, frozen=True):
     read_at: int | None = None
     how: str = ""
     size: int = 0
+
+
+class Counted(NamedTuple):
+    """What a run counted.
+
+    Attributes:
+        of_logs: by the lasting name of each log that it read.
+        has_rejected: something of them was rejected.
+    """
+
+    of_logs: Mapping[str, Count]
+    has_rejected: bool
 
 
 class LogsRead(msgspec.Struct, frozen=True):
@@ -71,9 +84,9 @@ class LogsRead(msgspec.Struct, frozen=True):
 
 def logs_read(lake: Lake) -> LogsRead:
     """Return how far the logs are read, as long as the tables have what was read of them."""
-    return msgspec.convert(lake.progress.of(_STEP, _WRITTEN) or {}, LogsRead)
+    return msgspec.convert(reached(lake, _STEP, LOG_LINES) or {}, LogsRead)
 
 
-def note_logs_read(lake: Lake, read: LogsRead) -> None:
-    """Note how far the logs are read."""
-    lake.progress.note(_STEP, _WRITTEN, msgspec.to_builtins(read))
+def note_logs_read(lake: Lake, read: LogsRead, has_rejected: bool) -> None:
+    """Note how far the logs are read, and whether something of what was read now was rejected."""
+    note_reached(lake, _STEP, LOG_LINES, msgspec.to_builtins(read), has_rejected)
