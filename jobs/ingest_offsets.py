@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from jobs.frame.hashes import require_same_hashes
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import folder_aside, keeping, with_rows
+from jobs.frame.keeping import at_hand, folder_aside, keeping, with_rows
 from jobs.lake.increments import Increment, increment, new_rows
 from jobs.lake.rows import good_rows, rejected_rows
 from jobs.session.brief_queries import FEW_BYTES, FEW_ROWS
@@ -178,8 +178,10 @@ def _decode(job: Job, at: datetime, is_caught_up: bool) -> None:
         F.coalesce(F.max(F.col("control_type").isNotNull()), F.lit(False)).alias("has_markers"),
     ).collect()[0]
     job.report.activity("decoding")
-    with keeping() as keep, job.brief(batch["count"] <= FEW_ROWS):
-        decoded = offsets.decode(new, keep(offsets.not_plain(new)))
+    are_few = batch["count"] <= FEW_ROWS
+    with keeping() as keep, job.brief(are_few):
+        rest = offsets.not_plain(new)
+        decoded = offsets.decode(new, at_hand(rest, FEW_ROWS)[0] if are_few else keep(rest))
         if batch["is_transactional"]:  # mostly none is, and to resolve is to decode twice
             decoded[OFFSET_COMMITS.name] = transactions.resolve(decoded[OFFSET_COMMITS.name], _markers(job))
         if batch["count"] <= _FEW_RECORDS:

@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from schemas.catalog import BY_NAME
 from schemas.records.record_types import RECORD_TYPES
 from schemas.spark import struct_type
+from transforms.given_rows import held, rows_held
 from transforms.silver import plain_commits
 from transforms.wire import records
 from transforms.wire.commit_columns import CommitColumns
@@ -55,7 +56,8 @@ def decode(bronze: DataFrame, rest: DataFrame | None = None) -> dict[str, DataFr
 
     Args:
         bronze: records, control records among them (they are left out: they say nothing of groups).
-        rest: what `not_plain` gives for them, where the caller keeps it.
+        rest: what `not_plain` gives for them, where the caller keeps it; if these are rows that the driver has, they
+            are decoded at once, and by no other process.
 
     Returns:
         The silver tables by name, without `loaded_at` and `seen_at`, which the job adds. Grain: one row for each data
@@ -87,10 +89,7 @@ def _all_carefully(data: DataFrame) -> dict[str, DataFrame]:
 
 
 def _carefully(data: DataFrame, table: str) -> DataFrame:
-    """Decode the records that can belong to one table, one by one."""
-    if table != "rejected":
-        prefixes = [type_id.to_bytes(2, "big") for type_id in RECORD_TYPES if records.table_of(type_id) == table]
-        data = data.where(F.substring("key", 1, 2).isin(prefixes))
+    """Decode the records that can belong to one table, one by one; those that the driver has, here."""
     carried = [field for field in data.schema if field.name in _CARRIED]
     decoded = [_as_carried(field) for field in silver_type(table) if field.name not in FROM_THE_RECORD]
     if table == "rejected":
@@ -98,8 +97,16 @@ def _carefully(data: DataFrame, table: str) -> DataFrame:
     if table == "offset_commits":
         decoded = [field for field in decoded if field.name != "txn_state"]
     out = T.StructType([*carried, *decoded])
-    names = tuple(field.name for field in decoded)
-    return _completed(data.mapInArrow(_kernel(table, names, to_arrow_schema(out)), out), table)
+    schema = to_arrow_schema(out)
+    kernel = _kernel(table, tuple(field.name for field in decoded), schema)
+    here = rows_held(data)
+    if here is not None:
+        rows = pa.Table.from_batches(kernel(here.to_batches()), schema)
+        return _completed(held(data.sparkSession, rows, out), table)
+    if table != "rejected":
+        prefixes = [type_id.to_bytes(2, "big") for type_id in RECORD_TYPES if records.table_of(type_id) == table]
+        data = data.where(F.substring("key", 1, 2).isin(prefixes))
+    return _completed(data.mapInArrow(kernel, out), table)
 
 
 def _kernel(table: str, names: tuple[str, ...], schema: pa.Schema) -> Any:

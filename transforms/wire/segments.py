@@ -32,6 +32,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 _STEP = 1 << 20
+_LOOKS_BACK = (1 << 14, 1 << 17, 2 * _STEP)
 _BATCH_START = re.compile(rb"(?=\x00\x00.{6}(?!\x00{4})[\x00-\x03].{7}[\x00-\x02])", re.DOTALL)
 """Where a batch can begin: an offset below 2^48, a length above 0 and below 2^26, a known magic."""
 
@@ -136,10 +137,16 @@ def split_points(file: BinaryIO, target_bytes: int, start: int = 0) -> list[int]
 def batch_before(file: BinaryIO, position: int, limits: Limits = DEFAULT_LIMITS) -> int | None:
     """Return where the last batch with the right checksum begins before a position; None = there is none nearby."""
     size = file.seek(0, os.SEEK_END)
-    start = max(position - 2 * _STEP, 0)
-    begins = [match.start() for match in _BATCH_START.finditer(_bytes_at(file, start, position - start + PEEK))]
-    nearby = (start + begin for begin in reversed(begins) if start + begin < position)
-    return next((begin for begin in nearby if _is_sound(file, begin, size, limits)), None)
+    end = position
+    for reach in _LOOKS_BACK:  # mostly it lies close by, and there are some fifty files to look for it in
+        start = max(position - reach, 0)
+        begins = [match.start() for match in _BATCH_START.finditer(_bytes_at(file, start, end - start + PEEK))]
+        nearby = (start + begin for begin in reversed(begins) if start + begin < end)
+        found = next((begin for begin in nearby if _is_sound(file, begin, size, limits)), None)
+        if found is not None or not start:
+            return found
+        end = start
+    return None
 
 
 def _batch(

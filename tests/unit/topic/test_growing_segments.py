@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,16 @@ def test_wherever_it_was_read_to_the_records_are_those_of_one_reading(tmp_path: 
         grown = found(tmp_path, SEGMENT).read_on(cut, tail)
         assert first | rows_of(grown) == whole, cut
         assert grown.start == max(end for end in ends if end < cut), "at the last batch that begins before"
+
+
+@pytest.mark.parametrize("size", [40_000, 400_000, 3_000_000])
+def test_the_last_batch_is_found_however_large_it_is_unless_it_begins_far_before(tmp_path: Path, size: int) -> None:
+    large = batch(20, [(b"key", random.Random(size).randbytes(size))])
+    for cut in (1, len(large) // 2, len(large)):
+        read_to = len(SEGMENT) + cut
+        tail = found(tmp_path, (SEGMENT + large)[:read_to]).tail(read_to)
+        grown = found(tmp_path, SEGMENT + large + batch(21, ROWS)).read_on(read_to, tail)
+        assert grown.start == (len(SEGMENT) if cut <= 2 << 20 else 0)
 
 
 def test_only_what_is_new_is_read_and_counted(tmp_path: Path) -> None:
