@@ -131,7 +131,12 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
             near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
         named = _far(job, scope) if has_clients else _named(job, scope, some) or _far(job, scope)
         of_cluster = _of_cluster(job, scope, has_clients)
-    of_late = (seen_until, _hold(job), of_cluster, _few(job))
+    hold = _hold(job)
+
+    def of_scope(rows: DataFrame) -> DataFrame | None:
+        return hold(rows if scope is None else scope.reaching(rows))
+
+    of_late = (seen_until, of_scope, of_cluster, _few(job))
 
     def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
         if scope is None:
@@ -147,7 +152,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         ),
     ]
     if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):  # classic groups have none
-        late = (job.settings.revocations.slow_ms, seen_until, _hold(job), _few(job))
+        late = (job.settings.revocations.slow_ms, seen_until, hold, _few(job))
         far = {} if scope is None else _far(job, scope)
         searches.append(lambda: with_staying(SLOW_REVOKERS, slow_revokers(near | far, *late)))
     return searches

@@ -80,3 +80,22 @@ def test_only_what_begins_behind_the_cuts_is_replaced(spark: SparkSession) -> No
     many = Scope(groups, REACH_MS, cut_us=5_000, whole=["new"])
     assert (many.condition("started_at"), many.condition()) == (late, "")
     assert Scope(groups, REACH_MS, cut_us=5_000, whole=None).condition("started_at") == ""
+
+
+def test_findings_that_lie_before_the_cut_are_not_judged_again(spark: SparkSession) -> None:
+    groups = spark.createDataFrame(
+        [("c", "cut", 9.0, 5_000), ("c", "whole", None, None)],
+        "cluster STRING, group_id STRING, since DOUBLE, cut BIGINT",
+    )
+    rows = spark.createDataFrame(
+        [
+            ("c", group, finding, at)
+            for group in ("cut", "whole")
+            for finding, at in ((1, 3_000), (1, 4_999), (2, 5_000))
+        ],
+        "cluster STRING, group_id STRING, finding INT, at_us BIGINT",
+    )
+    reaching = Scope(groups, REACH_MS, cut_us=5_000).reaching(rows)
+    assert reaching.columns == rows.columns
+    found = sorted((row.group_id, row.finding, row.at_us) for row in reaching.collect())
+    assert found == [("cut", 2, 5_000), ("whole", 1, 3_000), ("whole", 1, 4_999), ("whole", 2, 5_000)]

@@ -13,11 +13,11 @@ from functools import reduce
 from math import inf
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
-from transforms.gold.findings.kernel import GROUP
+from transforms.gold.findings.kernel import FINDING, GROUP
 from transforms.gold.timelines.replacing import EVERYTHING
 from transforms.sql import among
 from transforms.wanted_rows import Wanted
@@ -102,6 +102,16 @@ class Scope:
     def of_groups(self, rows: DataFrame) -> DataFrame:
         """Return all rows of the groups."""
         return self.listed_rows(rows).join(F.broadcast(self.groups.select(*GROUP)), [*GROUP], "left_semi")
+
+    def reaching(self, rows: DataFrame) -> DataFrame:
+        """Return what findings are made of, without those that lie before the cut: they stay, so nobody judges them.
+
+        Args:
+            rows: cluster, group_id, finding, and `at_us`: of each finding all moments that it is made of.
+        """
+        last = F.max("at_us").over(Window.partitionBy(*FINDING))
+        cut = rows.withColumn("last_us", last).join(F.broadcast(self.groups.select(*GROUP, "cut")), [*GROUP])
+        return cut.where(F.coalesce(F.col("last_us") >= F.col("cut"), F.lit(True))).select(rows.columns)
 
     def found(self, rows: DataFrame, begin: str) -> DataFrame:
         """Return those of new findings that lie behind the cut."""
