@@ -114,13 +114,21 @@ class Offsets:
 
     def _assignments(self, behind: DataFrame | None) -> DataFrame:
         """Return the assignments of the groups, but for those that no request which is looked through has met."""
-        _, groups = (None, None) if behind is None else self.job.at_hand(behind, MOST_LISTED)
-        lines = [row["line"] for row in groups or []]
-        if self.scope is None or not lines or None in lines:
+        opened = None if self.scope is None or self.scope.old is None or behind is None else self._first_line(behind)
+        if self.scope is None or opened is None:
             return self._of_groups(ASSIGNMENTS)
-        earliest = _us(_sought_since(min(lines))) - 1000  # some less: lines are rounded to microseconds
-        rows = self.job.lake.some(ASSIGNMENTS, Wanted(self.scope.listed, {"valid_to": earliest}))
+        earliest = _us(_sought_since(opened)) - 1000  # some less: lines are rounded to microseconds
+        old = {"group_id": self.scope.old or ()}
+        rows = self.job.lake.some(ASSIGNMENTS, Wanted(self.scope.listed, {"valid_to": earliest}, old))
         return self.scope.of_groups(rows)
+
+    def _first_line(self, behind: DataFrame) -> float | None:
+        """Return the first line of all groups that have one."""
+        _, groups = self.job.at_hand(behind, MOST_LISTED)
+        if groups is not None:
+            return min((row["line"] for row in groups if row["line"] is not None), default=None)
+        first: float | None = behind.agg(F.min("line").alias("line")).collect()[0].line
+        return first
 
     def _after(self, found: DataFrame, spec: TableSpec, behind: DataFrame | None) -> DataFrame:
         """Return what was found beyond the line, and what was known before it."""
