@@ -3,7 +3,8 @@
     python -m tests.benchmarks.bench_load [--groups 10000] [--generations 100] [--scratch FOLDER]
 
 Writes what brokers would have written (`load_workload`), and runs the pipeline as a process of its own: over all but
-the last hundredth of the time; again without silver and gold, so that these are built from bronze; and with the rest.
+the last hundredth of the time; again without silver and gold, so that these are built from bronze; with the rest; and
+with commits alone, hours later, of all groups.
 """
 
 from __future__ import annotations
@@ -17,8 +18,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.benchmarks.load_workload import STORIES, story, write
+from tests.benchmarks.load_workload import BEGIN, STORIES, story, write, write_commits
 from tests.benchmarks.whole_process import pipeline
+from tests.support.incidents.service import SECOND
+
+HOUR = 3_600 * SECOND
+
+_LATER_MS = (2.5 * HOUR, 2.7 * HOUR)
+"""So long after the begin groups commit that rest by then; the first time what was open is settled, too."""
 
 LATENESS_MS = 600
 """A group's hundred generations follow each other within minutes; what is waited for late lines is shorter likewise."""
@@ -68,6 +75,9 @@ def measure(root: Path, groups: int, generations: int, seed: int) -> None:
     more = write(root, stories, range(groups), range(last, spans))
     _tell("with more", more, *run(root))
     _tell("without news", 0, *run(root))
+    for later_ms in _LATER_MS:
+        commits = write_commits(root, range(groups), BEGIN + later_ms)
+        _tell(f"with commits alone, {later_ms / HOUR:.1f} h later", commits, *run(root))
 
 
 def _tell(what: str, pieces: int, seconds: float, steps: str) -> None:

@@ -17,8 +17,10 @@ from random import Random
 
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
 
+from schemas.records.classic_groups import OFFSET_COMMIT
 from tests.support.incidents.paper import PARTITION_COUNT, Paper
 from tests.support.incidents.service import SECOND, Group, a_group, a_setup
+from tests.support.record_writer import key_bytes, value_bytes
 from transforms.coordinator.kafka.java_hashing import offsets_partition
 
 STORIES = 20
@@ -39,6 +41,9 @@ CLOSINGS_OF_A_RUN = 5
 
 _FIRST = 10
 """Number of the first service that is played: the names of all clients are of one length."""
+
+_COMMITTED, _COMMIT_VERSION = 4, 3
+"""Partitions that a group commits, and the version of the records."""
 
 _PARTITION = b"partition=@@"
 _BATCH_BYTES = 1 << 20
@@ -154,6 +159,29 @@ def write(
     logs = root / "logs" / "1"
     logs.mkdir(parents=True, exist_ok=True)
     return sum(_write_span(root, logs, stories, groups, span, f".{span:05d}" if is_rotated else "") for span in spans)
+
+
+def write_commits(root: Path, groups: Sequence[int], at: float) -> int:
+    """Append what some groups commit at about one moment (epoch ms), and nothing else; return how many records it is.
+
+    They commit some partitions each, as consumers do who have nothing to tell but that they go on.
+    """
+    partitions = defaultdict[int, list[tuple[int, bytes, bytes]]](list)
+    for number in groups:
+        group_id = name(number % STORIES, number // STORIES)
+        moment = int(at) + number % SECOND
+        value = {"offset": int(at - BEGIN), "leaderEpoch": 0, "metadata": "", "commitTimestamp": moment}
+        partitions[offsets_partition(group_id, PARTITION_COUNT)] += [
+            (
+                moment,
+                key_bytes(OFFSET_COMMIT, {"group": group_id, "topic": "orders", "partition": partition}),
+                value_bytes(OFFSET_COMMIT, value, _COMMIT_VERSION),
+            )
+            for partition in range(_COMMITTED)
+        ]
+    for partition, records in partitions.items():
+        _append(root / "segments" / f"__consumer_offsets-{partition}", sorted(records, key=lambda record: record[0]))
+    return sum(map(len, partitions.values()))
 
 
 def _write_span(
