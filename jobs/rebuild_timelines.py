@@ -79,7 +79,12 @@ def _changed(run: Run | None, laid: Sequence[str] | None) -> Groups | None:
 
 
 def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | None:
-    """Replay the groups with news and those that were left unfinished; return them, or None if there are none."""
+    """Replay the groups with news and those that were left unfinished.
+
+    Returns:
+        The groups, of those that just went on only the ones with other rows than before, if they are few; None = there
+        was nothing to replay.
+    """
     names, renamed = _topic_names(job, before.reach)
     plan = Plan(
         job.lake.read,
@@ -102,8 +107,8 @@ def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | No
     with keeping() as keep:
         told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
         job.record.groups = run.listed
-        write(job, told, run, _going_back(job, before, run), reached.newest)
-    return run
+        changed = write(job, told, run, _going_back(job, before, run), reached.newest)
+    return run if changed is None else run.of_changed(changed)
 
 
 def _replayed(job: Job, evidence: DataFrame, is_of_few: bool, how: Replay, keep: Keep) -> Told:

@@ -16,7 +16,8 @@ from schemas.tables.gold import AUDIT_COUNTS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
 MOST_RUNS = 10
 """Runs that are remembered; whoever lags further behind reads everything."""
 
-_NOT_READ = {spec.full_name for spec in (REPLAY_AUDIT, AUDIT_COUNTS, REPLAY_SNAPSHOTS)}
+NOT_READ = {spec.full_name for spec in (REPLAY_AUDIT, AUDIT_COUNTS, REPLAY_SNAPSHOTS)}
+"""Tables of the replay that no later step reads."""
 
 
 class Groups(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ def with_change(changes: Sequence[Change], change: Change) -> tuple[Change, ...]
 
 def without_audit(marks: Mapping[str, str]) -> dict[str, str]:
     """Return the marks of what others read; retention takes rows out of the audit, which changes nothing for them."""
-    return {table: mark for table, mark in marks.items() if table not in _NOT_READ}
+    return {table: mark for table, mark in marks.items() if table not in NOT_READ}
 
 
 def changed_since(changes: Sequence[Change], marks: Mapping[str, str]) -> Groups | None:

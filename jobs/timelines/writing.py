@@ -14,11 +14,13 @@ from jobs.frame.job import Job
 from jobs.frame.keeping import at_hand
 from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, audited
+from jobs.timelines.changes import NOT_READ
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
 from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
+from transforms.gold.timelines.evidence import GROUP
 from transforms.gold.timelines.gathering import Run
 from transforms.wanted_rows import Wanted
 
@@ -31,7 +33,7 @@ _SHORT_HISTORY = 20_000
 """Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
 
 
-def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> None:
+def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> Sequence[str] | None:
     """Audit the rows of the groups of a run, and replace those that there are.
 
     Args:
@@ -41,13 +43,17 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
         going_back: ids of the groups that may have settled rows to be replaced; None = too many to list.
         spoken: by source of evidence, the newest moment that it has spoken of.
 
+    Returns:
+        Ids of the groups that there is new evidence of, or that have other rows than before, but for these being
+        settled by now; None = too many to list, or all of the run, where these are few.
+
     Raises:
         QualityError: the rows are not to be published.
     """
     starting = run.starting
     superseded = told.part(SUPERSEDED)
     there = job.lake.contents.row_counts(TABLES)
-    conditions, frames, where = {}, [], {}
+    conditions, frames, where, replaced = {}, [], {}, []
     if SUPERSEDED in told.counts:
         keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
         conditions[MEMBER_SESSIONS] = _listed(going_back, [row.group_id for row in keys])
@@ -55,8 +61,15 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
         if spec is REPLAY_SNAPSHOTS or (spec.name not in told.counts and not there[spec.full_name]):
             continue
         where[spec] = replacing.condition(conditions.get(spec, going_back))
-        rows = _rows(job, spec, told, starting, where[spec]) if there[spec.full_name] else told.part(spec.name)
+        rows, going = told.part(spec.name), job.lake.none_of(spec)
+        if there[spec.full_name]:
+            matched = _matched(job, spec, where[spec])
+            going, staying = replacing.going(matched, starting), replacing.staying(matched, starting)
+            rows = rows.unionByName(staying)
+        if spec.full_name not in NOT_READ:
+            replaced.append((told.part(spec.name), going))
         frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
+    changed = _changed(run, replaced)
     published, counts = _as_published(job, told, run, superseded, there)
     evidence, left_out = new_evidence(job), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
@@ -64,6 +77,20 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
     note_audited(job)
     changes = snapshots.changes(told.part(REPLAY_SNAPSHOTS.name), job.lake.read(REPLAY_SNAPSHOTS), starting)
     job.lake.put(REPLAY_SNAPSHOTS, changes, snapshots.IS_GONE)
+    return changed
+
+
+def _changed(run: Run, replaced: Sequence[tuple[DataFrame, DataFrame]]) -> Sequence[str] | None:
+    if run.others is None:
+        return None
+    with_news = run.starting.where("oldest IS NOT NULL").select(*GROUP)
+    changed = _ids(with_news)
+    return None if changed is None else _ids(with_news.union(replacing.differing(replaced)).distinct())
+
+
+def _ids(groups: DataFrame) -> Sequence[str] | None:
+    rows = groups.select("group_id").limit(MOST_LISTED + 1).collect()
+    return [row.group_id for row in rows] if len(rows) <= MOST_LISTED else None
 
 
 def _as_published(
@@ -104,13 +131,11 @@ def _staying(job: Job, spec: TableSpec, run: Run, first: DataFrame | None = None
     return replacing.staying(run.of_run(rows), run.starting)
 
 
-def _rows(job: Job, spec: TableSpec, told: Told, starting: DataFrame, where: str) -> DataFrame:
-    new = told.part(spec.name)
+def _matched(job: Job, spec: TableSpec, where: str) -> DataFrame:
+    """Return the rows among which are all that the run replaces."""
     if where == replacing.UNSETTLED:
-        matched = job.lake.some(spec, Wanted(is_settled=False))
-    else:
-        matched = job.lake.read(spec).where(where) if where else job.lake.read(spec)
-    return new.unionByName(replacing.staying(matched, starting))
+        return job.lake.some(spec, Wanted(is_settled=False))
+    return job.lake.read(spec).where(where) if where else job.lake.read(spec)
 
 
 def _listed(first: Sequence[str] | None, second: Sequence[str]) -> Sequence[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.timelines.changes import NOT_READ
 from jobs.timelines.standing import standing
 from tests.support.pure_pipeline import Row, Tables, read_silver
 from tests.support.silver_batches import BatchedLake, Piece, in_one_batch, pieces, written_at
@@ -82,6 +84,44 @@ def test_a_stay_that_is_told_of_again_is_judged_as_it_is_told_last(
         lake.load(batch)
         lake.replay()
     assert_as_in_one_run(lake, silver)
+
+
+def test_groups_that_came_out_as_they_were_are_no_news(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path, many_groups: None
+) -> None:
+    """Of the groups that are left unfinished only one has new evidence; of the others rows get settled."""
+    rows = pieces(read_silver(capture_dir("kafka-4.2.0")))
+    half = len(rows) // 2
+    of_one = [piece for piece in rows[half:] if piece[1].get("group_id") == "billing-steady"]
+    lake = BatchedLake(spark, tmp_path / "lake", LATENESS_MS)
+    found = []
+    for batch in (rows[:half], of_one):
+        lake.load(batch)
+        lake.replay()
+        found.append({spec.name: lake.rows(spec.name) for spec in TABLES if spec.full_name not in NOT_READ})
+    reached = standing(lake.job)
+    assert reached is not None
+    changed = reached.changes[-1].groups
+    assert changed is not None
+    assert reached.changes[-1].others is None
+    assert "billing-steady" in changed
+    before, after = (of_groups(tables) for tables in found)
+    assert {group for group in after if unsure(before[group]) != unsure(after[group])} <= {*changed}
+    assert [group for group in after if group not in changed and before[group] != after[group]], "none was replayed"
+
+
+def of_groups(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """The rows of all tables, by group."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for name, rows in tables.items():
+        for row in sorted(rows, key=lambda row: told({**row, "is_settled": None, "settled_at": None})):
+            found[row["group_id"]].append({"table": name, **row})
+    return found
+
+
+def unsure(rows: list[Row]) -> list[Row]:
+    """Rows without what says whether they are settled."""
+    return [{**row, "is_settled": None, "settled_at": None} for row in rows]
 
 
 def assert_as_in_one_run(lake: BatchedLake, silver: Tables) -> None:

@@ -78,6 +78,15 @@ class Run:
         """Their ids; None = there are too many to list."""
         return None if self.groups is None or self.others is not None else list(self.groups)
 
+    def of_changed(self, changed: Sequence[str]) -> Run:
+        """Return a run that says nothing of the groups that came out as they were.
+
+        Args:
+            changed: ids of the other groups of the run.
+        """
+        assert self.groups is not None, "they are known"
+        return replace(self, groups={group: self.groups.get(group, self.others) for group in changed}, others=None)
+
     def of_run(self, rows: DataFrame) -> DataFrame:
         """Return the rows of its groups; if these are listed, files without any of them are not read."""
         if self.listed is not None:

@@ -8,6 +8,7 @@ and are written anew, so that one commit does it, whatever the number of groups.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -20,6 +21,9 @@ UNSETTLED = "NOT is_settled"
 
 STAYS = "is_settled AND coalesce(unix_micros(settled_at) / 1000.0 < taken_until, false)"
 """SQL condition of rows of a group that goes on from `taken_until`: they were settled before, and stay."""
+
+HOW_SURE = ("is_settled", "settled_at")
+"""Columns that say whether, and when, a row became final."""
 
 EVERYTHING = ""
 """Condition of a run that replaces all rows of a cluster."""
@@ -47,6 +51,39 @@ def staying(rows: DataFrame, starting: DataFrame) -> DataFrame:
     """
     run = starting.select(*GROUP, "taken_until", F.lit(True).alias("is_in_run"))
     return rows.join(run, [*GROUP], "left").where(F.col("is_in_run").isNull() | F.expr(STAYS)).select(rows.columns)
+
+
+def going(rows: DataFrame, starting: DataFrame) -> DataFrame:
+    """Return those of some rows of gold that a run replaces.
+
+    Args:
+        rows: as for `staying`.
+        starting: likewise.
+    """
+    run = starting.select(*GROUP, "taken_until")
+    return rows.join(run, [*GROUP]).where(~F.expr(STAYS)).select(rows.columns)
+
+
+def differing(replaced: Sequence[tuple[DataFrame, DataFrame]]) -> DataFrame:
+    """Return the groups that have other rows than they had: cluster, group_id.
+
+    Of most groups that are replayed only because time goes by, the same rows come again, some of them settled by now.
+
+    Args:
+        replaced: by table, the rows of the groups of a run that come, and those that go.
+    """
+    counted = [
+        _counted(table, rows, by) for table, both in enumerate(replaced) for rows, by in zip(both, (1, -1), strict=True)
+    ]
+    times = reduce(DataFrame.unionByName, counted).groupBy(*GROUP, "told").agg(F.sum("times").alias("times"))
+    return times.where("times <> 0").select(*GROUP).distinct()
+
+
+def _counted(table: int, rows: DataFrame, times: int) -> DataFrame:
+    # As JSON, where a null is none of its column: a hash of columns goes over nulls, wherever they stand.
+    names = sorted({*rows.columns} - {*HOW_SURE})
+    told = F.xxhash64(F.lit(table), F.to_json(F.struct(*names)))
+    return rows.select(*GROUP, told.alias("told"), F.lit(times).alias("times"))
 
 
 def without_superseded(rows: DataFrame, superseded: DataFrame) -> DataFrame:
