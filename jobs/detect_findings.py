@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from jobs.findings.health import look_at_health
-from jobs.findings.looking import LOADED, STEP, Looked, line_of, scope_of
+from jobs.findings.looking import LOADED, STEP, Looked, Scopes, line_of, scopes_of
 from jobs.findings.offsets import Found, Offsets
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import fetched
@@ -62,7 +62,7 @@ OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
 _BURSTS = ILLEGAL_GENERATION_BURSTS
 _BEGIN = "started_at"
 
-_MOST_AT_HAND = 10_000
+_MOST_AT_HAND = FEW_ROWS
 
 _MOST_JUDGED_HERE = 5 * FEW_ROWS
 """Rows of evidence that are judged by the driver: with what lies around them they are more than what is new."""
@@ -86,11 +86,15 @@ def _detect(job: Job) -> None:
     job.lake.create(OUTPUTS)
     job.report.activity("looking for storms, bursts and offsets gone astray")
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
-    scope = scope_of(job, before, now, replayed, seen_until)
-    if scope is None or scope.listed != []:
-        offsets = Offsets(job, scope, before, now, _hold(job), _few(job))
-        _replace(job, scope, _found([*_searches(job, scope, seen_until), offsets.found]))
-    look_at_health(job, None if scope is None else scope.listed, seen_until, now.line is not None)
+    scopes = scopes_of(job, before, now, replayed, seen_until)
+    if scopes is None:
+        offsets = Offsets(job, None, before, now, _hold(job), _few(job))
+        _replace(job, None, _found([*_searches(job, None, seen_until), offsets.found]))
+    elif scopes.of_offsets.listed != []:
+        offsets = Offsets(job, scopes.of_offsets, before, now, _hold(job), _few(job))
+        others = [] if scopes.of_others.listed == [] else _searches(job, scopes.of_others, seen_until)
+        _replace(job, scopes, _found([*others, offsets.found]))
+    look_at_health(job, None if scopes is None else scopes.of_offsets.listed, seen_until, now.line is not None)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
 
 
@@ -199,11 +203,11 @@ _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
 _OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
 
 
-def _replace(job: Job, scope: Scope | None, found: Found) -> None:
+def _replace(job: Job, scopes: Scopes | None, found: Found) -> None:
     """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
-    where = {
-        spec: scope.condition(_BEGIN if spec in _CUT else "") if scope is not None else EVERYTHING for spec, _ in found
-    }
+    where = {spec: EVERYTHING for spec, _ in found}
+    if scopes is not None:
+        where = {spec: _scope(scopes, spec).condition(_begin(spec)) for spec, _ in found}
     counts = job.lake.contents.row_counts([spec for spec, _ in found])
     with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
         looked_up = list(threads.map(lambda each: job.at_hand(each[1], _MOST_AT_HAND), found))
@@ -211,25 +215,37 @@ def _replace(job: Job, scope: Scope | None, found: Found) -> None:
     for (spec, _), (told, few) in zip(found, looked_up, strict=True):
         if few == [] and not counts[spec.full_name]:
             continue
-        if scope is not None and scope.listed is None:
-            others = scope.of_others(job.lake.read(spec), _BEGIN if spec in _CUT else "")
+        if scopes is not None and _scope(scopes, spec).listed is None:
+            others = _scope(scopes, spec).of_others(job.lake.read(spec), _begin(spec))
             told = beside(told, others.select(*spec.columns))
         frames.append((spec, told))
-    if scope is None:
+    if scopes is None:
         timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
     else:
         few_of = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
-        beside_them = {GENERATIONS: _held_against(job, scope, few_of[_BURSTS]), ASSIGNMENTS: _lost(job, scope, few_of)}
-        listed = {spec: scope.listed_rows(rows) for spec, rows in beside_them.items()}
-        timelines = held_against(listed, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
+        held = {
+            GENERATIONS: _held_against(job, scopes.of_others, few_of.get(_BURSTS, [])),
+            ASSIGNMENTS: _lost(job, scopes.of_offsets, few_of),
+        }
+        timelines = held_against(held, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
     with audited(job, Batch(dict(frames), beside=timelines)) as rows:
         job.replace([(spec, told.drop(IS_KNOWN)) for spec, told in rows.items()], where)
 
 
+def _scope(scopes: Scopes, spec: TableSpec) -> Scope:
+    return scopes.of_others if spec in _CUT else scopes.of_offsets
+
+
+def _begin(spec: TableSpec) -> str:
+    return _BEGIN if spec in _CUT else ""
+
+
 def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | None) -> DataFrame:
     """Return the generations that are late, or that bursts were fenced by; if these are not few, all."""
+    if scope.listed == []:
+        return job.lake.none_of(GENERATIONS)
     if bursts is None:
-        return job.lake.read(GENERATIONS)
+        return scope.listed_rows(job.lake.read(GENERATIONS))
     wanted = scope.wanted(GENERATIONS)
     numbers = sorted({row["fenced_by_generation"] for row in bursts} - {None})
     return job.lake.some(GENERATIONS, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))

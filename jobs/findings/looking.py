@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from pyspark.sql import DataFrame
@@ -67,9 +67,21 @@ def line_of(standing: Standing | None) -> float | None:
     return None if standing is None or standing.horizon is None else standing.horizon - BEHIND_MS
 
 
-def scope_of(
+class Scopes(NamedTuple):
+    """The groups of a run.
+
+    Attributes:
+        of_offsets: those in which it is looked for what is wrong with their offsets: all of them.
+        of_others: those in which it is looked for all other findings.
+    """
+
+    of_offsets: Scope
+    of_others: Scope
+
+
+def scopes_of(
     job: Job, before: Looked | None, now: Looked, standing: Standing | None, seen_until: float | None
-) -> Scope | None:
+) -> Scopes | None:
     """Return the groups of a run; None = all of them, from their beginnings.
 
     Args:
@@ -87,10 +99,17 @@ def scope_of(
     reach_ms = reach_of(now.how)
     news = [*_replayed(job, changed), *_loaded(job, before, now), *_overdue(job, seen_until)]
     findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
-    groups, few = job.at_hand(cuts(reduce(DataFrame.unionByName, news), findings, reach_ms, seen_until), MOST_LISTED)
+    told = reduce(DataFrame.unionByName, news)
+    groups, few = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_LISTED)
+    of_offsets = _scope(groups, few, reach_ms, before.line)
     if few is not None:
-        return few_groups(groups, few, reach_ms, before.line)
-    return _many_groups(groups, reach_ms, before.line)
+        return Scopes(of_offsets, of_offsets)
+    return Scopes(of_offsets, _scope(*job.at_hand(groups.where("has_more"), MOST_LISTED), reach_ms, before.line))
+
+
+def _scope(groups: DataFrame, few: Sequence[Mapping[str, Any]] | None, reach_ms: int, line: float) -> Scope:
+    groups = groups.drop("has_more")
+    return _many_groups(groups, reach_ms, line) if few is None else few_groups(groups, few, reach_ms, line)
 
 
 def reach_of(how: Mapping[str, Any]) -> int:
@@ -115,13 +134,14 @@ def _many_groups(groups: DataFrame, reach_ms: int, line: float) -> Scope:
 def _replayed(job: Job, changed: Groups) -> Iterator[DataFrame]:
     """Yield the groups whose rows were written, and since when they are others."""
     rows = [{"cluster": job.lake.cluster, "group_id": group, "since": at} for group, at in changed.named.items()]
-    yield given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
+    told = given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
+    yield told.withColumn("is_commit", F.lit(False))
     if changed.others is not None:
         # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
         is_young = ~F.col("is_settled") | (F.col("settled_at") >= F.timestamp_millis(F.lit(int(changed.others))))
         young = job.lake.read(TRANSITIONS).where(is_young).select(*GROUP)
         of_run = job.lake.read(REPLAY_SNAPSHOTS).select(*GROUP).unionByName(young).distinct()
-        yield of_run.select(*GROUP, F.lit(changed.others).alias("since"))
+        yield of_run.select(*GROUP, F.lit(changed.others).alias("since"), F.lit(False).alias("is_commit"))
 
 
 def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
@@ -138,7 +158,8 @@ def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
         opened = job.lake.read(STANDING_COMMITS).where("txn_state = 'open'")
         known = opened.select(*GROUP, *RECORD, F.lit(before.line).alias("known_at"))
         at = F.coalesce("known_at", F.unix_micros("recorded_at") / 1000.0)
-        found.append(_since(commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at"))))
+        dated = commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at"))
+        found.append(_since(dated, are_commits=True))
     if (lines := new(CLIENT_EVENTS)) is not None:
         at = F.unix_micros("logged_at") / 1000.0
         home = at_home(lines, job.lake.read(MEMBER_SESSIONS))
@@ -154,10 +175,13 @@ def _overdue(job: Job, seen_until: float | None) -> list[DataFrame]:
     """Return the groups in which somebody is late by now who was not when they had news last, and since when."""
     if seen_until is None or not job.lake.contents.row_counts([RECONCILIATIONS])[RECONCILIATIONS.full_name]:
         return []
-    return [overdue(job.lake.read(RECONCILIATIONS), job.settings.revocations.slow_ms, seen_until)]
+    late = overdue(job.lake.read(RECONCILIATIONS), job.settings.revocations.slow_ms, seen_until)
+    return [late.withColumn("is_commit", F.lit(False))]
 
 
-def _since(rows: DataFrame) -> DataFrame:
+def _since(rows: DataFrame, are_commits: bool = False) -> DataFrame:
     """Return the groups that rows are of, and the moment of the oldest row; null if a row does not know its moment."""
     is_dated = F.min(F.col("at").isNotNull())
-    return rows.where("group_id IS NOT NULL").groupBy(*GROUP).agg(F.when(is_dated, F.min("at")).alias("since"))
+    since = F.when(is_dated, F.min("at")).alias("since")
+    dated = rows.where("group_id IS NOT NULL").groupBy(*GROUP).agg(since)
+    return dated.withColumn("is_commit", F.lit(are_commits))

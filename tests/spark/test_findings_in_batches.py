@@ -60,6 +60,26 @@ def test_findings_of_batches_are_those_of_everything(
         )
 
 
+def test_commits_that_come_alone_change_the_findings_near_them(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path, many_groups: None
+) -> None:
+    """Of too many groups to list half of the commits come when all else is known, and some more a day later."""
+    day = pieces(read_silver(capture_dir("kafka-4.2.0")))
+    alone = [piece for piece in day if piece[0] == "offset_commits"]
+    more = [piece for piece in on_day(day, 1) if piece[0] == "offset_commits"]
+    held_back = alone[1::2]
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
+    for batch in ([piece for piece in day if piece not in held_back], held_back, more):
+        lake.load(batch)
+        lake.replay()
+        lake.detect()
+    found = {spec.name: _rows(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
+    lake.detect(everything=True)
+    assert found["illegal_generation_bursts"]
+    for spec in (*FINDINGS, GROUP_HEALTH):
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, _rows(lake, spec))), spec.name
+
+
 def _rows(lake: BatchedLake, spec: TableSpec) -> list[Row]:
     """The rows of a table; groups that rest are not told of anew, and so not as of the end of the data."""
     rows = lake.rows(spec.name)

@@ -14,7 +14,7 @@ from transforms.gold.findings.scope import Scope, cuts, few_groups
 pytestmark = pytest.mark.spark
 
 REACH_MS = 1_000
-_NEWS = "cluster STRING, group_id STRING, since DOUBLE"
+_NEWS = "cluster STRING, group_id STRING, since DOUBLE, is_commit BOOLEAN"
 _FOUND = "cluster STRING, group_id STRING, started_at TIMESTAMP, ended_at TIMESTAMP, is_open BOOLEAN"
 
 
@@ -23,7 +23,13 @@ def test_a_finding_that_is_open_moves_the_cut_and_makes_nothing_new(spark: Spark
         return EPOCH + timedelta(milliseconds=ms)
 
     news = spark.createDataFrame(
-        [("c", "calm", 50_000.0), ("c", "stormy", 50_000.0), ("c", "whole", None), ("c", "touched", 50_000.0)], _NEWS
+        [
+            ("c", "calm", 50_000.0, False),
+            ("c", "stormy", 50_000.0, False),
+            ("c", "whole", None, False),
+            ("c", "touched", 50_000.0, False),
+        ],
+        _NEWS,
     )
     found = spark.createDataFrame(
         [
@@ -52,7 +58,7 @@ def test_a_storm_that_cannot_have_ended_yet_is_no_reason_to_look_again(spark: Sp
         rows = cuts(news, [storms, bursts], REACH_MS, seen_until).collect()
         return {row.group_id: row.cut // 1000 for row in rows}
 
-    news = spark.createDataFrame([("c", "news", 60_000.0)], _NEWS)
+    news = spark.createDataFrame([("c", "news", 60_000.0, False)], _NEWS)
     storms = spark.createDataFrame(
         [
             ("c", "news", at(20_000), at(30_000), True, at(90_000)),
@@ -99,3 +105,30 @@ def test_findings_that_lie_before_the_cut_are_not_judged_again(spark: SparkSessi
     assert reaching.columns == rows.columns
     found = sorted((row.group_id, row.finding, row.at_us) for row in reaching.collect())
     assert found == [("cut", 2, 5_000), ("whole", 1, 3_000), ("whole", 1, 4_999), ("whole", 2, 5_000)]
+
+
+def test_groups_that_only_commit_are_looked_at_for_their_offsets_alone_unless_a_finding_is_near(
+    spark: SparkSession,
+) -> None:
+    def at(ms: int) -> object:
+        return EPOCH + timedelta(milliseconds=ms)
+
+    news = [
+        ("c", "commits", 50_000.0, True),
+        ("c", "commits and rebalances", 50_000.0, True),
+        ("c", "commits and rebalances", 60_000.0, False),
+        ("c", "commits of unknown time", None, True),
+        ("c", "was fenced", 50_000.0, True),
+        ("c", "was fenced long ago", 50_000.0, True),
+        ("c", "commits amid a storm", 50_000.0, True),
+        ("c", "rebalances", 50_000.0, False),
+    ]
+    found = [
+        ("c", "was fenced", at(48_000), at(49_000), False),
+        ("c", "was fenced long ago", at(48_000), at(48_999), False),
+        ("c", "commits amid a storm", at(1_000), at(2_000), True),
+        ("c", "goes on", at(1_000), at(2_000), True),
+    ]
+    rows = cuts(spark.createDataFrame(news, _NEWS), [spark.createDataFrame(found, _FOUND)], REACH_MS).collect()
+    assert {row.group_id for row in rows if not row.has_more} == {"commits", "was fenced long ago"}
+    assert len(rows) == 8

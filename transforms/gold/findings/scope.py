@@ -162,8 +162,12 @@ def _is_since(column: str, us: Column) -> Column:
 def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_until: float | None = None) -> DataFrame:
     """Return the groups of a run, since when they changed, and their cuts; grain: one group.
 
+    With them, whether more is to be looked for in a group than what is wrong with its offsets (`has_more`): nothing is
+    that has only new commits, and no finding near them.
+
     Args:
-        news: cluster, group_id, since DOUBLE (epoch ms; null = from the beginning): what has changed in groups.
+        news: cluster, group_id, since DOUBLE (epoch ms; null = from the beginning), is_commit BOOLEAN: what has changed
+            in groups.
         findings: the tables of what was found before: cluster, group_id, started_at, ended_at, is_open, and for some
             open_until: until then they stay as they are, as long as there is no news. All others that are open are a
             reason to look at their group again.
@@ -186,13 +190,16 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_unt
     of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("opened"), "may_change")
     is_whole = F.coalesce(F.max("is_undated"), F.lit(False))
     since = (
-        news.withColumns({"is_undated": F.col("since").isNull(), "may_change": F.lit(True)})
+        news.withColumns(
+            {"is_undated": F.col("since").isNull(), "may_change": F.lit(True), "is_more": ~F.col("is_commit")}
+        )
         .unionByName(of_open, allowMissingColumns=True)
         .groupBy(*GROUP)
         .agg(
             F.when(~is_whole, F.coalesce(F.min("since"), F.lit(inf))).alias("since"),
             F.when(~is_whole, F.least(F.min("since"), F.min("opened"))).alias("first"),
             F.max("may_change").alias("may_change"),
+            F.max(F.coalesce("is_more", F.lit(True))).alias("is_more"),
         )
         .where("may_change")
         .withColumn("since_us", ((F.col("first") - F.lit(reach_ms)) * 1000).cast("bigint"))
@@ -201,7 +208,8 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_unt
         "touched_us", F.when(F.col("ended_us") >= F.col("since_us"), F.col("started_us"))
     )
     cut = F.when(F.max("since_us").isNotNull(), F.least(F.min("since_us"), F.min("touched_us")))
-    return touched.groupBy(*GROUP).agg(F.max("since").alias("since"), cut.alias("cut"))
+    has_more = F.max(F.col("is_more") | F.col("since_us").isNull() | F.col("touched_us").isNotNull())
+    return touched.groupBy(*GROUP).agg(F.max("since").alias("since"), cut.alias("cut"), has_more.alias("has_more"))
 
 
 def _may_change(findings: DataFrame, seen_until: float | None) -> Column:
