@@ -23,6 +23,8 @@ NOT_READ = {spec.full_name for spec in (REPLAY_AUDIT, AUDIT_COUNTS, REPLAY_SNAPS
 class Groups(msgspec.Struct, frozen=True, kw_only=True):
     """Groups whose rows were written; None in place of them: all groups, from their beginnings.
 
+    Those that came out as they were, but for rows that are settled by now, may be missing.
+
     Attributes:
         named: by group, the moment (epoch ms) before which its settled rows stayed as they were; None = none of them
             did.
