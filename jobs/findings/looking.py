@@ -97,9 +97,11 @@ def scopes_of(
     if changed is None:
         return None
     reach_ms = reach_of(now.how)
-    news = [*_replayed(job, changed), *_loaded(job, before, now), *_overdue(job, seen_until)]
+    news = [*_replayed(job, changed), *_logged(job, before, now), *_overdue(job, seen_until)]
     findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
-    told = reduce(DataFrame.unionByName, news)
+    told = reduce(DataFrame.unionByName, news).withColumn("is_commit", F.lit(False))
+    for commits in _committed(job, before, now):
+        told = told.unionByName(commits.withColumn("is_commit", F.lit(True)))
     groups, few = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_LISTED)
     of_offsets = _scope(groups, few, reach_ms, before.line)
     if few is not None:
@@ -134,38 +136,41 @@ def _many_groups(groups: DataFrame, reach_ms: int, line: float) -> Scope:
 def _replayed(job: Job, changed: Groups) -> Iterator[DataFrame]:
     """Yield the groups whose rows were written, and since when they are others."""
     rows = [{"cluster": job.lake.cluster, "group_id": group, "since": at} for group, at in changed.named.items()]
-    told = given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
-    yield told.withColumn("is_commit", F.lit(False))
+    yield given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
     if changed.others is not None:
         # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
         is_young = ~F.col("is_settled") | (F.col("settled_at") >= F.timestamp_millis(F.lit(int(changed.others))))
         young = job.lake.read(TRANSITIONS).where(is_young).select(*GROUP)
         of_run = job.lake.read(REPLAY_SNAPSHOTS).select(*GROUP).unionByName(young).distinct()
-        yield of_run.select(*GROUP, F.lit(changed.others).alias("since"), F.lit(False).alias("is_commit"))
+        yield of_run.select(*GROUP, F.lit(changed.others).alias("since"))
 
 
-def _loaded(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
-    """Return the groups that new commits and new lines are of, which the replay need not heed, and since when."""
+def _new(job: Job, before: Looked, now: Looked, spec: TableSpec) -> DataFrame | None:
+    """Return the rows of a table of silver that the last run did not know; None if there are none."""
+    if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
+        return None
+    return job.lake.some(spec, before.new(spec))
 
-    def new(spec: TableSpec) -> DataFrame | None:
-        if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
-            return None
-        return job.lake.some(spec, before.new(spec))
 
-    found = []
-    if (commits := new(OFFSET_COMMITS)) is not None:
+def _committed(job: Job, before: Looked, now: Looked) -> Iterator[DataFrame]:
+    """Yield the groups that new commits are of, which the replay need not heed, and since when."""
+    if (commits := _new(job, before, now, OFFSET_COMMITS)) is not None:
         # What is written once more is how a transaction ended.
         opened = job.lake.read(STANDING_COMMITS).where("txn_state = 'open'")
         known = opened.select(*GROUP, *RECORD, F.lit(before.line).alias("known_at"))
         at = F.coalesce("known_at", F.unix_micros("recorded_at") / 1000.0)
-        dated = commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at"))
-        found.append(_since(dated, are_commits=True))
-    if (lines := new(CLIENT_EVENTS)) is not None:
+        yield _since(commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at")))
+
+
+def _logged(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
+    """Return the groups that new lines are of, which the replay need not heed, and since when."""
+    found = []
+    if (lines := _new(job, before, now, CLIENT_EVENTS)) is not None:
         at = F.unix_micros("logged_at") / 1000.0
         home = at_home(lines, job.lake.read(MEMBER_SESSIONS))
         of_files = of_their_files(home, job.lake.read(CLIENT_EVENTS))
         found.append(_since(of_files.select(*GROUP, at.alias("at"))))
-    if (lines := new(COORDINATOR_EVENTS)) is not None and may_tell(lines):
+    if (lines := _new(job, before, now, COORDINATOR_EVENTS)) is not None and may_tell(lines):
         told = fencings(lines, job.lake.read(MEMBER_SESSIONS))
         found.append(_since(told.select(*GROUP, (F.unix_micros("answered_at") / 1000.0).alias("at"))))
     return found
@@ -175,13 +180,10 @@ def _overdue(job: Job, seen_until: float | None) -> list[DataFrame]:
     """Return the groups in which somebody is late by now who was not when they had news last, and since when."""
     if seen_until is None or not job.lake.contents.row_counts([RECONCILIATIONS])[RECONCILIATIONS.full_name]:
         return []
-    late = overdue(job.lake.read(RECONCILIATIONS), job.settings.revocations.slow_ms, seen_until)
-    return [late.withColumn("is_commit", F.lit(False))]
+    return [overdue(job.lake.read(RECONCILIATIONS), job.settings.revocations.slow_ms, seen_until)]
 
 
-def _since(rows: DataFrame, are_commits: bool = False) -> DataFrame:
+def _since(rows: DataFrame) -> DataFrame:
     """Return the groups that rows are of, and the moment of the oldest row; null if a row does not know its moment."""
     is_dated = F.min(F.col("at").isNotNull())
-    since = F.when(is_dated, F.min("at")).alias("since")
-    dated = rows.where("group_id IS NOT NULL").groupBy(*GROUP).agg(since)
-    return dated.withColumn("is_commit", F.lit(are_commits))
+    return rows.where("group_id IS NOT NULL").groupBy(*GROUP).agg(F.when(is_dated, F.min("at")).alias("since"))

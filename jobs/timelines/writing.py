@@ -61,13 +61,12 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
         if spec is REPLAY_SNAPSHOTS or (spec.name not in told.counts and not there[spec.full_name]):
             continue
         where[spec] = replacing.condition(conditions.get(spec, going_back))
-        rows, going = told.part(spec.name), job.lake.none_of(spec)
+        rows = told.part(spec.name)
+        matched = _matched(job, spec, where[spec]) if there[spec.full_name] else job.lake.none_of(spec)
+        if run.others is not None and spec.full_name not in NOT_READ:
+            replaced.append((rows, replacing.going(matched, starting)))
         if there[spec.full_name]:
-            matched = _matched(job, spec, where[spec])
-            going, staying = replacing.going(matched, starting), replacing.staying(matched, starting)
-            rows = rows.unionByName(staying)
-        if spec.full_name not in NOT_READ:
-            replaced.append((told.part(spec.name), going))
+            rows = rows.unionByName(replacing.staying(matched, starting))
         frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
     changed = _changed(run, replaced)
     published, counts = _as_published(job, told, run, superseded, there)

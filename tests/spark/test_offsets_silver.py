@@ -82,7 +82,10 @@ def test_both_ways_give_the_same_rows(spark: SparkSession, are_here: bool) -> No
     for table in offsets.TABLES:
         expected = rows_of(careful[table])
         assert rows_of(fast[table]) == expected, table
-        assert fast[table].schema.simpleString() == careful[table].schema.simpleString()
+        if are_here:  # of rows that the driver has, nothing says that a column has no nulls
+            assert fast[table].schema.toNullable() == careful[table].schema.toNullable()
+        else:
+            assert fast[table].schema == careful[table].schema
         counts[table] = len(expected)
     assert sum(counts.values()) == len(odd_pairs())
     assert min(counts.values()) > 5

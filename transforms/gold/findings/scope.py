@@ -190,16 +190,14 @@ def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_unt
     of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("opened"), "may_change")
     is_whole = F.coalesce(F.max("is_undated"), F.lit(False))
     since = (
-        news.withColumns(
-            {"is_undated": F.col("since").isNull(), "may_change": F.lit(True), "is_more": ~F.col("is_commit")}
-        )
+        news.withColumns({"is_undated": F.col("since").isNull(), "may_change": F.lit(True)})
         .unionByName(of_open, allowMissingColumns=True)
         .groupBy(*GROUP)
         .agg(
             F.when(~is_whole, F.coalesce(F.min("since"), F.lit(inf))).alias("since"),
             F.when(~is_whole, F.least(F.min("since"), F.min("opened"))).alias("first"),
             F.max("may_change").alias("may_change"),
-            F.max(F.coalesce("is_more", F.lit(True))).alias("is_more"),
+            F.max(F.coalesce(~F.col("is_commit"), F.lit(True))).alias("is_more"),
         )
         .where("may_change")
         .withColumn("since_us", ((F.col("first") - F.lit(reach_ms)) * 1000).cast("bigint"))
