@@ -1,10 +1,12 @@
 """A whole cluster: how long it takes to build its tables, and what one per cent more of evidence costs.
 
-    python -m tests.benchmarks.bench_load [--groups 10000] [--generations 100] [--scratch FOLDER]
+    python -m tests.benchmarks.bench_load [--groups 10000] [--generations 100] [--rest HOURS] [--scratch FOLDER]
 
 Writes what brokers would have written (`load_workload`), and runs the pipeline as a process of its own: over all but
-the last hundredth of the time; again without silver and gold, so that these are built from bronze; with the rest; and
-with commits alone, hours later, of all groups.
+the last hundredth of it; again without silver and gold, so that these are built from bronze; with the rest, which is of
+nearly all groups; and with commits alone, hours later, of all groups. Without a rest all groups rebalance every five
+seconds from their beginning to their end, within minutes; with one they are jobs that run for ten generations each
+time, as most groups of a cluster have more of a history than of a present.
 """
 
 from __future__ import annotations
@@ -18,14 +20,17 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.benchmarks.load_workload import BEGIN, STORIES, story, write, write_commits
+from tests.benchmarks.load_workload import BEGIN, SPAN_MS, STORIES, Written, parted, story, write, write_commits
 from tests.benchmarks.whole_process import pipeline
 from tests.support.incidents.service import SECOND
 
 HOUR = 3_600 * SECOND
 
 _LATER_MS = (2.5 * HOUR, 2.7 * HOUR)
-"""So long after the begin groups commit that rest by then; the first time what was open is settled, too."""
+"""So long after their last generation groups commit; the first time what was open is settled, too."""
+
+_OF_ALL = 0.01
+"""So much of the evidence comes behind the rest of it."""
 
 LATENESS_MS = 600
 """A group's hundred generations follow each other within minutes; what is waited for late lines is shorter likewise."""
@@ -54,29 +59,29 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--generations", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rest", type=float, default=0.0)
     parser.add_argument("--scratch", type=Path)
     given = parser.parse_args()
+    stories = [story(number, given.generations, given.seed, given.rest * HOUR) for number in range(STORIES)]
     with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
-        measure(Path(folder), given.groups, given.generations, given.seed)
+        measure(Path(folder), stories, given.groups)
 
 
-def measure(root: Path, groups: int, generations: int, seed: int) -> None:
+def measure(root: Path, stories: list[dict[int, Written]], groups: int) -> None:
     """Write the workload, and print what the runs take."""
-    stories = [story(number, generations, seed) for number in range(STORIES)]
-    spans = max(max(each) for each in stories) + 1
-    last = spans - max(spans // 100, 1)
+    first, last = parted(stories, _OF_ALL)
     began = time.monotonic()
-    most = write(root, stories, range(groups), range(last))
+    most = write(root, stories, range(groups), first)
     _say(f"{groups:,} groups: {most:,} lines and records, written in {time.monotonic() - began:.0f} s")
     _tell("from the sources", most, *run(root))
     for layer in ("silver", "gold"):
         shutil.rmtree(root / "lake" / layer)
     _tell("from bronze", most, *run(root))
-    more = write(root, stories, range(groups), range(last, spans))
+    more = write(root, stories, range(groups), last)
     _tell("with more", more, *run(root))
     _tell("without news", 0, *run(root))
     for later_ms in _LATER_MS:
-        commits = write_commits(root, range(groups), BEGIN + later_ms)
+        commits = write_commits(root, range(groups), BEGIN + last[-1] * SPAN_MS + later_ms)
         _tell(f"with commits alone, {later_ms / HOUR:.1f} h later", commits, *run(root))
 
 

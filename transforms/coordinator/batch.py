@@ -1,11 +1,13 @@
 """One batch of a group's evidence: what is settled by it, where the replay stands at the horizon, and what is open.
 
 Evidence before the horizon is final, as far as anybody knows: it goes into the state, which is put down there. What
-comes after it is replayed too, so that the tables show the present, and will be replayed again in the next batch.
+comes after it is replayed too, so that the tables show the present, and will be replayed again in the next batch. The
+state can be put down on the way as well, for evidence that comes too late for the horizon.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from math import inf
 
@@ -46,6 +48,7 @@ class Batch:
         partitions: partitions of `__consumer_offsets` that hold records of the group of whatever kind.
         keeps_audit: give a row for every audited request, and not only for those that give reason to doubt.
         topic_names: names of topics by their ids, as far as they are known.
+        stops: moments before the horizon at which the state is put down as well, in order.
     """
 
     def __init__(
@@ -55,28 +58,29 @@ class Batch:
         partitions: Iterable[int] = (),
         keeps_audit: bool = True,
         topic_names: Mapping[str, str] | None = None,
+        stops: Iterable[float] = (),
     ) -> None:
         self._state = state
         self._horizon = horizon
+        self._ahead = deque([*stops, horizon])
         self._sink = Sink(keeps_audit=keeps_audit, topic_names=topic_names or {})
         self._sequencer = Sequencer(state.connections)
         state.shared.reigns.observed.update(partitions)
         self._driver = Driver(state.waiting, state.shared.lives, GroupWalk(state, self._sink))
-        self._snapshot: Snapshot | None = None
+        self._snapshots: list[Snapshot] = []
 
     def add(self, rows: Iterable[EvidenceRow]) -> None:
         """Take in rows, none of which is older than the newest of those before; and take what is safe to take."""
         self._sequencer.add(rows)
         self._take(self._sequencer.safe)
 
-    def end(self) -> Snapshot:
-        """Take what is left, and return how the replay stood at the horizon."""
+    def end(self) -> list[Snapshot]:
+        """Take what is left, and return how the replay stood at the stops and, last, at the horizon."""
         self._take(self._horizon)
-        snapshot = self._put_down()
         self._driver.see(self._sequencer.emit(inf))
         self._driver.finish()
-        snapshot.seen_until = max(self._sequencer.newest, self._state.waiting.front)
-        return snapshot
+        self._snapshots[-1].seen_until = max(self._sequencer.newest, self._state.waiting.front)
+        return self._snapshots
 
     def told(self) -> Rows:
         """Return the rows that have come since the last call."""
@@ -89,19 +93,18 @@ class Batch:
         return superseded
 
     def _take(self, safe: float) -> None:
-        if self._snapshot is None:
-            self._driver.see(self._sequencer.emit(min(safe, self._horizon)))
-            if safe >= self._horizon:
-                self._put_down()
-        if self._snapshot is not None:
-            self._driver.see(self._sequencer.emit(safe))
+        while self._ahead and safe >= self._ahead[0]:
+            self._put_down(self._ahead.popleft())
+        self._driver.see(self._sequencer.emit(min(safe, self._ahead[0] if self._ahead else inf)))
 
-    def _put_down(self) -> Snapshot:
-        if self._snapshot is None:
-            state = self._state
-            self._driver.take_until(self._horizon)
-            state.connections.until = self._horizon
-            taken_until = max(state.waiting.front, self._horizon) - LOOK_AHEAD_MS
-            self._snapshot = Snapshot(self._horizon, VERSION, dump(state), taken_until, self._horizon)
+    def _put_down(self, at: float) -> None:
+        state = self._state
+        self._driver.see(self._sequencer.emit(at))
+        self._driver.take_until(at)
+        state.connections.until = at
+        if at == self._horizon:
             self._sink.is_settling = False
-        return self._snapshot
+        elif state.waiting.front == -inf:
+            return  # nothing is known of the group yet
+        taken_until = max(state.waiting.front, at) - LOOK_AHEAD_MS
+        self._snapshots.append(Snapshot(at, VERSION, dump(state), taken_until, seen_until=at))

@@ -25,6 +25,7 @@ from transforms.coordinator.classic.machine.events import Answered, Cause, Event
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.machine.moves import take_over
 from transforms.coordinator.classic.taking.resync import members_of
+from transforms.coordinator.evidence.sequence import EvidenceRow
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.kafka.requests import Leaver, Request
 from transforms.coordinator.kafka.rules import LATEST, release_of
@@ -285,6 +286,13 @@ def history(seed: int, steps: int, version: str, lost: float, is_falsified: bool
             if dice.random() < 0.05:
                 row.error_code = dice.choice((0, 14, 15, 16, 22, 25, 27, 79, 81))
     return kept[0], kept[1], kept[2]  # type: ignore[return-value]
+
+
+def moment(row: EvidenceRow) -> float:
+    """When a row stands in the order, as its columns say."""
+    if isinstance(row, GroupRequestRow):
+        return row.handled_at or 0.0
+    return (row.logged_at if isinstance(row, CoordinatorEventRow) else row.recorded_at) or 0.0
 
 
 def histories() -> st.SearchStrategy[Evidence]:

@@ -11,8 +11,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.rows import CoordinatorEventRow, GroupRequestRow
-from tests.unit.coordinator.random_history import Evidence, histories
+from schemas.rows import GroupRequestRow
+from tests.unit.coordinator.random_history import Evidence, histories, moment
 from transforms.coordinator.batch import Batch
 from transforms.coordinator.evidence.sequence import EvidenceRow
 from transforms.coordinator.evidence.tolerances import REORDER_MS
@@ -21,13 +21,6 @@ from transforms.coordinator.rows.tables import Rows
 
 LATENESS_MS = 30_000.0
 """Longer than anything in a random history waits for its answer, but for joins that are parked."""
-
-
-def moment(row: EvidenceRow) -> float:
-    """When a row stands in the order, as its columns say."""
-    if isinstance(row, GroupRequestRow):
-        return row.handled_at or 0.0
-    return (row.logged_at if isinstance(row, CoordinatorEventRow) else row.recorded_at) or 0.0
 
 
 def known_at(row: EvidenceRow) -> float:
@@ -57,7 +50,7 @@ class Lake:
         self.told: list[tuple[float, Any, str]] = []
         self.open: Rows = Rows()
 
-    def run(self, new: list[EvidenceRow], horizon: float, pieces: int) -> None:
+    def run(self, new: list[EvidenceRow], horizon: float, pieces: int, stops_ms: list[float]) -> None:
         self.rows += new
         oldest = min(map(moment, new), default=inf)
         while self.snapshots and self.snapshots[-1].at + REORDER_MS > oldest:
@@ -66,11 +59,11 @@ class Lake:
         state = load(last.state) if last else begin("c", "orders", 50)
         since = last.at - REORDER_MS if last else -inf
         rows = sorted((row for row in self.rows if known_at(row) >= since), key=moment)
-        batch = Batch(state, horizon)
+        batch = Batch(state, horizon, stops=[horizon - before for before in stops_ms if horizon - before > since])
         size = max(1, len(rows) // pieces)
         for start in range(0, len(rows), size):
             batch.add(copied(rows[start : start + size]))
-        self.snapshots.append(batch.end())
+        self.snapshots += batch.end()
         gone = set(batch.superseded())
         self._replace(batch.told(), gone, -inf if last is None else last.taken_until)
 
@@ -106,9 +99,10 @@ def batches(evidence: Evidence, dice: random.Random, runs: int, is_late: bool) -
     for cut in [*cuts, len(rows)]:
         newest = max(map(known_at, rows[:cut]), default=0.0)
         horizon = max(horizon, newest - LATENESS_MS)
-        several.run(rows[last:cut], horizon, dice.randint(1, 4))
+        stops_ms = sorted((dice.uniform(1, 10 * LATENESS_MS) for _ in range(dice.randint(0, 3))), reverse=True)
+        several.run(rows[last:cut], horizon, dice.randint(1, 4), stops_ms)
         last = cut
-    one.run(rows, horizon, 1)
+    one.run(rows, horizon, 1, [])
     return several, one
 
 

@@ -31,6 +31,7 @@ from transforms.coordinator.fold import begin, load
 from transforms.coordinator.rows.tables import Rows
 from transforms.gold.timelines.columns import REPLAY, SUPERSEDED, TABLES, Part
 from transforms.gold.timelines.evidence import GROUP, LINE, MODERN, PLACE, RECORD, REQUEST, STATE
+from transforms.gold.timelines.snapshots import stops_between
 
 BUCKETS = 256
 """Groups are replayed in this many calls, so that no task waits for one that has most of them."""
@@ -210,16 +211,17 @@ class _Group:
     def end(self, told: _Told) -> None:
         batch = self._begun()
         batch.add(self._rows)
-        snapshot = batch.end()
-        if isfinite(snapshot.at):
-            told.add_snapshot(self.key, snapshot)
+        for snapshot in batch.end():
+            if isfinite(snapshot.at):
+                told.add_snapshot(self.key, snapshot)
         told.add(self.key, batch)
 
     def _begun(self) -> Batch:
         if self._batch is None:
             how = self._how
             state = begin(*self.key, how.partition_count) if self._state is None else load(self._state)
-            self._batch = Batch(state, how.horizon, self._places, how.keeps_audit, how.topic_names)
+            stops = stops_between(state.connections.until, how.horizon)
+            self._batch = Batch(state, how.horizon, self._places, how.keeps_audit, how.topic_names, stops)
         return self._batch
 
 

@@ -1,7 +1,9 @@
 """What becomes of a group's snapshots when a run puts down a new one: a few older ones stay, further and further apart.
 
 Evidence that comes late sends a group back to its youngest snapshot before it. Most is late by little, some by a day;
-so the youngest are kept close together, and older ones at distances that double.
+so the youngest are kept close together, and older ones at distances that double. A run over a long history puts down
+some on its way: behind it, too, what is late by little, as a join is that waited for others and was answered after the
+horizon, is not to cost all of a group's history.
 """
 
 from __future__ import annotations
@@ -18,8 +20,16 @@ IS_GONE = "is_gone"
 CLOSEST_MS = 600_000.0
 """Distance of the two youngest that are kept; of each older one it is at least twice that of the one before."""
 
+STOPS_MS = (86_400_000.0, CLOSEST_MS)
+"""So long before the horizon a run over a long history puts down snapshots on its way."""
+
 MOST = 12
 """Snapshots of one group; the oldest of them is more than two weeks before the youngest."""
+
+
+def stops_between(since: float, horizon: float) -> list[float]:
+    """Return the moments at which a run puts down snapshots on its way: not close to that from which it goes on."""
+    return [horizon - before for before in STOPS_MS if horizon - before > since + CLOSEST_MS]
 
 
 def changes(new: DataFrame, old: DataFrame, starting: DataFrame) -> DataFrame:
