@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from jobs.jvm.delta_log import Commit
 from jobs.lake.load_clock import iso, iso_of_micros, next_load
 from jobs.lake.notes import Notes
-from jobs.lake.signatures import cluster_of
+from jobs.lake.signatures import cluster_of, is_joining
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.tables import Tables
 from schemas.table import TableSpec
@@ -221,7 +221,8 @@ class Contents:
 
     def _concerns(self, commit: Commit) -> bool:
         """Tell whether a commit may have changed rows of this cluster."""
-        return commit.operation not in _SAME_ROWS and cluster_of(commit) in (None, self._cluster)
+        has_same_rows = commit.operation in _SAME_ROWS or is_joining(commit)
+        return not has_same_rows and cluster_of(commit) in (None, self._cluster)
 
     def _found(self, spec: TableSpec, content: Content) -> Content:
         self._known[spec.full_name] = content

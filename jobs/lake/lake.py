@@ -26,14 +26,13 @@ from jobs.lake.registration import register
 from jobs.lake.retired import Retired
 from jobs.lake.rows import stamped
 from jobs.lake.storage_errors import storage_errors
-from jobs.lake.table_files import TableFiles
 from jobs.lake.tables import Tables
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import given
 from transforms.question import Question
-from transforms.sql import literal, quoted
+from transforms.sql import quoted
 from transforms.wanted_rows import Wanted
 
 _TABLES_AT_ONCE = 4
@@ -307,17 +306,15 @@ class Lake:
 
     def compact(self, spec: TableSpec, by: Sequence[str] = ()) -> None:
         """Join this cluster's small files; with columns, lay rows together that are alike in them (Z-order)."""
-        where = f"cluster = {literal(self.cluster)}"
-        self._tables.written(spec, lambda: TableFiles(self.spark, self.path(spec)).compact(where, by))
+        self._tables.compact(spec, by)
 
     def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
-        self._tables.written(spec, lambda: TableFiles(self.spark, self.path(spec)).vacuum(retain_hours))
+        self._tables.vacuum(spec, retain_hours)
 
     def size_bytes(self, spec: TableSpec) -> int:
         """Return the size of a table's files, those of all clusters."""
-        with storage_errors(spec.full_name):
-            return TableFiles(self.spark, self.path(spec)).size_bytes()
+        return self._tables.size_bytes(spec)
 
     def checkpoint(self, spec: TableSpec, name: str) -> str:
         """Return the folder where a stream into a table keeps how far it came; another one once the table is anew."""

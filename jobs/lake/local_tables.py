@@ -7,21 +7,19 @@ for a table that it writes, and half of one for each that a query reads: it look
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
-from deltalake.transaction import AddAction, RemoveAction
+from deltalake import DeltaTable, Schema, write_deltalake
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
-from jobs.lake.conflicts import Overtaken
 from jobs.lake.duckdb_files import are_nameable, rows_in
 from jobs.lake.found_rows import answer, found_rows, new_rows
+from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import FileWriter, NewFile
 from schemas.spark import struct_type
@@ -30,7 +28,6 @@ from transforms.errors import LakeError
 from transforms.given_rows import held
 from transforms.loads import micros_of
 from transforms.question import Question
-from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
 _READER_VERSION = 1
@@ -44,12 +41,15 @@ class LocalTables:
         spark: the session.
         folder: root of the tables.
         cluster: cluster whose rows are read and written.
+
+    Attributes:
+        cluster: the same.
     """
 
     def __init__(self, spark: SparkSession, folder: Path, cluster: str) -> None:
         self._spark = spark
         self._folder = folder
-        self._cluster = cluster
+        self.cluster = cluster
         self._logs: dict[str, LocalLog] = {}
         self._turn = threading.Lock()
 
@@ -98,7 +98,7 @@ class LocalTables:
         are_whole = all(stored <= {*parquet.read_schema(file.path).names} for file in late)
         if not late or not are_nameable(late) or not are_whole:
             return None
-        rows = rows_in(spec, late, self._cluster)
+        rows = rows_in(spec, late, self.cluster)
         return rows if since_us is None else f"SELECT * FROM ({rows}) WHERE loaded_at >= make_timestamptz({since_us})"
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
@@ -106,7 +106,7 @@ class LocalTables:
         files = self.files(spec)
         if files is None:
             return None
-        found = found_rows(spec, files, self._cluster, wanted)
+        found = found_rows(spec, files, self.cluster, wanted)
         return None if found is None else held(self._spark, found, struct_type(spec).toNullable())
 
     def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame | None:
@@ -117,13 +117,13 @@ class LocalTables:
             if files is None:
                 return None
             tables[spec] = files
-        found = answer(question, tables, self._cluster, groups)
+        found = answer(question, tables, self.cluster, groups)
         return None if found is None else held(self._spark, found, question.told.toNullable())
 
     def new_of(self, spec: TableSpec, rows: pa.Table) -> pa.Table | None:
         """Return those of some rows whose keys the cluster has not in a table; None if too much is looked through."""
         files = self.files(spec)
-        return None if files is None else new_rows(spec, files, self._cluster, rows)
+        return None if files is None else new_rows(spec, files, self.cluster, rows)
 
     def append(self, spec: TableSpec, rows: pa.Table, note: str, transaction: tuple[str, int] | None = None) -> int:
         """Add rows to a table in one commit; of no row, none.
@@ -143,7 +143,7 @@ class LocalTables:
         if not rows.num_rows:
             return 0
         table = DeltaTable(self.log(spec).uri)
-        numbered = properties(note, _numbered(table, transaction))
+        numbered = properties(note, number(table, transaction))
         write_deltalake(table, sound(rows), mode="append", commit_properties=numbered)
         return int(rows.num_rows)
 
@@ -152,7 +152,7 @@ class LocalTables:
         if not files:
             return 0
         table = DeltaTable(self.log(spec).uri)
-        _commit(spec, table, [*map(self._added, files)], properties(note, _numbered(table, transaction)))
+        commit_files(spec, table, self.cluster, files, (), properties(note, number(table, transaction)))
         return sum(each.row_count for each in files)
 
     def fill(self, spec: TableSpec, files: Sequence[str], note: str, transaction: tuple[str, int]) -> int | None:
@@ -180,7 +180,7 @@ class LocalTables:
         given = sum(parquet.read_metadata(file).num_rows for file in files)
         if count != given:
             raise ValueError(f"{spec.full_name}: {given - count} rows are neither settled nor not")
-        _commit(spec, seen, [*map(self._added, new)], properties(note, _numbered(seen, transaction)))
+        commit_files(spec, seen, self.cluster, new, (), properties(note, number(seen, transaction)))
         return count
 
     def replace_unsettled(self, spec: TableSpec, rows: pa.Table, note: str) -> tuple[int, int] | None:
@@ -204,30 +204,20 @@ class LocalTables:
         new = self._written(spec, rows.to_batches())
         if new or old:
             seen = DeltaTable(self.log(spec).uri, version=table.version())
-            _commit(spec, seen, [*map(self._added, new), *map(self._removed, old)], properties(note))
+            commit_files(spec, seen, self.cluster, new, old, properties(note))
         return rows.num_rows, sum(filter(None, counts))
 
     def _written(self, spec: TableSpec, rows: Iterable[pa.RecordBatch]) -> list[NewFile]:
         """Write rows beside a table; where its partitions tell what is settled, a file of each kind."""
         parts = (True, False) if "is_settled" in spec.partitions else (None,)
-        writers = [FileWriter(spec, self.log(spec).folder, self._cluster, is_settled=part) for part in parts]
+        writers = [FileWriter(spec, self.log(spec).folder, self.cluster, is_settled=part) for part in parts]
         for batch in rows:
             for part, writer in zip(parts, writers, strict=True):
                 writer.write(batch if part is None else batch.filter(pc.equal(batch.column("is_settled"), part)))
         return [file for writer in writers for file in writer.end()]
 
-    def _partition(self, is_settled: bool | None) -> dict[str, str | None]:
-        settled = {} if is_settled is None else {"is_settled": truth(is_settled)}
-        return {"cluster": self._cluster, **settled}
-
-    def _added(self, file: NewFile) -> AddAction:
-        return AddAction(file.path, file.size, self._partition(file.is_settled), _now(), True, file.statistics)
-
-    def _removed(self, file: ClusterFile) -> RemoveAction:
-        return RemoveAction(file.name, True, _now(), file.size, self._partition(file.is_settled))
-
     def _files_of(self, spec: TableSpec, table: DeltaTable) -> tuple[ClusterFile, ...]:
-        return cluster_files(table, self.log(spec).folder, self._cluster)
+        return cluster_files(table, self.log(spec).folder, self.cluster)
 
 
 def is_fitting(spec: TableSpec, table: DeltaTable) -> bool:
@@ -252,37 +242,6 @@ def sound(rows: pa.Table) -> pa.Table:
     return pa.table(columns, schema=rows.schema)
 
 
-def _numbered(table: DeltaTable, transaction: tuple[str, int] | None) -> list[Transaction] | None:
-    if transaction is None:
-        return None
-    last = table.transaction_version(transaction[0])
-    if last is not None and last >= transaction[1]:
-        raise Overtaken
-    return [Transaction(*transaction)]
-
-
-def properties(note: str, numbered: list[Transaction] | None = None) -> CommitProperties:
-    """Return what goes with a commit: the note, and the number of the write if it has one."""
-    return CommitProperties(custom_metadata={"userMetadata": note}, app_transactions=numbered)
-
-
-def _commit(
-    spec: TableSpec, table: DeltaTable, files: Sequence[AddAction | RemoveAction], noted: CommitProperties
-) -> None:
-    """Add files to a table as it was seen, and take others out, in one commit."""
-    table.create_write_transaction(
-        list(files),
-        mode="append",
-        schema=table.schema(),
-        partition_by=list(spec.partitions),
-        commit_properties=noted,
-    )
-
-
 def _batches(files: Sequence[str]) -> Iterator[pa.RecordBatch]:
     for file in files:
         yield from parquet.ParquetFile(file).iter_batches()
-
-
-def _now() -> int:
-    return round(time.time() * 1000)

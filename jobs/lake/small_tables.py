@@ -16,7 +16,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.jvm.delta_log import TableState
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.local_tables import LocalTables, is_fitting, properties, sound
+from jobs.lake.local_commits import properties
+from jobs.lake.local_tables import LocalTables, is_fitting, sound
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
@@ -100,7 +101,7 @@ class SmallTables(LocalTables):
     def _overwrite(self, spec: TableSpec, version: int, parts: Sequence[pa.Table], note: str) -> None:
         """Put rows in the place of all that the cluster has in a table, unless they changed since a version."""
         kind = to_arrow_schema(struct_type(spec).toNullable())
-        cluster = "'" + self._cluster.replace("'", "''") + "'"
+        cluster = "'" + self.cluster.replace("'", "''") + "'"
         write_deltalake(
             DeltaTable(self.log(spec).uri, version=version),
             sound(pa.concat_tables([part.select(spec.columns).cast(kind) for part in parts])),
@@ -113,7 +114,7 @@ class SmallTables(LocalTables):
         table = DeltaTable(self.log(spec).uri, version=version)
         if not is_fitting(spec, table) or not _are_few(self._files_of(spec, table)):
             return None
-        found = table.to_pyarrow_table(filters=[("cluster", "=", self._cluster)], columns=list(spec.columns))
+        found = table.to_pyarrow_table(filters=[("cluster", "=", self.cluster)], columns=list(spec.columns))
         return found.cast(to_arrow_schema(struct_type(spec).toNullable()))
 
 

@@ -16,9 +16,11 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from jobs.frame.row_files import files_of
 from jobs.lake.declared_tables import Guard
 from jobs.lake.growing_tables import GrowingTables
+from jobs.lake.local_files import LocalFiles
 from jobs.lake.rows import conforming, fetched, few, of_cluster
-from jobs.lake.signatures import signature
-from jobs.lake.table_files import setting
+from jobs.lake.signatures import JOINED, signature
+from jobs.lake.storage_errors import storage_errors
+from jobs.lake.table_files import TableFiles, setting
 from schemas.table import TableSpec
 from transforms.gold.timelines.replacing import UNSETTLED
 from transforms.sql import literal, quoted
@@ -160,6 +162,37 @@ class Tables(GrowingTables):
             return int(self._merged(merging)["num_deleted_rows"])
 
         return self.written(spec, merge)
+
+    def compact(self, spec: TableSpec, by: Sequence[str]) -> None:
+        """Join the cluster's small files; with columns, lay rows together that are alike in them (Z-order)."""
+        where = f"cluster = {literal(self._cluster)}"
+
+        def join() -> None:
+            local = None if by else self._local_files(spec)
+            if local is None or not local.join(signature(self._cluster, JOINED)):
+                TableFiles(self._spark, self.path(spec)).compact(where, by)
+
+        self.written(spec, join)
+
+    def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
+        """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
+
+        def remove() -> None:
+            local = self._local_files(spec)
+            if local is None or not local.vacuum(retain_hours):
+                TableFiles(self._spark, self.path(spec)).vacuum(retain_hours)
+
+        self.written(spec, remove)
+
+    def size_bytes(self, spec: TableSpec) -> int:
+        """Return the size of a table's files, those of all clusters."""
+        local = self._local_files(spec)
+        known = None if local is None else local.size_bytes()
+        with storage_errors(spec.full_name):
+            return TableFiles(self._spark, self.path(spec)).size_bytes() if known is None else known
+
+    def _local_files(self, spec: TableSpec) -> LocalFiles | None:
+        return LocalFiles(self._small, spec) if self._small else None
 
     def _deleted(self, spec: TableSpec, condition: str) -> int:
         log, note = self.log(spec), self._note()

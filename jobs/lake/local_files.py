@@ -1,0 +1,102 @@
+"""The files of a table on a local disk: joined, and removed when no version needs them, without a query.
+
+A table of which nothing is to be joined or removed, as most are from day to day, takes Spark some seconds to find out.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import ceil
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from pyarrow import parquet
+
+from jobs.lake.cluster_files import ClusterFile
+from jobs.lake.local_commits import commit_files, properties
+from jobs.lake.local_log import LocalLog
+from jobs.lake.local_tables import LocalTables, is_fitting
+from jobs.lake.new_files import FileWriter
+from schemas.table import TableSpec
+
+_SMALL_BYTES = 128 << 20
+"""Files below this are joined."""
+
+MOST_BYTES = 1 << 30
+"""What is rewritten at the most; more is left to Spark, which does it in all cores."""
+
+
+class LocalFiles:
+    """The files of one table.
+
+    Args:
+        tables: the tables of a cluster.
+        spec: the table, which exists.
+    """
+
+    def __init__(self, tables: LocalTables, spec: TableSpec) -> None:
+        self._tables = tables
+        self._spec = spec
+
+    def join(self, note: str) -> bool:
+        """Join the cluster's small files, in one commit if there are any.
+
+        Args:
+            note: what is noted with the commit.
+
+        Returns:
+            Whether it could be done without Spark.
+        """
+        table = self._fitting()
+        if table is None:
+            return False
+        small = [file for file in self._tables.files(self._spec) or () if file.size < _SMALL_BYTES]
+        parts = defaultdict[bool | None, list[ClusterFile]](list)
+        for file in sorted(small, key=_age):
+            parts[file.is_settled].append(file)
+        joined = [part for part in parts.values() if len(part) > 1]
+        old = [file for part in joined for file in part]
+        if sum(file.size for file in old) > MOST_BYTES or not all(map(self._is_whole, old)):
+            return False
+        if old:
+            seen = DeltaTable(self._log.uri, version=table.version())
+            new = [file for part in joined for file in self._joined(part).end()]
+            commit_files(self._spec, seen, self._tables.cluster, new, old, properties(note), are_same_rows=True)
+        return True
+
+    def vacuum(self, retain_hours: float) -> bool:
+        """Remove files, of all clusters, that no version younger than `retain_hours` needs; tell whether it could."""
+        table = self._fitting()
+        if table is None:
+            return False
+        DeltaTable(self._log.uri).vacuum(ceil(retain_hours), dry_run=False, full=True)
+        return True
+
+    def size_bytes(self) -> int | None:
+        """Return the size of the files of the latest version, those of all clusters; None where only Spark can."""
+        table = self._fitting()
+        return None if table is None else sum(pa.table(table.get_add_actions())["size_bytes"].to_pylist())
+
+    @property
+    def _log(self) -> LocalLog:
+        return self._tables.log(self._spec)
+
+    def _fitting(self) -> DeltaTable | None:
+        table = self._log.table()
+        return table if table is not None and is_fitting(self._spec, table) else None
+
+    def _is_whole(self, file: ClusterFile) -> bool:
+        """Tell whether a file has all columns: it was written since the last one was added to the table."""
+        return {*self._spec.columns} - {*self._spec.partitions} <= {*parquet.read_schema(file.path).names}
+
+    def _joined(self, part: list[ClusterFile]) -> FileWriter:
+        writer = FileWriter(self._spec, self._log.folder, self._tables.cluster, is_settled=part[0].is_settled)
+        for file in part:
+            for rows in parquet.ParquetFile(file.path).iter_batches():
+                writer.write(rows)
+        return writer
+
+
+def _age(file: ClusterFile) -> tuple[str, str]:
+    """Return what sorts files by when their rows were loaded: who looks for new rows leaves out the others."""
+    return str(file.least.get("loaded_at", "")), file.name
