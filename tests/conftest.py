@@ -51,13 +51,13 @@ def lake(
 @pytest.fixture(scope="session")
 def lake_rows(spark: Any, lake: Callable[[str], Path]) -> Callable[[str], dict[str, list[dict[str, Any]]]]:
     """Return all tables of a capture's lake as lists of dictionaries by table name; times are epoch ms."""
-    from tests.support.lakes import rows_of
+    from tests.support.lakes import rows_by_spark
 
     read: dict[str, dict[str, list[dict[str, Any]]]] = {}
 
     def rows(name: str) -> dict[str, list[dict[str, Any]]]:
         if name not in read:
-            read[name] = rows_of(spark, lake(name))
+            read[name] = rows_by_spark(spark, lake(name))
         return read[name]
 
     return rows

@@ -25,7 +25,6 @@ from pathlib import Path
 from tests.support.captures import capture
 from tests.support.lakes import arguments, comparable, rows_of
 from tests.support.package import ROOT
-from tests.support.spark_session import start
 
 PARTS = 5
 WHOM = ("all", "jvm", "workers")
@@ -127,8 +126,7 @@ def measure(folder: Path, kills: int, seed: int, name: str) -> None:
 
 
 def _compare(disturbed: Path, quiet: Path) -> None:
-    spark = start(disturbed.parent)
-    ours, theirs = rows_of(spark, disturbed), rows_of(spark, quiet)
+    ours, theirs = rows_of(disturbed), rows_of(quiet)
     different = []
     for name in theirs:
         ours_here, theirs_here = Counter(comparable(ours[name])), Counter(comparable(theirs[name]))

@@ -76,12 +76,12 @@ def live(root: Path, brokers: Brokers, *arguments: str) -> int:
 
 
 def rows(spark: Any, root: Path, table: str) -> list[dict[str, Any]]:
-    return rows_of(spark, root, table)[table]
+    return rows_of(root, table)[table]
 
 
 def decoded(spark: Any, root: Path) -> dict[str, set[str]]:
     """What the records say, whatever way they came."""
-    tables = rows_of(spark, root, *DECODED, "rejected")
+    tables = rows_of(root, *DECODED, "rejected")
     assert tables["rejected"] == []
     return {
         name: {repr({key: row[key] for key in sorted(row) if key not in NOT_KNOWN}) for row in tables[name]}

@@ -40,7 +40,7 @@ def test_the_tables_are_those_of_one_run(
         arrivals.arrive(run, tmp_path / "seen")
         _run(tmp_path / "piece_by_piece", arrivals.arguments(tmp_path / "seen"), waits)
     _run(tmp_path / "once", arrivals.arguments(tmp_path / "seen"), waits)
-    expected, found = (rows_of(spark, tmp_path / root) for root in ("once", "piece_by_piece"))
+    expected, found = (rows_of(tmp_path / root) for root in ("once", "piece_by_piece"))
     for spec in TABLES:
         if spec.name not in HUNG_ON_ARRIVAL and not spec.full_name.startswith("bronze."):
             assert comparable(found[spec.name], BUT) == comparable(expected[spec.name], BUT), spec.name

@@ -42,13 +42,13 @@ def test_a_lake_is_the_same_whether_its_rows_are_taken_for_few_or_for_many(
     """Of many rows, workers of this machine write those that they make into files; those of others hand them on."""
     capture = capture_dir("modern-3.9.1")
     fill(tmp_path / "few", capture)
-    few = rows_of(spark, tmp_path / "few")
+    few = rows_of(tmp_path / "few")
     spark_alone()
     fill(tmp_path / "many", capture)
-    many = rows_of(spark, tmp_path / "many")
+    many = rows_of(tmp_path / "many")
     monkeypatch.setattr("jobs.frame.keeping.Keep.folder", lambda *_: None)
     assert rebuild_timelines.main([*arguments(tmp_path / "many", capture), "--all"]) == 0
-    by_others = rows_of(spark, tmp_path / "many")
+    by_others = rows_of(tmp_path / "many")
     assert many["generations"]
     assert many["rebalance_storms"] and many["illegal_generation_bursts"]
     for table in many:

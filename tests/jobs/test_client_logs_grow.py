@@ -51,7 +51,7 @@ def test_lines_that_name_no_group_are_of_the_one_that_their_file_names(
     _run(tmp_path, once, "".join(pieces))
     for count in range(len(pieces)):
         _run(tmp_path, piece_by_piece, "".join(pieces[: count + 1]))
-    expected, found = (rows_of(spark, root, "illegal_generation_bursts") for root in (once, piece_by_piece))
+    expected, found = (rows_of(root, "illegal_generation_bursts") for root in (once, piece_by_piece))
     bursts = expected["illegal_generation_bursts"]
     assert {(row["group_id"], row["evidence"], row["error_count"]) for row in bursts} == {
         ("prices", "client_log", 14),

@@ -26,7 +26,7 @@ def test_a_standalone_cluster_gives_the_tables_that_one_machine_gives(
     assert submitted.returncode == 0, submitted.stderr[-3000:]
     used = {folder.parents[1].name for folder in tmp_path.glob("cluster/worker-*/app-*/*")}
     assert used == {"worker-0", "worker-1"}, "both workers ran executors"
-    of_the_cluster = rows_of(spark, tmp_path / "lake")
+    of_the_cluster = rows_of(tmp_path / "lake")
     for name, rows in of_one_machine.items():
         assert comparable(of_the_cluster[name]) == comparable(rows), name
 

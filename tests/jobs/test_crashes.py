@@ -62,7 +62,7 @@ def test_a_replay_that_is_killed_time_and_again_ends_in_the_same_tables(
     for after in KILLED_AFTER:
         killed(root, [sys.executable, "-m", "jobs.rebuild_timelines", *given, properties], after)
     assert rebuild_timelines.main(given) == 0
-    rows = rows_of(spark, root)
+    rows = rows_of(root)
     for spec in REPLAYED:
         if spec is not CLIENT_TIMELINE:
             assert _told(rows[spec.name]) == _told(lake_rows(CAPTURE)[spec.name]), spec.full_name

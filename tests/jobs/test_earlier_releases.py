@@ -28,7 +28,7 @@ def test_a_lake_of_the_first_release_gives_the_answers_of_a_new_one(
     bronze = {path.name for path in (root / "bronze" / "log_lines").rglob("*.parquet")}
     for job in (ingest_offsets, ingest_logs, rebuild_timelines, detect_findings):
         assert job.main(arguments(root, capture_dir(CAPTURE))) == 0
-    rows = rows_of(spark, root)
+    rows = rows_of(root)
     for spec in TABLES:
         if spec.layer is not Layer.BRONZE:
             assert comparable(rows[spec.name]) == comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name

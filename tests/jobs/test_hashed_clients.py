@@ -64,7 +64,7 @@ def test_a_run_hashes_names_and_finds_what_it_found(
     root = tmp_path / "lake"
     given = [*arguments(root, capture_dir(CAPTURE)), "--privacy.hash_clients=true"]
     assert run_pipeline.main(given) == 0
-    hashed, hashes = rows_of(spark, root), Pseudonyms(SALT)
+    hashed, hashes = rows_of(root), Pseudonyms(SALT)
     for table in ("group_metadata", "coordinator_events", "group_requests", "generation_members", "assignments"):
         expected = [hashes.row(row) for row in named[table]]
         assert comparable(hashed[table], OF_THE_RUN) == comparable(expected, OF_THE_RUN), table

@@ -54,7 +54,7 @@ def test_lost_tables_are_made_again_the_same(
         spec = BY_NAME[name]
         shutil.rmtree(copy / spec.layer.value / name)
     fill(copy, capture_dir(CAPTURE))
-    again = rows_of(spark, copy)
+    again = rows_of(copy)
     for spec in TABLES:
         assert comparable(again[spec.name]) == comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
 
@@ -80,7 +80,7 @@ def test_what_comes_in_two_parts_ends_the_same(
         assert not with_logs or ingest_logs.main(given) == 0
         assert rebuild_timelines.main(given) == 0
     assert detect_findings.main(given) == 0
-    rows = rows_of(spark, root)
+    rows = rows_of(root)
     for spec in TABLES:
         if spec.layer.value == "gold" and spec is not REPLAY_SNAPSHOTS:
             assert comparable(rows[spec.name]) == comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
@@ -96,7 +96,7 @@ def test_other_thresholds_give_other_findings(
     assert expected["rebalance_storms"]
     code = detect_findings.main([*arguments(copy, capture_dir(CAPTURE)), "--storms.min_rebalances=1000"])
     assert code == 0
-    rows = rows_of(spark, copy)
+    rows = rows_of(copy)
     assert not rows["rebalance_storms"]
     bursts = "illegal_generation_bursts"
     assert comparable(rows[bursts]) == comparable(expected[bursts])
@@ -163,4 +163,4 @@ def test_maintenance_changes_no_row(spark: Any, copy: Path, capture_dir: Callabl
 
     assert maintain_tables.main(arguments(copy, capture_dir(CAPTURE))) == 0
     fill(copy, capture_dir(CAPTURE))
-    assert comparable(rows_of(spark, copy)["generations"]) == comparable(lake_rows(CAPTURE)["generations"])
+    assert comparable(rows_of(copy)["generations"]) == comparable(lake_rows(CAPTURE)["generations"])

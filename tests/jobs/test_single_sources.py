@@ -34,7 +34,7 @@ def test_one_source_is_enough(spark: Any, tmp_path: Path, capture_dir: Callable[
     for is_last in (False, True):
         _arrive(whole, seen, source, is_last)
         assert run_pipeline.main(given) == 0
-    found = rows_of(spark, root, "generations", "rebalance_storms", "illegal_generation_bursts")
+    found = rows_of(root, "generations", "rebalance_storms", "illegal_generation_bursts")
     assert _known(found["generations"]) == _known(replay(read_silver(seen))["generations"])
     assert found["generations"] and not found["rebalance_storms"] and not found["illegal_generation_bursts"]
 

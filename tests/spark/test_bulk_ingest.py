@@ -50,7 +50,7 @@ def ingest(lake: Path, folder: Path) -> None:
 
 
 def tables(spark: Any, lake: Path) -> dict[str, list[str]]:
-    return {name: comparable(rows, OF_THE_WAY) for name, rows in rows_of(spark, lake, *TABLES).items()}
+    return {name: comparable(rows, OF_THE_WAY) for name, rows in rows_of(lake, *TABLES).items()}
 
 
 def odd_segments(folder: Path) -> Path:
@@ -180,7 +180,7 @@ def ingest_of_logs(lake: Path, folder: Path, keep: str) -> None:
 
 
 def tables_of_logs(spark: Any, lake: Path) -> dict[str, list[str]]:
-    return {name: comparable(rows, OF_THE_WAY) for name, rows in rows_of(spark, lake, *LOG_TABLES).items()}
+    return {name: comparable(rows, OF_THE_WAY) for name, rows in rows_of(lake, *LOG_TABLES).items()}
 
 
 @pytest.mark.parametrize("keep", ["all", "relevant"])

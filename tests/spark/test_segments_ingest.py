@@ -31,7 +31,7 @@ def ingest(folder: Path) -> None:
 
 def places(spark: Any, folder: Path, table: str = "offsets_records") -> list[tuple[Any, ...]]:
     keys = {"rejected": ("position", "reason_code"), "offsets_records": ("topic_partition", "record_offset")}
-    rows = rows_of(spark, folder.with_name("lake"), table)[table]
+    rows = rows_of(folder.with_name("lake"), table)[table]
     return sorted(tuple(row[name] for name in keys[table]) for row in rows)
 
 
@@ -70,10 +70,10 @@ def test_a_table_that_is_gone_is_filled_again(spark: Any, folder: Path, table: s
     with largest(folder).open("ab") as file:
         file.write(b"\x01" * 100)
     ingest(folder)
-    before = rows_of(spark, folder.with_name("lake"), *TABLES)
+    before = rows_of(folder.with_name("lake"), *TABLES)
     assert before["rejected"]
     shutil.rmtree(folder.with_name("lake") / table)
     ingest(folder)
-    after = rows_of(spark, folder.with_name("lake"), *TABLES)
+    after = rows_of(folder.with_name("lake"), *TABLES)
     for name in TABLES:
         assert len(after[name]) == len(before[name]), name

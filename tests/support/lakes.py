@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
@@ -45,11 +48,27 @@ def fill(root: Path, capture: Path) -> None:
     assert code == 0, f"the pipeline ended with exit code {code}"
 
 
-def rows_of(spark: SparkSession, root: Path, *names: str) -> dict[str, list[dict[str, Any]]]:
-    """Read the named tables of a lake, or all of them."""
-    lake = Lake(spark, str(root), "", CLUSTER)
+def rows_of(root: Path, *names: str) -> dict[str, list[dict[str, Any]]]:
+    """Read the named tables of a lake, or all of them, as `rows_by_spark` does: in a hundredth of its time."""
     wanted = [spec for spec in TABLES if not names or spec.name in names]
-    return {spec.name: [row.asDict(recursive=True) for row in _in_ms(lake.read(spec)).collect()] for spec in wanted}
+    return {spec.name: _by_delta_rs(root / spec.layer.value / spec.name) for spec in wanted}
+
+
+def rows_by_spark(spark: SparkSession, root: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read all tables of a lake as those who run the jobs do."""
+    lake = Lake(spark, str(root), "", CLUSTER)
+    return {spec.name: [row.asDict(recursive=True) for row in _in_ms(lake.read(spec)).collect()] for spec in TABLES}
+
+
+def _by_delta_rs(folder: Path) -> list[dict[str, Any]]:
+    if not folder.exists():
+        return []
+    rows = DeltaTable(folder.as_uri()).to_pyarrow_table(filters=[("cluster", "=", CLUSTER)])
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_timestamp(field.type):
+            in_us = rows.column(at).cast(pa.timestamp("us", field.type.tz)).cast(pa.int64())
+            rows = rows.set_column(at, field.name, pc.divide(in_us, 1000))
+    return rows.to_pylist(maps_as_pydicts="strict")
 
 
 def rows_of_quality(spark: SparkSession, root: Path, name: str) -> list[dict[str, Any]]:
