@@ -104,7 +104,11 @@ class LogsSettings(Section):
 class ReplaySettings(Section):
     """How long evidence is waited for."""
 
-    lateness_ms: Number = Field(60_000, ge=0, description="how late evidence may come in order, in milliseconds")
+    lateness_ms: Number = Field(
+        60_000,
+        ge=0,
+        description="how late evidence may come in order, in milliseconds; with less than 1000 all comes late",
+    )
     silence_ms: Number = Field(
         3_600_000, ge=0, description="how long a silent source holds the others back, in milliseconds"
     )

@@ -32,8 +32,11 @@ _LATER_MS = (2.5 * HOUR, 2.7 * HOUR)
 _OF_ALL = 0.01
 """So much of the evidence comes behind the rest of it."""
 
-LATENESS_MS = 600
+LATENESS_MS = 5 * SECOND
 """A group's hundred generations follow each other within minutes; what is waited for late lines is shorter likewise."""
+
+_USUAL_LATENESS_MS = 60 * SECOND
+"""Of groups that rest for hours, as by the settings' default."""
 
 
 def arguments(root: Path, lateness_ms: int) -> list[str]:
@@ -64,25 +67,25 @@ def main() -> None:
     given = parser.parse_args()
     stories = [story(number, given.generations, given.seed, given.rest * HOUR) for number in range(STORIES)]
     with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
-        measure(Path(folder), stories, given.groups)
+        measure(Path(folder), stories, given.groups, _USUAL_LATENESS_MS if given.rest else LATENESS_MS)
 
 
-def measure(root: Path, stories: list[dict[int, Written]], groups: int) -> None:
+def measure(root: Path, stories: list[dict[int, Written]], groups: int, lateness_ms: int) -> None:
     """Write the workload, and print what the runs take."""
     first, last = parted(stories, _OF_ALL)
     began = time.monotonic()
     most = write(root, stories, range(groups), first)
     _say(f"{groups:,} groups: {most:,} lines and records, written in {time.monotonic() - began:.0f} s")
-    _tell("from the sources", most, *run(root))
+    _tell("from the sources", most, *run(root, lateness_ms))
     for layer in ("silver", "gold"):
         shutil.rmtree(root / "lake" / layer)
-    _tell("from bronze", most, *run(root))
+    _tell("from bronze", most, *run(root, lateness_ms))
     more = write(root, stories, range(groups), last)
-    _tell("with more", more, *run(root))
-    _tell("without news", 0, *run(root))
+    _tell("with more", more, *run(root, lateness_ms))
+    _tell("without news", 0, *run(root, lateness_ms))
     for later_ms in _LATER_MS:
         commits = write_commits(root, range(groups), BEGIN + last[-1] * SPAN_MS + later_ms)
-        _tell(f"with commits alone, {later_ms / HOUR:.1f} h later", commits, *run(root))
+        _tell(f"with commits alone, {later_ms / HOUR:.1f} h later", commits, *run(root, lateness_ms))
 
 
 def _tell(what: str, pieces: int, seconds: float, steps: str) -> None:
