@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from jobs.findings.health import look_at_health
-from jobs.findings.looking import LOADED, STEP, Looked, Scopes, line_of, scopes_of
+from jobs.findings.looking import LOADED, STEP, Looked, Scopes, has_groups, line_of, scopes_of
 from jobs.findings.offsets import Found, Offsets
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import fetched
@@ -87,14 +87,12 @@ def _detect(job: Job) -> None:
     job.report.activity("looking for storms, bursts and offsets gone astray")
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
     scopes = scopes_of(job, before, now, replayed, seen_until)
-    if scopes is None:
-        offsets = Offsets(job, None, before, now, _hold(job), _few(job))
-        _replace(job, None, _found([*_searches(job, None, seen_until), offsets.found]))
-    elif scopes.of_offsets.listed != []:
+    if has_groups(scopes.of_offsets):
         offsets = Offsets(job, scopes.of_offsets, before, now, _hold(job), _few(job))
-        others = [] if scopes.of_others.listed == [] else _searches(job, scopes.of_others, seen_until)
+        others = _searches(job, scopes.of_others, seen_until) if has_groups(scopes.of_others) else []
         _replace(job, scopes, _found([*others, offsets.found]))
-    look_at_health(job, None if scopes is None else scopes.of_offsets.listed, seen_until, now.line is not None)
+    listed = None if scopes.of_offsets is None else scopes.of_offsets.listed
+    look_at_health(job, listed, seen_until, now.line is not None)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
 
 
@@ -203,23 +201,21 @@ _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
 _OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
 
 
-def _replace(job: Job, scopes: Scopes | None, found: Found) -> None:
+def _replace(job: Job, scopes: Scopes, found: Found) -> None:
     """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
-    where = {spec: EVERYTHING for spec, _ in found}
-    if scopes is not None:
-        where = {spec: _scope(scopes, spec).condition(_begin(spec)) for spec, _ in found}
-    counts = job.lake.contents.row_counts([spec for spec, _ in found])
+    of_run = {spec: scopes.of_others if spec in _CUT else scopes.of_offsets for spec, _ in found}
+    counts = job.lake.contents.row_counts([*of_run])
     with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
         looked_up = list(threads.map(lambda each: job.at_hand(each[1], _MOST_AT_HAND), found))
     frames = []
     for (spec, _), (told, few) in zip(found, looked_up, strict=True):
         if few == [] and not counts[spec.full_name]:
             continue
-        if scopes is not None and _scope(scopes, spec).listed is None:
-            others = _scope(scopes, spec).of_others(job.lake.read(spec), _begin(spec))
-            told = beside(told, others.select(*spec.columns))
+        scope = of_run[spec]
+        if scope is not None and scope.listed is None:
+            told = beside(told, scope.of_others(job.lake.read(spec), _begin(spec)).select(*spec.columns))
         frames.append((spec, told))
-    if scopes is None:
+    if scopes.of_offsets is None or scopes.of_others is None:
         timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
     else:
         few_of = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
@@ -228,12 +224,9 @@ def _replace(job: Job, scopes: Scopes | None, found: Found) -> None:
             ASSIGNMENTS: _lost(job, scopes.of_offsets, few_of),
         }
         timelines = held_against(held, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
+    where = {spec: scope.condition(_begin(spec)) if scope else EVERYTHING for spec, scope in of_run.items()}
     with audited(job, Batch(dict(frames), beside=timelines)) as rows:
         job.replace([(spec, told.drop(IS_KNOWN)) for spec, told in rows.items()], where)
-
-
-def _scope(scopes: Scopes, spec: TableSpec) -> Scope:
-    return scopes.of_others if spec in _CUT else scopes.of_offsets
 
 
 def _begin(spec: TableSpec) -> str:

@@ -71,18 +71,27 @@ class Scopes(NamedTuple):
     """The groups of a run.
 
     Attributes:
-        of_offsets: those in which it is looked for what is wrong with their offsets: all of them.
-        of_others: those in which it is looked for all other findings.
+        of_offsets: those in which it is looked for what is wrong with their offsets: all of them; None = all groups
+            that there are, from their beginnings.
+        of_others: those in which it is looked for all other findings; None likewise.
     """
 
-    of_offsets: Scope
-    of_others: Scope
+    of_offsets: Scope | None
+    of_others: Scope | None
+
+
+ALL_GROUPS = Scopes(None, None)
+
+
+def has_groups(scope: Scope | None) -> bool:
+    """Tell whether there are groups in a scope, as far as is known; None are all groups."""
+    return scope is None or scope.listed != []
 
 
 def scopes_of(
     job: Job, before: Looked | None, now: Looked, standing: Standing | None, seen_until: float | None
-) -> Scopes | None:
-    """Return the groups of a run; None = all of them, from their beginnings.
+) -> Scopes:
+    """Return the groups of a run.
 
     Args:
         job: the job.
@@ -92,10 +101,10 @@ def scopes_of(
         seen_until: end of the data (epoch ms); null = not known.
     """
     if before is None or standing is None or before.how != now.how or before.line is None:
-        return None
+        return ALL_GROUPS
     changed = Groups() if before.marks == now.marks else changed_since(standing.changes, before.marks)
     if changed is None:
-        return None
+        return ALL_GROUPS
     reach_ms = reach_of(now.how)
     news = [*_replayed(job, changed), *_logged(job, before, now), *_overdue(job, seen_until)]
     findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
@@ -103,10 +112,9 @@ def scopes_of(
     for commits in _committed(job, before, now):
         told = told.unionByName(commits.withColumn("is_commit", F.lit(True)))
     groups, few = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_LISTED)
-    of_offsets = _scope(groups, few, reach_ms, before.line)
-    if few is not None:
-        return Scopes(of_offsets, of_offsets)
-    return Scopes(of_offsets, _scope(*job.at_hand(groups.where("has_more"), MOST_LISTED), reach_ms, before.line))
+    more = groups.where("has_more")
+    with_more = job.at_hand(more, MOST_LISTED) if few is None else (more, [row for row in few if row["has_more"]])
+    return Scopes(*(_scope(*each, reach_ms, before.line) for each in ((groups, few), with_more)))
 
 
 def _scope(groups: DataFrame, few: Sequence[Mapping[str, Any]] | None, reach_ms: int, line: float) -> Scope:

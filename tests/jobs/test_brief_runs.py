@@ -36,13 +36,12 @@ def test_a_lake_is_the_same_whether_its_rows_are_taken_for_few_or_for_many(
     spark: Any,
     tmp_path: Path,
     capture_dir: Callable[[str], Path],
+    lake_rows: Callable[[str], dict[str, list[dict[str, Any]]]],
     spark_alone: Callable[[], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of many rows, workers of this machine write those that they make into files; those of others hand them on."""
-    capture = capture_dir("modern-3.9.1")
-    fill(tmp_path / "few", capture)
-    few = rows_of(tmp_path / "few")
+    few, capture = lake_rows("kafka-4.2.0"), capture_dir("kafka-4.2.0")
     spark_alone()
     fill(tmp_path / "many", capture)
     many = rows_of(tmp_path / "many")

@@ -60,10 +60,11 @@ def test_findings_of_batches_are_those_of_everything(
         )
 
 
+@pytest.mark.parametrize("are_listed", [True, False], indirect=True)
 def test_commits_that_come_alone_change_the_findings_near_them(
-    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path, many_groups: None
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path, are_listed: bool
 ) -> None:
-    """Of too many groups to list half of the commits come when all else is known, and some more a day later."""
+    """Half of the commits come when all else is known, and some more a day later."""
     day = pieces(read_silver(capture_dir("kafka-4.2.0")))
     alone = [piece for piece in day if piece[0] == "offset_commits"]
     more = [piece for piece in on_day(day, 1) if piece[0] == "offset_commits"]

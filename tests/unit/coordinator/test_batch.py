@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -50,7 +51,7 @@ class Lake:
         self.told: list[tuple[float, Any, str]] = []
         self.open: Rows = Rows()
 
-    def run(self, new: list[EvidenceRow], horizon: float, pieces: int, stops_ms: list[float]) -> None:
+    def run(self, new: list[EvidenceRow], horizon: float, pieces: int, stops_ms: Sequence[float] = ()) -> None:
         self.rows += new
         oldest = min(map(moment, new), default=inf)
         while self.snapshots and self.snapshots[-1].at + REORDER_MS > oldest:
@@ -102,7 +103,7 @@ def batches(evidence: Evidence, dice: random.Random, runs: int, is_late: bool) -
         stops_ms = sorted((dice.uniform(1, 10 * LATENESS_MS) for _ in range(dice.randint(0, 3))), reverse=True)
         several.run(rows[last:cut], horizon, dice.randint(1, 4), stops_ms)
         last = cut
-    one.run(rows, horizon, 1, [])
+    one.run(rows, horizon, 1)
     return several, one
 
 
