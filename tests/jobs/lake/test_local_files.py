@@ -110,7 +110,9 @@ def test_files_of_a_run_that_died_go_and_no_other(spark: Any, open_lake: Callabl
         file.write_bytes(there[0].read_bytes())
     for file in (*there, left):
         os.utime(file, (time.time() - MONTH_S,) * 2)
+    mark = lake.contents.mark(LOG_LINES)
     lake.vacuum(LOG_LINES, 168)
+    assert lake.contents.mark(LOG_LINES) == mark, "no row has changed"
     assert [file for file in (*there, young, left) if not file.exists()] == [left]
     assert (lake.read(LOG_LINES).count(), other.read(LOG_LINES).count()) == (4, 4)
 
