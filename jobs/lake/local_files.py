@@ -12,10 +12,10 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from pyarrow import parquet
 
-from jobs.lake.cluster_files import ClusterFile
+from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.local_commits import commit_files, properties
 from jobs.lake.local_log import LocalLog
-from jobs.lake.local_tables import LocalTables, is_fitting
+from jobs.lake.local_tables import LocalTables, is_whole
 from jobs.lake.new_files import FileWriter
 from schemas.table import TableSpec
 
@@ -47,16 +47,17 @@ class LocalFiles:
         Returns:
             Whether it could be done without Spark.
         """
-        table = self._fitting()
+        table = self._tables.fitting(self._spec)
         if table is None:
             return False
-        small = [file for file in self._tables.files(self._spec) or () if file.size < _SMALL_BYTES]
+        there = cluster_files(table, self._log.folder, self._tables.cluster)
+        small = [file for file in there if file.size < _SMALL_BYTES]
         parts = defaultdict[bool | None, list[ClusterFile]](list)
         for file in sorted(small, key=_age):
             parts[file.is_settled].append(file)
         joined = [part for part in parts.values() if len(part) > 1]
         old = [file for part in joined for file in part]
-        if sum(file.size for file in old) > MOST_BYTES or not all(map(self._is_whole, old)):
+        if sum(file.size for file in old) > MOST_BYTES or not all(is_whole(self._spec, file) for file in old):
             return False
         if old:
             seen = DeltaTable(self._log.uri, version=table.version())
@@ -66,7 +67,7 @@ class LocalFiles:
 
     def vacuum(self, retain_hours: float) -> bool:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs; tell whether it could."""
-        table = self._fitting()
+        table = self._tables.fitting(self._spec)
         if table is None:
             return False
         DeltaTable(self._log.uri).vacuum(ceil(retain_hours), dry_run=False, full=True)
@@ -74,20 +75,12 @@ class LocalFiles:
 
     def size_bytes(self) -> int | None:
         """Return the size of the files of the latest version, those of all clusters; None where only Spark can."""
-        table = self._fitting()
+        table = self._tables.fitting(self._spec)
         return None if table is None else sum(pa.table(table.get_add_actions())["size_bytes"].to_pylist())
 
     @property
     def _log(self) -> LocalLog:
         return self._tables.log(self._spec)
-
-    def _fitting(self) -> DeltaTable | None:
-        table = self._log.table()
-        return table if table is not None and is_fitting(self._spec, table) else None
-
-    def _is_whole(self, file: ClusterFile) -> bool:
-        """Tell whether a file has all columns: it was written since the last one was added to the table."""
-        return {*self._spec.columns} - {*self._spec.partitions} <= {*parquet.read_schema(file.path).names}
 
     def _joined(self, part: list[ClusterFile]) -> FileWriter:
         writer = FileWriter(self._spec, self._log.folder, self._tables.cluster, is_settled=part[0].is_settled)

@@ -84,6 +84,11 @@ class LocalTables:
             return ()
         return self._files_of(spec, table) if is_fitting(spec, table) else None
 
+    def fitting(self, spec: TableSpec) -> DeltaTable | None:
+        """Return a table as it is now, not to be changed; None where there is none, or it takes Delta to read it."""
+        table = self.log(spec).table()
+        return table if table is not None and is_fitting(spec, table) else None
+
     def query_after(self, spec: TableSpec, load: str | None) -> str | None:
         """Return DuckDB's query for the rows of the cluster that came after a load, however many.
 
@@ -93,10 +98,7 @@ class LocalTables:
         since_us = None if load is None else micros_of(load) + 1
         files = self.files(spec) or ()
         late = [file for file in files if since_us is None or file.may_be_late("loaded_at", since_us)]
-        stored = {*spec.columns} - {*spec.partitions}
-        # What was written before a column was added to its table does not have it.
-        are_whole = all(stored <= {*parquet.read_schema(file.path).names} for file in late)
-        if not late or not are_nameable(late) or not are_whole:
+        if not late or not are_nameable(late) or not all(is_whole(spec, file) for file in late):
             return None
         rows = rows_in(spec, late, self.cluster)
         return rows if since_us is None else f"SELECT * FROM ({rows}) WHERE loaded_at >= make_timestamptz({since_us})"
@@ -171,8 +173,8 @@ class LocalTables:
             Overtaken: as `append` does.
             ValueError: of some rows it is not known whether they are settled.
         """
-        table = self.log(spec).table()
-        if table is None or not is_fitting(spec, table) or self._files_of(spec, table):
+        table = self.fitting(spec)
+        if table is None or self._files_of(spec, table):
             return None
         seen = DeltaTable(self.log(spec).uri, version=table.version())
         new = self._written(spec, _batches(files))
@@ -194,8 +196,8 @@ class LocalTables:
         Returns:
             Number of rows put in, and of those taken out; None where that cannot be done without Delta.
         """
-        table = self.log(spec).table()
-        if table is None or not is_fitting(spec, table):
+        table = self.fitting(spec)
+        if table is None:
             return None
         old = [file for file in self._files_of(spec, table) if file.is_settled is False]
         counts = [file.row_count for file in old]
@@ -226,6 +228,11 @@ def is_fitting(spec: TableSpec, table: DeltaTable) -> bool:
         return False
     names = {field.name for field in table.schema().fields}
     return names == set(spec.columns) and table.metadata().partition_columns == list(spec.partitions)
+
+
+def is_whole(spec: TableSpec, file: ClusterFile) -> bool:
+    """Tell whether a file has all columns; one that was written before a column was added to its table has not."""
+    return {*spec.columns} - {*spec.partitions} <= {*parquet.read_schema(file.path).names}
 
 
 def sound(rows: pa.Table) -> pa.Table:

@@ -75,11 +75,11 @@ def live(root: Path, brokers: Brokers, *arguments: str) -> int:
     return ingest(root, "--offsets.kind=kafka", f"--offsets.bootstrap_servers={servers}", *arguments)
 
 
-def rows(spark: Any, root: Path, table: str) -> list[dict[str, Any]]:
+def rows(root: Path, table: str) -> list[dict[str, Any]]:
     return rows_of(root, table)[table]
 
 
-def decoded(spark: Any, root: Path) -> dict[str, set[str]]:
+def decoded(root: Path) -> dict[str, set[str]]:
     """What the records say, whatever way they came."""
     tables = rows_of(root, *DECODED, "rejected")
     assert tables["rejected"] == []
@@ -96,12 +96,12 @@ def test_three_ways_to_read_a_broker_give_the_same(spark: Any, brokers: Brokers,
     lake = tmp_path / "live"
     going_on = meanwhile(rebalance(servers, 2))
     assert live(lake, brokers) == 0
-    first = rows(spark, lake, "offsets_records")
+    first = rows(lake, "offsets_records")
     going_on.result()
     asyncio.run(rebalance(servers, 4))
     wait_until_quiet(brokers)
     assert live(lake, brokers) == 0
-    assert len(rows(spark, lake, "offsets_records")) > len(first) > 0
+    assert len(rows(lake, "offsets_records")) > len(first) > 0
     before = versions(spark, lake)
     assert live(lake, brokers) == 0
     assert versions(spark, lake) == before, "nothing came, and a table changed"
@@ -109,16 +109,16 @@ def test_three_ways_to_read_a_broker_give_the_same(spark: Any, brokers: Brokers,
     brokers.stop(1)
     segments, exported = tmp_path / "segments", tmp_path / "exported"
     assert ingest(segments, "--offsets.kind=segments", f"--offsets.path={brokers.log_dir()}") == 0
-    export_as_json(rows(spark, lake, "offsets_records"), tmp_path / "export.jsonl")
+    export_as_json(rows(lake, "offsets_records"), tmp_path / "export.jsonl")
     assert ingest(exported, "--offsets.kind=records", f"--offsets.path={tmp_path / 'export.jsonl'}") == 0
 
-    expected = decoded(spark, segments)
+    expected = decoded(segments)
     assert all(expected[name] for name in ("offset_commits", "group_metadata"))
-    assert decoded(spark, lake) == expected
-    assert decoded(spark, exported) == expected
-    fates = {row["txn_state"] for row in rows(spark, segments, "offset_commits")}
+    assert decoded(lake) == expected
+    assert decoded(exported) == expected
+    fates = {row["txn_state"] for row in rows(segments, "offset_commits")}
     assert fates == {"none", "committed", "aborted"}
-    assert {row["txn_state"] for row in rows(spark, lake, "offset_commits")} == {"unknown"}
+    assert {row["txn_state"] for row in rows(lake, "offset_commits")} == {"unknown"}
 
 
 def export_as_json(records: list[dict[str, Any]], file: Path) -> None:
@@ -172,9 +172,9 @@ def test_a_source_that_leaves_the_internal_topic_out(
         spark.conf.unset(setting)
     told = capfd.readouterr().err
     assert "left out 1 of 1 partitions" in told and setting in told
-    assert rows(spark, lossy_lake, "offsets_records") == []
+    assert rows(lossy_lake, "offsets_records") == []
     assert live(lossy_lake, lossy_brokers) == 0
-    assert rows(spark, lossy_lake, "offsets_records")
+    assert rows(lossy_lake, "offsets_records")
 
 
 def test_records_that_retention_took(spark: Any, lossy_brokers: Brokers, lossy_lake: Path, capfd: Any) -> None:
@@ -185,7 +185,7 @@ def test_records_that_retention_took(spark: Any, lossy_brokers: Brokers, lossy_l
     asyncio.run(rebalance(lossy_brokers.bootstrap_servers, 6))
     assert live(lossy_lake, lossy_brokers) == 0
     assert "were deleted before they were read" in capfd.readouterr().out
-    lost = [row for row in rows(spark, lossy_lake, "rejected") if row["reason_code"] == "records_lost"]
+    lost = [row for row in rows(lossy_lake, "rejected") if row["reason_code"] == "records_lost"]
     (row,) = lost
     first, last = map(int, row["position"].partition("/")[2].split("-"))
     assert first > was and last == gone - 1
@@ -193,15 +193,15 @@ def test_records_that_retention_took(spark: Any, lossy_brokers: Brokers, lossy_l
 
 
 def test_a_topic_made_anew(spark: Any, lossy_lake: Path, capfd: Any) -> None:
-    before = {row["record_offset"]: row["key"] for row in rows(spark, lossy_lake, "offsets_records")}
+    before = {row["record_offset"]: row["key"] for row in rows(lossy_lake, "offsets_records")}
     with Brokers("4.2.0", settings={"offsets.topic.num.partitions": "1"}) as anew:
         asyncio.run(kafka_driver.create_topic(anew.bootstrap_servers, "clicks", 3))
         asyncio.run(rebalance(anew.bootstrap_servers, 8))
         assert live(lossy_lake, anew) == 0
     assert "is not the one that was read before" in capfd.readouterr().out
-    after = {row["record_offset"]: row["key"] for row in rows(spark, lossy_lake, "offsets_records")}
+    after = {row["record_offset"]: row["key"] for row in rows(lossy_lake, "offsets_records")}
     assert before.items() <= after.items(), "records that were read are not overwritten"
-    reused = [row for row in rows(spark, lossy_lake, "rejected") if row["reason_code"] == "offset_reused"]
+    reused = [row for row in rows(lossy_lake, "rejected") if row["reason_code"] == "offset_reused"]
     places = {int(row["position"].split("/")[1]) for row in reused}
     assert places and places <= before.keys()
     assert all(row["raw"] for row in reused)
@@ -215,7 +215,7 @@ def test_brokers_that_are_not_there(spark: Any, lossy_lake: Path, capfd: Any) ->
 
 
 def last_offset(spark: Any, lake: Path) -> int:
-    return max(row["record_offset"] for row in rows(spark, lake, "offsets_records"))
+    return max(row["record_offset"] for row in rows(lake, "offsets_records"))
 
 
 def let_retention_take_all(brokers: Brokers) -> int:

@@ -49,7 +49,7 @@ def ingest(lake: Path, folder: Path) -> None:
     assert ingest_offsets.main(given) == 0
 
 
-def tables(spark: Any, lake: Path) -> dict[str, list[str]]:
+def tables(lake: Path) -> dict[str, list[str]]:
     return {name: comparable(rows, OF_THE_WAY) for name, rows in rows_of(lake, *TABLES).items()}
 
 
@@ -105,10 +105,10 @@ def test_processes_fill_the_tables_as_spark_does(
 ) -> None:
     ingest(tmp_path / "at-once", segments)
     ingest_in_two(tmp_path / "in-two", segments)
-    at_once, in_two = (tables(spark, tmp_path / name) for name in ("at-once", "in-two"))
+    at_once, in_two = (tables(tmp_path / name) for name in ("at-once", "in-two"))
     by_spark(monkeypatch)
     ingest_in_two(tmp_path / "by-spark", segments)
-    expected = tables(spark, tmp_path / "by-spark")
+    expected = tables(tmp_path / "by-spark")
     assert expected["offset_commits"]
     for name in TABLES:
         assert in_two[name] == expected[name], name
@@ -134,11 +134,11 @@ def test_a_run_that_dies_between_files_and_commit_is_made_good(
         failing.setattr(Job, "add_files", dies)
         given = ["--cluster=test", f"--lake.root={tmp_path / 'lake'}", "--offsets.kind=segments"]
         assert ingest_offsets.main([*given, f"--offsets.path={segments}"]) == ExitCode.UNREACHABLE
-    there = tables(spark, tmp_path / "lake")
+    there = tables(tmp_path / "lake")
     assert [bool(there[name]) for name in ("offsets_records", "offset_commits")] == [call == 1, False]
     ingest(tmp_path / "lake", segments)
     ingest(tmp_path / "undisturbed", segments)
-    assert tables(spark, tmp_path / "lake") == tables(spark, tmp_path / "undisturbed")
+    assert tables(tmp_path / "lake") == tables(tmp_path / "undisturbed")
 
 
 @pytest.mark.parametrize("writer", ["processes", "Spark"])
@@ -150,14 +150,14 @@ def test_silver_that_was_deleted_is_decoded_anew_from_bronze_by_processes(
         if writer == "Spark":
             by_spark(first)
         ingest(tmp_path, segments)
-    expected = tables(spark, tmp_path)
+    expected = tables(tmp_path)
     shutil.rmtree(tmp_path / "silver")
     monkeypatch.setattr(offsets, "decode", _never)
     if not expected["rejected"]:  # else the segments are read anew, for what was
         monkeypatch.setattr(ingest_offsets, "_load_in_bulk", _never)
         monkeypatch.setattr(ingest_offsets, "_load_by_spark", _never)
     ingest(tmp_path, segments)
-    found = tables(spark, tmp_path)
+    found = tables(tmp_path)
     assert expected["offset_commits"]
     for name in TABLES:
         assert found[name] == expected[name], name
@@ -179,7 +179,7 @@ def ingest_of_logs(lake: Path, folder: Path, keep: str) -> None:
     assert ingest_logs.main([*given, f"--logs.keep={keep}"]) == 0
 
 
-def tables_of_logs(spark: Any, lake: Path) -> dict[str, list[str]]:
+def tables_of_logs(lake: Path) -> dict[str, list[str]]:
     return {name: comparable(rows, OF_THE_WAY) for name, rows in rows_of(lake, *LOG_TABLES).items()}
 
 
@@ -199,7 +199,7 @@ def test_processes_read_logs_as_spark_does(
             ingest_of_logs(lake, folder, keep)
         shutil.rmtree(lake / "_notes")  # so that all is read again
         ingest_of_logs(lake, folder, keep)
-        found.append(tables_of_logs(spark, lake))
+        found.append(tables_of_logs(lake))
         by_spark(monkeypatch)
     by_processes, expected = found
     assert expected["group_requests"]
@@ -219,14 +219,14 @@ def test_silver_that_was_deleted_is_parsed_anew_from_bronze_by_processes(
         if writer == "Spark":
             by_spark(first)
         ingest_of_logs(tmp_path / "lake", folder, "relevant")
-    expected = tables_of_logs(spark, tmp_path / "lake")
+    expected = tables_of_logs(tmp_path / "lake")
     shutil.rmtree(tmp_path / "lake" / "silver")
     shutil.rmtree(folder)
     folder.mkdir()
     (folder / "server.log").write_text("[2026-09-21 14:00:00,000] INFO that is all there is now (x)\n")
     monkeypatch.setattr(logs, "parse", _never)
     ingest_of_logs(tmp_path / "lake", folder, "relevant")
-    found = tables_of_logs(spark, tmp_path / "lake")
+    found = tables_of_logs(tmp_path / "lake")
     assert expected["group_requests"]
     assert expected["rejected"]
     for name in LOG_TABLES[1:]:

@@ -29,7 +29,7 @@ def ingest(folder: Path) -> None:
     assert ingest_offsets.main(given) == 0
 
 
-def places(spark: Any, folder: Path, table: str = "offsets_records") -> list[tuple[Any, ...]]:
+def places(folder: Path, table: str = "offsets_records") -> list[tuple[Any, ...]]:
     keys = {"rejected": ("position", "reason_code"), "offsets_records": ("topic_partition", "record_offset")}
     rows = rows_of(folder.with_name("lake"), table)[table]
     return sorted(tuple(row[name] for name in keys[table]) for row in rows)
@@ -42,14 +42,14 @@ def largest(folder: Path) -> Path:
 def test_a_file_that_grew_is_read_and_the_others_are_not(spark: Any, folder: Path) -> None:
     grows, whole = largest(folder), largest(folder).read_bytes()
     ingest(folder)
-    everything = places(spark, folder)
+    everything = places(folder)
     shutil.rmtree(folder.with_name("lake"))
 
     grows.write_bytes(whole[: len(whole) // 2])
     ingest(folder)
-    some = places(spark, folder)
+    some = places(folder)
     assert set(some) < set(everything)
-    torn = places(spark, folder, "rejected")
+    torn = places(folder, "rejected")
     assert [reason for _, reason in torn] == ["truncated_batch"]
     before = versions(spark, folder.with_name("lake"))
     ingest(folder)
@@ -61,8 +61,8 @@ def test_a_file_that_grew_is_read_and_the_others_are_not(spark: Any, folder: Pat
         os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
     grows.write_bytes(whole)
     ingest(folder)
-    assert places(spark, folder) == everything
-    assert places(spark, folder, "rejected") == torn
+    assert places(folder) == everything
+    assert places(folder, "rejected") == torn
 
 
 @pytest.mark.parametrize("table", ["bronze/offsets_records", "silver/rejected", "silver/group_metadata"])

@@ -60,7 +60,8 @@ class Lake:
         state = load(last.state) if last else begin("c", "orders", 50)
         since = last.at - REORDER_MS if last else -inf
         rows = sorted((row for row in self.rows if known_at(row) >= since), key=moment)
-        batch = Batch(state, horizon, stops=[horizon - before for before in stops_ms if horizon - before > since])
+        stands = last.at if last else -inf
+        batch = Batch(state, horizon, stops=[horizon - before for before in stops_ms if horizon - before > stands])
         size = max(1, len(rows) // pieces)
         for start in range(0, len(rows), size):
             batch.add(copied(rows[start : start + size]))
