@@ -12,7 +12,7 @@ PYTHON ?=
 CAPTURE := kafka-4.2.0
 SOURCE := lake/demo-source
 # Two processes: each has a Spark session of its own, which wants 2 GB and seldom more than one core.
-SIDE_BY_SIDE := -n 2 --dist loadfile
+SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 export PYTHONPATH := $(CURDIR)
 
 help:

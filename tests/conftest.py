@@ -20,6 +20,12 @@ hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "own")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have files of tests that take long come first: the short ones fill up what time is left at the end."""
+    take_long = {item.path for item in items if any(map(item.get_closest_marker, ("spark", "slow")))}
+    items.sort(key=lambda item: item.path not in take_long)
+
+
 @pytest.fixture(scope="session")
 def capture_dir(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Unpack a capture by name, once for all tests; return its folder, which nobody may write to."""

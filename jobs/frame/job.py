@@ -249,7 +249,7 @@ def _run(
             lake.held(settings.lake.lock_wait_s) if writes else nullcontext(),
         ):
             try:
-                with report.step(step) if step else nullcontext():
+                with report.step(step) if step else nullcontext(), lake.file_errors(TABLES):
                     body(job)
             except QualityError:
                 lake.contents.keep()  # the rows may be bad; what is known of them is right

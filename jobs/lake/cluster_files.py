@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import DeltaTable
+from pyarrow import parquet
+
+from schemas.table import TableSpec
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,10 @@ class ClusterFile:
     greatest: Mapping[str, Any]
     nulls: Mapping[str, int]
 
+    def lacks(self, spec: TableSpec) -> frozenset[str]:
+        """Return the columns of the table that are not in the file: they were added after it had been written."""
+        return frozenset({*spec.columns} - {*spec.partitions} - _columns_in(self.path))
+
     def may_have(self, name: str, first: Any, last: Any) -> bool:
         """Tell whether a column may have a value between two in it."""
         least, greatest = self.least.get(name), self.greatest.get(name)
@@ -45,6 +53,12 @@ class ClusterFile:
         """Tell whether a column may have a moment from one on (epoch µs) in it, or none at all."""
         greatest = self.greatest.get(name)
         return greatest is None or self.nulls.get(name) != 0 or greatest.timestamp() * 1_000_000 + 1_000 >= us
+
+
+@lru_cache(maxsize=10_000)
+def _columns_in(path: str) -> frozenset[str]:
+    """Return the names of the columns in a file, which is never written again."""
+    return frozenset(parquet.read_schema(path).names)
 
 
 def cluster_files(table: DeltaTable, folder: Path, cluster: str) -> tuple[ClusterFile, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jobs.lake.cluster_files import ClusterFile
+from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.sql import truth
 
@@ -25,17 +26,30 @@ def are_nameable(files: Sequence[ClusterFile]) -> bool:
 
 
 def rows_in(spec: TableSpec, files: Sequence[ClusterFile], cluster: str) -> str:
-    """Return the query for the rows in files, of which there is at least one; partitions' values are not in them."""
-    stored = ", ".join(f'"{name}"' for name in spec.columns if name not in spec.partitions)
-    of_partitions: dict[bool | None, list[str]] = {}
+    """Return the query for the rows in files, of which there is at least one; partitions' values are not in them.
+
+    A column that was added to the table after a file had been written is null in the file's rows.
+    """
+    alike: dict[tuple[bool | None, frozenset[str]], list[str]] = {}
     for file in files:
-        of_partitions.setdefault(file.is_settled, []).append(file.path)
+        alike.setdefault((file.is_settled, file.lacks(spec)), []).append(file.path)
     parts = []
-    for is_settled, paths in of_partitions.items():
+    for (is_settled, lacking), paths in alike.items():
         settled = "" if is_settled is None else f"{truth(is_settled)} AS is_settled, "
+        stored = ", ".join(
+            _nothing(spec, name) if name in lacking else f'"{name}"'
+            for name in spec.columns
+            if name not in spec.partitions
+        )
         named = ", ".join(map(text, paths))
         parts.append(f"SELECT {text(cluster)} AS cluster, {settled}{stored} FROM read_parquet([{named}])")
     return " UNION ALL BY NAME ".join(parts)
+
+
+def _nothing(spec: TableSpec, name: str) -> str:
+    """Write a column of nulls."""
+    kind = struct_type(spec)[name].dataType.simpleString()
+    return translated(f"SELECT CAST(NULL AS {kind}) AS `{name}`").removeprefix("SELECT ")
 
 
 def connected(**settings: str) -> Any:

@@ -32,7 +32,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
 
     Args:
         spec: the table.
-        files: of the cluster, as they are now; they have the declared columns.
+        files: of the cluster, as they are now.
         cluster: whose rows are read.
         wanted: which of them.
     """
@@ -53,7 +53,7 @@ def new_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, rows: 
 
     Args:
         spec: the table.
-        files: of the cluster, as they are now; they have the declared columns.
+        files: of the cluster, as they are now.
         cluster: whose rows they are.
         rows: columns of the table; unique by key.
     """
@@ -105,7 +105,7 @@ def answer(
 
     Args:
         question: what is asked.
-        tables: the cluster's files of the tables that it reads, as they are now; they have the declared columns.
+        tables: the cluster's files of the tables that it reads, as they are now.
         cluster: whose rows are read.
         groups: those whose rows are read; None = all.
     """

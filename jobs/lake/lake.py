@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.jvm.storage import Storage
 from jobs.lake.contents import Contents
+from jobs.lake.damaged_files import file_errors
 from jobs.lake.growing_tables import BeforeLook
 from jobs.lake.landing import Landing
 from jobs.lake.layouts import Layouts
@@ -60,12 +61,12 @@ class Lake:
         self._database = database
         self._storage = Storage(spark, self.root)
         with storage_errors(f"lake {self.root}"):
-            self._files, folder = self._storage.files(), self._storage.folder()
+            self._files, self._root_folder = self._storage.files(), self._storage.folder()
         self._lease = Lease(
             self._files, f"_locks/clusters/{self._folder}", f"cluster {cluster} of the lake {self.root}"
         )
         self._is_held = False
-        self._tables = Tables(spark, self.root, database, cluster, self._guard, folder)
+        self._tables = Tables(spark, self.root, database, cluster, self._guard, self._root_folder)
         notes = Notes(self._files, notes_folder(cluster))
         self.notes = notes
         self.progress = Progress(notes, self._table_id)
@@ -84,6 +85,10 @@ class Lake:
                 raise LakeError(f"lake {self.root} cannot be created")
             if self._database:
                 self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {quoted(self._database)}")
+
+    def file_errors(self, specs: Sequence[TableSpec]) -> AbstractContextManager[None]:
+        """Turn what fails because a file of some tables is gone or damaged into a LakeError that says what to do."""
+        return file_errors(self._root_folder, specs)
 
     @contextmanager
     def held(self, wait_s: float) -> Iterator[None]:

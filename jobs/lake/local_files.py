@@ -15,7 +15,7 @@ from pyarrow import parquet
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.local_commits import commit_files, properties
 from jobs.lake.local_log import LocalLog
-from jobs.lake.local_tables import LocalTables, is_whole
+from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter
 from schemas.table import TableSpec
 
@@ -57,7 +57,7 @@ class LocalFiles:
             parts[file.is_settled].append(file)
         joined = [part for part in parts.values() if len(part) > 1]
         old = [file for part in joined for file in part]
-        if sum(file.size for file in old) > MOST_BYTES or not all(is_whole(self._spec, file) for file in old):
+        if sum(file.size for file in old) > MOST_BYTES or any(file.lacks(self._spec) for file in old):
             return False
         if old:
             seen = DeltaTable(self._log.uri, version=table.version())

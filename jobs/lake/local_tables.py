@@ -98,7 +98,7 @@ class LocalTables:
         since_us = None if load is None else micros_of(load) + 1
         files = self.files(spec) or ()
         late = [file for file in files if since_us is None or file.may_be_late("loaded_at", since_us)]
-        if not late or not are_nameable(late) or not all(is_whole(spec, file) for file in late):
+        if not late or not are_nameable(late):
             return None
         rows = rows_in(spec, late, self.cluster)
         return rows if since_us is None else f"SELECT * FROM ({rows}) WHERE loaded_at >= make_timestamptz({since_us})"
@@ -228,11 +228,6 @@ def is_fitting(spec: TableSpec, table: DeltaTable) -> bool:
         return False
     names = {field.name for field in table.schema().fields}
     return names == set(spec.columns) and table.metadata().partition_columns == list(spec.partitions)
-
-
-def is_whole(spec: TableSpec, file: ClusterFile) -> bool:
-    """Tell whether a file has all columns; one that was written before a column was added to its table has not."""
-    return {*spec.columns} - {*spec.partitions} <= {*parquet.read_schema(file.path).names}
 
 
 def sound(rows: pa.Table) -> pa.Table:

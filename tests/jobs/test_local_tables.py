@@ -30,7 +30,7 @@ def transition(group: str, number: int, is_settled: bool) -> dict[str, Any]:
 
 
 def record(partition: int, offset: int) -> dict[str, Any]:
-    return {"topic_partition": partition, "record_offset": offset, "written_at": AT, "value": b"x"}
+    return {"topic_partition": partition, "record_offset": offset, "recorded_at": AT, "value": b"x"}
 
 
 def frame(spark: Any, spec: Any, rows: list[dict[str, Any]]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.catalog import BY_NAME, TABLES
+from schemas.catalog import TABLES
 from schemas.tables.gold import REPLAY_SNAPSHOTS
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -42,21 +42,6 @@ def test_every_table_exists_with_the_declared_columns(spark: Any, lake: Callable
         table = spark.read.format("delta").load(str(root / spec.layer.value / spec.name))
         declared = [(field.name, field.dataType.simpleString()) for field in struct_type(spec)]
         assert [(field.name, field.dataType.simpleString()) for field in table.schema] == declared, spec.full_name
-
-
-def test_lost_tables_are_made_again_the_same(
-    spark: Any, copy: Path, capture_dir: Callable[[str], Path], lake_rows: Any
-) -> None:
-    """A run that was cut off between two tables leaves the same: some are there, and no progress is noted."""
-    from tests.support.lakes import comparable, fill, rows_of
-
-    for name in ("group_requests", "rejected", "assignments", "rebalance_storms"):
-        spec = BY_NAME[name]
-        shutil.rmtree(copy / spec.layer.value / name)
-    fill(copy, capture_dir(CAPTURE))
-    again = rows_of(copy)
-    for spec in TABLES:
-        assert comparable(again[spec.name]) == comparable(lake_rows(CAPTURE)[spec.name]), spec.full_name
 
 
 def test_what_comes_in_two_parts_ends_the_same(

@@ -1,0 +1,118 @@
+"""Tells of what failed because a file of the tables is gone or damaged which file that is, and how to go on without it.
+
+Spark, DuckDB, delta-rs and Arrow read the files, each with errors of its own, of which some do not even name the table.
+So once something has failed, the files are looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake.exceptions import DeltaError
+from pyarrow import parquet
+
+from jobs.lake.found_rows import MOST_BYTES
+from jobs.lake.local_log import LocalLog
+from schemas.table import Layer, TableSpec
+from transforms.errors import LakeError, QualityError, SettingsError, SourceError
+
+_MAGIC = b"PAR1"
+"""How a Parquet file begins and ends."""
+
+_BY_SPARK = re.compile(r"\[FAILED_READ_FILE\S*\] (.*?)\s*(?:SQLSTATE|$)", re.DOTALL)
+"""How Spark says that it could not read a file, wherever that is."""
+
+_ANEW = {
+    Layer.BRONZE: "fills it from the sources, as far back as they go",
+    Layer.SILVER: "fills it from bronze, as far back as that goes",
+    Layer.GOLD: "fills it from silver, as far back as that goes",
+    Layer.QUALITY: "begins it anew",
+}
+"""What a run does that does not find a table, by layer."""
+
+
+@contextmanager
+def file_errors(folder: Path | None, specs: Sequence[TableSpec]) -> Iterator[None]:
+    """Turn an error into a LakeError if a file of the tables is gone or damaged; leave all others alone.
+
+    Args:
+        folder: root of the tables, if it is a folder of this machine.
+        specs: the tables.
+    """
+    try:
+        yield
+    except (SettingsError, SourceError, QualityError):
+        raise
+    except Exception as error:
+        causes = [*_causes(error)]
+        said = "\n".join(map(str, causes))
+        told = None if folder is None else _damage(folder, specs, said, any(map(_is_of_reading, causes)))
+        if told is None and (by_spark := _BY_SPARK.search(said)):
+            told = f"{by_spark[1]} Bring it back from a copy, or move its table elsewhere: the next run fills it anew"
+        if told is None:
+            raise
+        raise LakeError(told) from error
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, and those that it comes of."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_of_reading(error: BaseException) -> bool:
+    """Tell whether Arrow or DuckDB may say it of the pages of a file: they do not say which one it is."""
+    return isinstance(error, (OSError, pa.ArrowException)) or type(error).__module__ == "_duckdb"
+
+
+def _damage(folder: Path, specs: Sequence[TableSpec], said: str, is_of_reading: bool) -> str | None:
+    """Return what is wrong with the first file that is gone, or cannot be read, or that an error names."""
+    for spec in specs:
+        table = folder / spec.layer.value / spec.name
+        sizes = _sizes(table)
+        # Who reads without a word of which file it is reads tables of few bytes alone.
+        is_sound = _can_be_read if is_of_reading and sum(sizes.values()) <= MOST_BYTES else _is_whole
+        for name in sizes:
+            is_gone = not (table / name).exists()
+            if is_gone or Path(name).name in said or not is_sound(table / name):
+                what = "lacks its file" if is_gone else "has a damaged file,"
+                return (
+                    f"{spec.full_name} {what} {table / name}: bring it back from a copy, or move {table} elsewhere: "
+                    f"each cluster's next run {_ANEW[spec.layer]}"
+                )
+    return None
+
+
+def _sizes(table: Path) -> dict[str, int]:
+    """Return the bytes of a table's files by their paths in its folder; none where there is no table that is known."""
+    with suppress(DeltaError, OSError):
+        if (there := LocalLog(table).table()) is not None:
+            files = pa.table(there.get_add_actions()).to_pylist()
+            return {unquote(file["path"]): file["size_bytes"] for file in files}
+    return {}
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            begin = opened.read(len(_MAGIC))
+            opened.seek(-len(_MAGIC), os.SEEK_END)
+            return begin == opened.read() == _MAGIC
+    except OSError:  # also of a file that is shorter than that
+        return False
+
+
+def _can_be_read(file: Path) -> bool:
+    try:
+        for _ in parquet.ParquetFile(file).iter_batches():
+            pass
+    except (OSError, pa.ArrowException):
+        return False
+    return True
