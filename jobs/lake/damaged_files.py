@@ -1,4 +1,4 @@
-"""Tells of what failed because a file of the tables is gone or damaged which file that is, and how to go on without it.
+"""Tells of what failed because a file of a table is gone or damaged which file that is, and how to go on without it.
 
 Spark, DuckDB, delta-rs and Arrow read the files, each with errors of its own, of which some do not even name the table.
 So once something has failed, the files are looked at.
@@ -73,26 +73,36 @@ def _is_of_reading(error: BaseException) -> bool:
 
 
 def _damage(folder: Path, specs: Sequence[TableSpec], said: str, is_of_reading: bool) -> str | None:
-    """Return what is wrong with the first file that is gone, or cannot be read, or that an error names."""
+    """Return what is wrong with the first table that is not whole, and what to do about it."""
     for spec in specs:
         table = folder / spec.layer.value / spec.name
+        if (wrong := _wrong_in(table, said, is_of_reading)) is not None:
+            return (
+                f"{spec.full_name} {wrong}: bring it back from a copy, or move {table} elsewhere: "
+                f"each cluster's next run {_ANEW[spec.layer]}"
+            )
+    return None
+
+
+def _wrong_in(table: Path, said: str, is_of_reading: bool) -> str | None:
+    """Return what is wrong with the first file of a table that is gone, or cannot be read, or that an error names."""
+    try:
         sizes = _sizes(table)
-        # Who reads without a word of which file it is reads tables of few bytes alone.
-        is_sound = _can_be_read if is_of_reading and sum(sizes.values()) <= MOST_BYTES else _is_whole
-        for name in sizes:
-            is_gone = not (table / name).exists()
-            if is_gone or Path(name).name in said or not is_sound(table / name):
-                what = "lacks its file" if is_gone else "has a damaged file,"
-                return (
-                    f"{spec.full_name} {what} {table / name}: bring it back from a copy, or move {table} elsewhere: "
-                    f"each cluster's next run {_ANEW[spec.layer]}"
-                )
+    except DeltaError:
+        return f"has a damaged log, {table / '_delta_log'}"
+    # Who reads without a word of which file it is reads tables of few bytes alone.
+    is_sound = _can_be_read if is_of_reading and sum(sizes.values()) <= MOST_BYTES else _is_whole
+    for file in map(table.joinpath, sizes):
+        if not file.exists():
+            return f"lacks its file {file}"
+        if file.name in said or not is_sound(file):
+            return f"has a damaged file, {file}"
     return None
 
 
 def _sizes(table: Path) -> dict[str, int]:
-    """Return the bytes of a table's files by their paths in its folder; none where there is no table that is known."""
-    with suppress(DeltaError, OSError):
+    """Return the bytes of a table's files by their paths in its folder; none where there is no table."""
+    with suppress(OSError):
         if (there := LocalLog(table).table()) is not None:
             files = pa.table(there.get_add_actions()).to_pylist()
             return {unquote(file["path"]): file["size_bytes"] for file in files}

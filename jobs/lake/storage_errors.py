@@ -41,6 +41,7 @@ def storage_errors(what: str) -> Iterator[None]:
     except DeltaError as error:
         if _REFUSED in str(error):
             raise
-        raise LakeError(f"{what} cannot be reached: {error}") from error
+        said = str(error).splitlines() or [type(error).__name__]  # what follows is where in delta-rs it came up
+        raise LakeError(f"{what} cannot be reached: {said[0]}") from error
     except OSError as error:  # of a local disk, which Python itself reads and writes
         raise LakeError(f"{what} cannot be reached: {error}") from error

@@ -106,6 +106,17 @@ def test_whoever_reads_the_file_it_is_told_of(spark: Any, copy: Path, damage: st
         assert not here or spec.full_name in said, (name, said)
 
 
+def test_a_log_that_is_cut_off_is_told_of(copy: Path) -> None:
+    from deltalake import DeltaTable
+
+    from jobs.lake.damaged_files import file_errors
+
+    cut(max((copy / "silver" / "group_requests" / "_delta_log").glob("*.json")))
+    said = "^silver.group_requests has a damaged log, .*/_delta_log: bring it back"
+    with pytest.raises(LakeError, match=said), file_errors(copy, TABLES):
+        DeltaTable(copy / "silver" / "group_requests")
+
+
 def test_what_has_nothing_to_do_with_a_file_stays_what_it_is(copy: Path) -> None:
     from jobs.lake.damaged_files import file_errors
 
