@@ -54,7 +54,10 @@ def file_errors(folder: Path | None, specs: Sequence[TableSpec]) -> Iterator[Non
         said = "\n".join(map(str, causes))
         told = None if folder is None else _damage(folder, specs, said, any(map(_is_of_reading, causes)))
         if told is None and (by_spark := _BY_SPARK.search(said)):
-            told = f"{by_spark[1]} Bring it back from a copy, or move its table elsewhere: the next run fills it anew"
+            told = (
+                f"{by_spark[1]} Bring it back from a copy, or, if it is a table's, move the table elsewhere: "
+                "the next run fills it anew"
+            )
         if told is None:
             raise
         raise LakeError(told) from error
@@ -69,7 +72,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _is_of_reading(error: BaseException) -> bool:
     """Tell whether Arrow or DuckDB may say it of the pages of a file: they do not say which one it is."""
-    return isinstance(error, (OSError, pa.ArrowException)) or type(error).__module__ == "_duckdb"
+    if isinstance(error, OSError):
+        return error.errno is None  # the system's own errors have a number
+    return isinstance(error, pa.ArrowException) or type(error).__module__ == "_duckdb"
 
 
 def _damage(folder: Path, specs: Sequence[TableSpec], said: str, is_of_reading: bool) -> str | None:

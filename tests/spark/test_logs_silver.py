@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -156,7 +157,7 @@ def test_files_that_are_no_logs_are_told_and_the_rest_is_read(spark: SparkSessio
     (tmp_path / "cut.log.gz").write_bytes(gzip.compress(b"[2024-06-15 12:00:00,000] INFO a (b)\n" * 999)[:40])
     (tmp_path / "server.log").write_text("[2024-06-15 12:00:00,000] INFO a (b)\n")
     found = tables(spark, tmp_path)
-    rejected = {row["reason_code"]: row["position"].partition("@")[0] for row in plain(found["rejected"])}
+    rejected = {row["reason_code"]: re.sub("@[^:]+", "", row["position"]) for row in plain(found["rejected"])}
     assert rejected == {"not_text": "0000.log:1", "unreadable_file": "cut.log:1"}
     assert found["rejected"].count() == 2
     assert found["log_lines"].where("source_file LIKE 'server.log%'").count() == 1

@@ -11,9 +11,10 @@ import re
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from transforms.errors import SourceError
 from transforms.loglines.entries.entries import first_stamp, skimmed
@@ -24,7 +25,11 @@ from transforms.loglines.entries.log4j_pattern import AUTO
 
 _HEAD_BYTES = 256 << 10
 _CHUNK_BYTES = 256 << 10
+_PIECE_BYTES = 4 << 10
 _GZIP_BITS = 31
+_TOLD_BY = 64
+"""First bytes by which files without a time stamp are told apart."""
+
 _GLOB = re.compile(r"[*?[]")
 
 # What rotation puts at the end of a name (server.log.1, server.log.2026-11-20-10, server.log-20261120.gz) or before
@@ -50,7 +55,7 @@ class LogFile:
         broker: name of the broker that wrote it.
         lasting_name: `name` without what rotation adds, and the time stamp that the file begins with: the same lines
             have the same name when the file has moved on and been compressed, and another file that takes over its
-            name has another.
+            name has another. Where there is no time stamp, a hash of its first bytes stands for it.
         size: its bytes.
         modified_ns: when it changed, in nanoseconds of the epoch.
         is_whole: nobody writes it any more, as far as one can tell, so nothing of it is held back.
@@ -130,16 +135,16 @@ def _found(file: Path, root: Path, broker: str, layout: str) -> LogFile | None:
     try:
         status = file.stat()  # before it is opened: if it grows, it is another one next time
         with file.open("rb") as opened:
-            begins = _begins(_head(opened, name), layout)
+            head = _head(opened, name)
     except FileNotFoundError:
         return None
-    except _UNREADABLE:
-        begins = None
+    except OSError:
+        head = _Head(b"", b"")
     return LogFile(
         path=str(file),
         name=name,
         broker=broker.replace("{dir}", file.parent.name),
-        lasting_name=lasting_name(name, begins),
+        lasting_name=_lasting_name(name, head, _begins(head.text, layout)),
         size=status.st_size,
         modified_ns=status.st_mtime_ns,
         is_whole=_is_whole(name, status),
@@ -184,11 +189,11 @@ def read_log_file(
     try:
         with Path(file.path).open("rb") as opened:
             head = _head(opened, file.name)
-            begins = _begins(head, layout)
-            if lasting_name(file.name, begins) != file.lasting_name:
+            begins = _begins(head.text, layout)
+            if _lasting_name(file.name, head, begins) != file.lasting_name:
                 return
-            if not begins and b"\0" in head.strip(b"\0"):
-                yield Problem(1, "not_text", "the file holds no log: there are zero bytes in it")
+            if not begins and b"\0" in head.text.strip(b"\0"):
+                yield Problem(1, "not_text", f"{file.name} holds no log: there are zero bytes in it")
                 return
             lines = Lines(_chunks(opened, file.name), skimming, file.read_from)
             for entry in skimmed(lines, time_zone, layout, since=file.read_at):
@@ -205,13 +210,16 @@ def read_log_file(
             yield last
         # One line further than any entry that was read, so that the place is its own.
         number = file.read_from if last is None else last.line_number + 1
-        yield Problem(number, "unreadable_file", f"{type(problem).__name__}: {problem}")
+        yield Problem(number, "unreadable_file", f"{file.name}: {type(problem).__name__}: {problem}")
 
 
-def lasting_name(name: str, begins: str | None) -> str:
-    """Return the name that a file keeps: without what rotation adds, and with the time stamp that it begins with."""
+def _lasting_name(name: str, head: _Head, begins: str | None) -> str:
+    """Return the name that a file keeps: without what rotation adds, and with what it begins with."""
     base = _ROTATION.sub("", name.removesuffix(".gz"))
-    return f"{base}@{begins[:10]}T{begins[11:19]}.{begins[20:]}" if begins else base
+    if begins:
+        return f"{base}@{begins[:10]}T{begins[11:19]}.{begins[20:]}"
+    first = (head.text or head.raw)[:_TOLD_BY]
+    return f"{base}@{hashlib.blake2b(first, digest_size=4).hexdigest()}" if first else base
 
 
 def _may_go_on(lines: Lines, last: Entry | Run, age_s: float) -> bool:
@@ -237,11 +245,31 @@ def _chunks(opened: IO[bytes], name: str) -> Iterator[bytes]:
     return iter(lambda: plain.read1(_CHUNK_BYTES), b"")
 
 
-def _head(opened: IO[bytes], name: str) -> bytes:
-    """Return the beginning of a file's text, and go back to it; of a compressed file that is cut, what there is."""
-    head = opened.read(_HEAD_BYTES)
+class _Head(NamedTuple):
+    """The beginning of a file.
+
+    Attributes:
+        text: unpacked; of a compressed file that is cut or damaged, what there is before that.
+        raw: as it is stored.
+    """
+
+    text: bytes
+    raw: bytes
+
+
+def _head(opened: IO[bytes], name: str) -> _Head:
+    """Return the beginning of a file, and go back to it."""
+    raw = opened.read(_HEAD_BYTES)
     opened.seek(0)
-    return zlib.decompressobj(_GZIP_BITS).decompress(head, _HEAD_BYTES) if name.endswith(".gz") else head
+    if not name.endswith(".gz"):
+        return _Head(raw, raw)
+    unpacking, text = zlib.decompressobj(_GZIP_BITS), b""
+    with suppress(zlib.error):  # who reads on will say so
+        for start in range(0, len(raw), _PIECE_BYTES):
+            text += unpacking.decompress(raw[start : start + _PIECE_BYTES])
+            if len(text) >= _HEAD_BYTES:
+                break
+    return _Head(text[:_HEAD_BYTES], raw)
 
 
 def _begins(head: bytes, layout: str) -> str | None:

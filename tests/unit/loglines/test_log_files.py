@@ -170,6 +170,42 @@ def test_binary_files_are_no_logs(tmp_path: Path) -> None:
     assert problem.reason_code == "not_text"
 
 
+def test_what_comes_before_damage_is_read(tmp_path: Path) -> None:
+    """Even where the damage is near the beginning of a compressed file."""
+    text = "".join(LINE.format(i % 10, os.urandom(50).hex()) for i in range(3000))
+    path = write(tmp_path / "server.log.1.gz", text)
+    packed = bytearray(path.read_bytes())
+    packed[60_000:60_100] = bytes(100)
+    path.write_bytes(packed)
+    *good, (name, problem) = read(path)
+    assert len(good) > 100
+    assert isinstance(problem, Problem)
+    assert (name, problem.reason_code) == (NAME, "unreadable_file")
+    assert "server.log.1.gz: " in problem.detail
+
+
+def test_of_files_that_cannot_be_read_each_is_told_of(tmp_path: Path) -> None:
+    """They have no time stamp to be known by; the same bytes under another name are the same file."""
+    (tmp_path / "server.log.1.gz").write_bytes(b"no gzip")
+    (tmp_path / "server.log.2.gz").write_bytes(b"none either")
+    (tmp_path / "server.log.3").write_bytes(b"\0\0\7abc\0\0" * 100)
+    (tmp_path / "server.log.4").write_bytes(b"")
+    files = find_log_files(str(tmp_path), "1")
+    names = [file.lasting_name for file in files]
+    assert len({*names}) == 4 and all(name.startswith("server.log") for name in names), names
+    told = [(file.name, each) for file in files for each in read_log_file(file, "UTC")]
+    assert {(name, each.reason_code) for name, each in told if isinstance(each, Problem)} == {
+        ("server.log.1.gz", "unreadable_file"),
+        ("server.log.2.gz", "unreadable_file"),
+        ("server.log.3", "not_text"),
+    }
+    assert all(isinstance(each, Problem) and each.detail.startswith(name) for name, each in told)
+    for number in (3, 2, 1):
+        suffix = ".gz" if number < 3 else ""
+        (tmp_path / f"server.log.{number}{suffix}").rename(tmp_path / f"server.log.{number + 5}{suffix}")
+    assert sorted(file.lasting_name for file in find_log_files(str(tmp_path), "1")) == sorted(names)
+
+
 def test_bad_utf8_stays_visible(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
     path.write_bytes(TEXT.encode() + b"[2024-06-15 12:00:09,000] INFO \xff\xe9 (x)\n")
