@@ -25,8 +25,8 @@ from transforms.errors import LakeError, QualityError, SettingsError, SourceErro
 _MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""
 
-_BY_SPARK = re.compile(r"\[FAILED_READ_FILE\S*\] (.*?)\s*(?:SQLSTATE|$)", re.DOTALL)
-"""How Spark says that it could not read a file, wherever that is."""
+_BY_SPARK = re.compile(r"\[FAILED_READ_FILE\S*\] Encountered error while reading file (.+?)\.(?:\s|$)")
+"""How Spark says that it could not read a file, wherever that is: of a table, or of a source."""
 
 _ANEW = {
     Layer.BRONZE: "fills it from the sources, as far back as they go",
@@ -38,12 +38,17 @@ _ANEW = {
 
 
 @contextmanager
-def file_errors(folder: Path | None, specs: Sequence[TableSpec]) -> Iterator[None]:
-    """Turn an error into a LakeError if a file of the tables is gone or damaged; leave all others alone.
+def file_errors(root: str, folder: Path | None, specs: Sequence[TableSpec]) -> Iterator[None]:
+    """Turn an error into one that says what to do if a file that was to be read is gone or damaged.
 
     Args:
-        folder: root of the tables, if it is a folder of this machine.
+        root: root of the tables, a folder or URI.
+        folder: the same, if it is a folder of this machine.
         specs: the tables.
+
+    Raises:
+        LakeError: the file is a table's.
+        SourceError: it is not.
     """
     try:
         yield
@@ -53,14 +58,19 @@ def file_errors(folder: Path | None, specs: Sequence[TableSpec]) -> Iterator[Non
         causes = [*_causes(error)]
         said = "\n".join(map(str, causes))
         told = None if folder is None else _damage(folder, specs, said, any(map(_is_of_reading, causes)))
-        if told is None and (by_spark := _BY_SPARK.search(said)):
-            told = (
-                f"{by_spark[1]} Bring it back from a copy, or, if it is a table's, move the table elsewhere: "
-                "the next run fills it anew"
-            )
-        if told is None:
-            raise
-        raise LakeError(told) from error
+        if told is not None:
+            raise LakeError(told) from error
+        if (by_spark := _BY_SPARK.search(said)) is not None:
+            raise _of_spark(unquote(by_spark[1]), root, specs) from error
+        raise
+
+
+def _of_spark(file: str, root: str, specs: Sequence[TableSpec]) -> LakeError | SourceError:
+    tables = (f"{unquote(root)}/{spec.layer.value}/{spec.name}/" for spec in specs)
+    what = f"{file} is gone or damaged: bring it back from a copy, or"
+    if any(table in file for table in tables):
+        return LakeError(f"{what} move its table elsewhere: each cluster's next run fills it anew")
+    return SourceError(f"{what} take it away: a run reads what else there is")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -87,8 +87,8 @@ class Lake:
                 self.spark.sql(f"CREATE DATABASE IF NOT EXISTS {quoted(self._database)}")
 
     def file_errors(self, specs: Sequence[TableSpec]) -> AbstractContextManager[None]:
-        """Turn what fails because a file of some tables is gone or damaged into a LakeError that says what to do."""
-        return file_errors(self._root_folder, specs)
+        """Let what fails because a file is gone or damaged, of a table or a source, say which one and what to do."""
+        return file_errors(self.root, self._root_folder, specs)
 
     @contextmanager
     def held(self, wait_s: float) -> Iterator[None]:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from jobs.frame.exit_codes import ExitCode
 from schemas.catalog import BY_NAME, TABLES
@@ -99,11 +101,30 @@ def test_whoever_reads_the_file_it_is_told_of(spark: Any, copy: Path, damage: st
     if here:  # others read no other storage
         readers |= {"delta-rs": DeltaTable(folder).to_pyarrow_table, "DuckDB": by_duckdb}
     for name, read in readers.items():
-        with pytest.raises(LakeError) as raised, file_errors(copy if here else None, TABLES):
+        with pytest.raises(LakeError) as raised, file_errors(str(copy), copy if here else None, TABLES):
             read()
         said = str(raised.value)
         assert file.name in said and "bring it back from a copy" in said.lower(), (name, said)
         assert not here or spec.full_name in said, (name, said)
+
+
+@pytest.mark.parametrize("damage", ["cut", "blurred"])
+def test_a_damaged_file_of_a_source_is_told_of(
+    spark: Any, tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from jobs import ingest_offsets
+
+    row = {"topic": "__consumer_offsets", "partition": 1, "timestamp": 0, "key": b"k" * 99, "value": b"v" * 999}
+    for name in ("a.parquet", "b c.parquet"):
+        parquet.write_table(pa.Table.from_pylist([{**row, "offset": n} for n in range(99)]), tmp_path / name)
+    DAMAGE[damage](tmp_path / "b c.parquet")
+    given = ["--cluster=c", f"--lake.root={tmp_path / 'lake'}", "--offsets.kind=records"]
+    assert ingest_offsets.main([*given, f"--offsets.path={tmp_path}/*.parquet"]) == ExitCode.UNREACHABLE
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert said.startswith("error: file:") and "b c.parquet is gone or damaged" in said, said
+    assert "take it away" in said
+    (tmp_path / "b c.parquet").unlink()
+    assert ingest_offsets.main([*given, f"--offsets.path={tmp_path}/*.parquet"]) == ExitCode.DONE
 
 
 def test_a_log_that_is_cut_off_is_told_of(copy: Path) -> None:
@@ -113,7 +134,7 @@ def test_a_log_that_is_cut_off_is_told_of(copy: Path) -> None:
 
     cut(max((copy / "silver" / "group_requests" / "_delta_log").glob("*.json")))
     said = "^silver.group_requests has a damaged log, .*/_delta_log: bring it back"
-    with pytest.raises(LakeError, match=said), file_errors(copy, TABLES):
+    with pytest.raises(LakeError, match=said), file_errors(str(copy), copy, TABLES):
         DeltaTable(copy / "silver" / "group_requests")
 
 
@@ -121,8 +142,8 @@ def test_what_has_nothing_to_do_with_a_file_stays_what_it_is(copy: Path) -> None
     from jobs.lake.damaged_files import file_errors
 
     for folder in (copy, None, copy / "no lake"):
-        with pytest.raises(ZeroDivisionError), file_errors(folder, TABLES):
+        with pytest.raises(ZeroDivisionError), file_errors(str(copy), folder, TABLES):
             raise ZeroDivisionError("a bug")
     cut(files_of(copy, BY_NAME["transitions"])[0])
-    with pytest.raises(LakeError, match="gold.transitions has a damaged file"), file_errors(copy, TABLES):
+    with pytest.raises(LakeError, match="gold.transitions has a damaged file"), file_errors(str(copy), copy, TABLES):
         raise ZeroDivisionError("what comes of it")
