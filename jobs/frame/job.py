@@ -33,7 +33,7 @@ from jobs.settings.loading import load, require_paths, require_places
 from jobs.settings.settings import Settings
 from jobs.sources.extent import note_read, sizes_of, unread
 from jobs.sources.tables_read import TablesRead
-from schemas.catalog import TABLES
+from schemas.catalog import ALL, TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
 from transforms.given_rows import held
@@ -249,7 +249,7 @@ def _run(
             lake.held(settings.lake.lock_wait_s) if writes else nullcontext(),
         ):
             try:
-                with report.step(step) if step else nullcontext(), lake.file_errors(TABLES):
+                with report.step(step) if step else nullcontext(), lake.file_errors(ALL):
                     body(job)
             except QualityError:
                 lake.contents.keep()  # the rows may be bad; what is known of them is right

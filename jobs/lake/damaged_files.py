@@ -1,7 +1,8 @@
-"""Tells of what failed because a file of a table is gone or damaged which file that is, and how to go on without it.
+"""Tells of what failed because a file is gone or damaged which file that is, and how to go on without it.
 
-Spark, DuckDB, delta-rs and Arrow read the files, each with errors of its own, of which some do not even name the table.
-So once something has failed, the files are looked at.
+Spark, DuckDB, delta-rs and Arrow read the files of tables, each with errors of its own, of which some do not even name
+the table. So once something has failed, the files are looked at, where they lie on this machine. Elsewhere, and of
+sources that Spark reads, there is what Spark says.
 """
 
 from __future__ import annotations
@@ -57,20 +58,30 @@ def file_errors(root: str, folder: Path | None, specs: Sequence[TableSpec]) -> I
     except Exception as error:
         causes = [*_causes(error)]
         said = "\n".join(map(str, causes))
-        told = None if folder is None else _damage(folder, specs, said, any(map(_is_of_reading, causes)))
-        if told is not None:
-            raise LakeError(told) from error
-        if (by_spark := _BY_SPARK.search(said)) is not None:
-            raise _of_spark(unquote(by_spark[1]), root, specs) from error
-        raise
+        found: LakeError | SourceError | None = None
+        if folder is not None:
+            found = _damage(folder, specs, said, any(map(_is_of_reading, causes)))
+        if found is None and (by_spark := _BY_SPARK.search(said)) is not None:
+            found = _of_spark(unquote(by_spark[1]), unquote(root), specs)
+        if found is None:
+            raise
+        raise found from error
 
 
 def _of_spark(file: str, root: str, specs: Sequence[TableSpec]) -> LakeError | SourceError:
-    tables = (f"{unquote(root)}/{spec.layer.value}/{spec.name}/" for spec in specs)
-    what = f"{file} is gone or damaged: bring it back from a copy, or"
-    if any(table in file for table in tables):
-        return LakeError(f"{what} move its table elsewhere: each cluster's next run fills it anew")
-    return SourceError(f"{what} take it away: a run reads what else there is")
+    for spec in specs:
+        if (table := f"{root}/{spec.layer.value}/{spec.name}") + "/" in file:
+            return _error(spec, table, f"has a file that is gone or damaged, {file}")
+    return SourceError(
+        f"{file} is gone or damaged: bring it back from a copy, or take it away: a run reads what else there is"
+    )
+
+
+def _error(spec: TableSpec, table: Path | str, wrong: str) -> LakeError:
+    return LakeError(
+        f"{spec.full_name} {wrong}: bring it back from a copy, or move {table} elsewhere: "
+        f"each cluster's next run {_ANEW[spec.layer]}"
+    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -87,15 +98,12 @@ def _is_of_reading(error: BaseException) -> bool:
     return isinstance(error, pa.ArrowException) or type(error).__module__ == "_duckdb"
 
 
-def _damage(folder: Path, specs: Sequence[TableSpec], said: str, is_of_reading: bool) -> str | None:
-    """Return what is wrong with the first table that is not whole, and what to do about it."""
+def _damage(folder: Path, specs: Sequence[TableSpec], said: str, is_of_reading: bool) -> LakeError | None:
+    """Return what is to be said of the first table that is not whole."""
     for spec in specs:
         table = folder / spec.layer.value / spec.name
         if (wrong := _wrong_in(table, said, is_of_reading)) is not None:
-            return (
-                f"{spec.full_name} {wrong}: bring it back from a copy, or move {table} elsewhere: "
-                f"each cluster's next run {_ANEW[spec.layer]}"
-            )
+            return _error(spec, table, wrong)
     return None
 
 

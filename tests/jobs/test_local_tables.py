@@ -53,11 +53,6 @@ def lake(request: pytest.FixtureRequest, spark: Any, tmp_path: Path) -> Iterator
     return lake_of(spark, tmp_path / "a lake's", request.param)
 
 
-@pytest.fixture
-def no_table_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
-
-
 def told(lake: Any, spec: Any = TRANSITIONS) -> list[str]:
     """What a session reads that knows nothing but the table's log."""
     rows = lake.spark.read.format("delta").load(lake.path(spec)).where(f'cluster = "{lake.cluster}"')

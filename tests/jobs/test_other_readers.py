@@ -61,11 +61,6 @@ def test_duckdb_answers_what_the_readme_of_an_analyst_would_ask(lake: Callable[[
 
 
 @pytest.fixture
-def copy(lake: Callable[[str], Path], tmp_path: Path) -> Path:
-    return Path(shutil.copytree(lake(CAPTURE), tmp_path / "lake"))
-
-
-@pytest.fixture
 def database(spark: Any) -> Any:
     yield "analytics"
     spark.sql("DROP DATABASE IF EXISTS analytics CASCADE")

@@ -17,12 +17,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 CAPTURE = "kafka-4.2.0"
 
 
-@pytest.fixture
-def copy(lake: Callable[[str], Path], tmp_path: Path) -> Path:
-    """A lake of one's own, to be changed."""
-    return Path(shutil.copytree(lake(CAPTURE), tmp_path / "lake"))
-
-
 def test_a_second_run_changes_no_table_and_says_so(
     spark: Any, copy: Path, capture_dir: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,6 @@ from schemas.expectations import checks_of
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 CAPTURE = "kafka-4.2.0"
-
-
-@pytest.fixture
-def copy(lake: Callable[[str], Path], tmp_path: Path) -> Path:
-    """A lake of one's own, to be damaged."""
-    return Path(shutil.copytree(lake(CAPTURE), tmp_path / "lake"))
 
 
 @pytest.fixture

@@ -27,11 +27,6 @@ ADDED = {"recorded_at", "value"}
 AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
-@pytest.fixture
-def no_table_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
-
-
 def rows(kind: T.StructType, offsets: range, at: datetime) -> pa.Table:
     """Records of one partition with something in each column."""
     stamps = {"loaded_at": at, "recorded_at": at, "topic_partition": 3, "value": b"x", "cluster": "c"}
