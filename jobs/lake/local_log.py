@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deltalake import DeltaTable
-from deltalake.exceptions import TableNotFoundError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from jobs.jvm.delta_log import Commit, Layout, TableState, commit_of
 
@@ -29,7 +29,13 @@ class LocalLog:
         return self.folder.as_uri()
 
     def table(self) -> DeltaTable | None:
-        """Return the table as it is now, not to be changed; None if there is none."""
+        """Return the table as it is now, not to be changed; None if there is none.
+
+        Raises:
+            DeltaError: the log cannot be read; or its latest commit is empty, as a machine that lost its power leaves
+                a file. All readers take that for a commit of nothing, and what it had put into the table would be lost
+                without a word.
+        """
         seen = self._seen
         if seen is not None and self._is_latest(*seen):
             return seen[0]
@@ -37,7 +43,11 @@ class LocalLog:
             table = DeltaTable(self.uri)
         except TableNotFoundError:
             return None
-        self._seen = table, self._commit(table.version()).stat()
+        latest = self._commit(table.version())
+        written = latest.stat()
+        if not written.st_size:
+            raise DeltaError(f"{latest} is empty")
+        self._seen = table, written
         return table
 
     def state(self) -> TableState | None:

@@ -98,7 +98,8 @@ class RunRecord:
             lake: the lake.
             report: its steps.
         """
-        lake.create(QUALITY)
+        with lake.file_errors(QUALITY):
+            lake.create(QUALITY)
         try:
             yield
         except BaseException as error:
