@@ -7,13 +7,11 @@ for a table that it writes, and half of one for each that a query reads: it look
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from deltalake import DeltaTable, Schema, write_deltalake
-from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
@@ -21,7 +19,7 @@ from jobs.lake.duckdb_files import are_nameable, rows_in
 from jobs.lake.found_rows import answer, found_rows, new_rows
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
-from jobs.lake.new_files import FileWriter, NewFile
+from jobs.lake.new_files import NewFile
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
@@ -157,67 +155,6 @@ class LocalTables:
         commit_files(spec, table, self.cluster, files, (), properties(note, number(table, transaction)))
         return sum(each.row_count for each in files)
 
-    def fill(self, spec: TableSpec, files: Sequence[str], note: str, transaction: tuple[str, int]) -> int | None:
-        """Put all rows of other files of this machine into a table that has none of the cluster, in one commit.
-
-        Args:
-            spec: the table.
-            files: Parquet files with its columns, in any order.
-            note: what is noted with the commit.
-            transaction: as for `append`.
-
-        Returns:
-            Number of rows; None where the cluster has some, or where that cannot be done without Delta.
-
-        Raises:
-            Overtaken: as `append` does.
-            ValueError: of some rows it is not known whether they are settled.
-        """
-        table = self.fitting(spec)
-        if table is None or self._files_of(spec, table):
-            return None
-        seen = DeltaTable(self.log(spec).uri, version=table.version())
-        new = self._written(spec, _batches(files))
-        count = sum(each.row_count for each in new)
-        given = sum(parquet.read_metadata(file).num_rows for file in files)
-        if count != given:
-            raise ValueError(f"{spec.full_name}: {given - count} rows are neither settled nor not")
-        commit_files(spec, seen, self.cluster, new, (), properties(note, number(seen, transaction)))
-        return count
-
-    def replace_unsettled(self, spec: TableSpec, rows: pa.Table, note: str) -> tuple[int, int] | None:
-        """Put rows in the place of those of the cluster that are not settled, which lie in files of their own.
-
-        Args:
-            spec: the table, whose partitions tell what is settled.
-            rows: its columns; some may be settled.
-            note: what is noted with the commit.
-
-        Returns:
-            Number of rows put in, and of those taken out; None where that cannot be done without Delta.
-        """
-        table = self.fitting(spec)
-        if table is None:
-            return None
-        old = [file for file in self._files_of(spec, table) if file.is_settled is False]
-        counts = [file.row_count for file in old]
-        if None in counts:
-            return None
-        new = self._written(spec, rows.to_batches())
-        if new or old:
-            seen = DeltaTable(self.log(spec).uri, version=table.version())
-            commit_files(spec, seen, self.cluster, new, old, properties(note))
-        return rows.num_rows, sum(filter(None, counts))
-
-    def _written(self, spec: TableSpec, rows: Iterable[pa.RecordBatch]) -> list[NewFile]:
-        """Write rows beside a table; where its partitions tell what is settled, a file of each kind."""
-        parts = (True, False) if "is_settled" in spec.partitions else (None,)
-        writers = [FileWriter(spec, self.log(spec).folder, self.cluster, is_settled=part) for part in parts]
-        for batch in rows:
-            for part, writer in zip(parts, writers, strict=True):
-                writer.write(batch if part is None else batch.filter(pc.equal(batch.column("is_settled"), part)))
-        return [file for writer in writers for file in writer.end()]
-
     def _files_of(self, spec: TableSpec, table: DeltaTable) -> tuple[ClusterFile, ...]:
         return cluster_files(table, self.log(spec).folder, self.cluster)
 
@@ -242,8 +179,3 @@ def sound(rows: pa.Table) -> pa.Table:
         for column in rows.columns
     ]
     return pa.table(columns, schema=rows.schema)
-
-
-def _batches(files: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    for file in files:
-        yield from parquet.ParquetFile(file).iter_batches()

@@ -5,24 +5,26 @@ What is done twice is done once, see `GrowingTables`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow as pa
 from delta.tables import DeltaMergeBuilder, DeltaTable
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 
+from jobs.frame.keeping import Keep, keeping
 from jobs.frame.row_files import files_of
 from jobs.lake.declared_tables import Guard
 from jobs.lake.growing_tables import GrowingTables
 from jobs.lake.local_files import LocalFiles
+from jobs.lake.rewriting import Given, Rewriting, Write
 from jobs.lake.rows import conforming, fetched, few, of_cluster
 from jobs.lake.signatures import JOINED, signature
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles, setting
 from schemas.table import TableSpec
-from transforms.gold.timelines.replacing import UNSETTLED
 from transforms.sql import literal, quoted
 
 T = TypeVar("T")
@@ -76,22 +78,29 @@ class Tables(GrowingTables):
         Returns:
             Number of rows put in that were not there, and of those taken out.
         """
-        values: dict[str, str | Column] = {quoted(name): f"new.{quoted(name)}" for name in spec.columns}
         rows = of_cluster(spec, rows, self._cluster)
 
         def merge() -> tuple[int, int]:
+            write = self._numbered(spec)
             if small := self._small_one(spec):
-                return small.put(spec, fetched(rows), is_gone, self._note())
-            merging = (
-                self._matching(spec, rows)
-                .whenMatchedDelete(f"new.{quoted(is_gone)}")
-                .whenMatchedUpdate(set=values)
-                .whenNotMatchedInsert(f"NOT new.{quoted(is_gone)}", values)
-            )
-            counted = self._merged(merging)
-            return int(counted["num_inserted_rows"]), int(counted["num_deleted_rows"])
+                return small.put(spec, fetched(rows), is_gone, write.note)
+            with keeping() as keep:
+                given = self._given(spec, rows, lambda: fetched(rows), keep)
+                put = None if given is None else self._rewriting(spec).put(given, is_gone, write)
+            return self._put_by_delta(spec, rows, is_gone) if put is None else put
 
         return self.written(spec, merge)
+
+    def _put_by_delta(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> tuple[int, int]:
+        values: dict[str, str | Column] = {quoted(name): f"new.{quoted(name)}" for name in spec.columns}
+        merging = (
+            self._matching(spec, rows)
+            .whenMatchedDelete(f"new.{quoted(is_gone)}")
+            .whenMatchedUpdate(set=values)
+            .whenNotMatchedInsert(f"NOT new.{quoted(is_gone)}", values)
+        )
+        counted = self._merged(merging)
+        return int(counted["num_inserted_rows"]), int(counted["num_deleted_rows"])
 
     def _matching(self, spec: TableSpec, rows: DataFrame) -> DeltaMergeBuilder:
         same_key = (f"old.{quoted(name)} = new.{quoted(name)}" for name in spec.key if name != "cluster")
@@ -109,34 +118,52 @@ class Tables(GrowingTables):
         Returns:
             Number of rows put in, and of those taken out; None where Delta did not count them.
         """
-        condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
 
         def save() -> tuple[int, int | None]:
-            filled = self._filled(spec, files_of(rows))
-            if filled is not None:
-                return filled, 0
-            if small := self._small_one(spec):
-                return small.replace(spec, few(spec, rows, self._cluster), where, self._note())
-            if where == UNSETTLED and (small := self._by_delta_rs):
-                replaced = small.replace_unsettled(spec, few(spec, rows, self._cluster), self._note())
-                if replaced is not None:
-                    return replaced
-            whole = conforming(spec, of_cluster(spec, rows, self._cluster))
-            overwrite = whole.write.format("delta").mode("overwrite").option("replaceWhere", condition)
-            commit = self._saved(spec, overwrite)
-            if commit is None:
-                return 0, 0
-            counted = commit.metrics
-            return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
+            write = self._numbered(spec)
+            if files_of(rows) is None and (small := self._small_one(spec)):
+                return small.replace(spec, few(spec, rows, self._cluster), where, write.note)
+            with keeping() as keep:
+                given = self._given(spec, rows, lambda: few(spec, rows, self._cluster), keep)
+                replaced = None if given is None else self._rewriting(spec).replace(given, where, write)
+            return self._replaced_by_delta(spec, rows, where) if replaced is None else replaced
 
         return self.written(spec, save)
 
-    def _filled(self, spec: TableSpec, files: Sequence[str] | None) -> int | None:
-        """Put rows that lie in files of this machine into a table that has none of the cluster; None: it could not."""
-        if not files or not self._small:
+    def _replaced_by_delta(self, spec: TableSpec, rows: DataFrame, where: str) -> tuple[int, int | None]:
+        condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")
+        whole = conforming(spec, of_cluster(spec, rows, self._cluster))
+        commit = self._saved(spec, whole.write.format("delta").mode("overwrite").option("replaceWhere", condition))
+        if commit is None:
+            return 0, 0
+        counted = commit.metrics
+        return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
+
+    def _given(self, spec: TableSpec, rows: DataFrame, few_rows: Callable[[], pa.Table], keep: Keep) -> Given | None:
+        """Return rows as a table on a local disk is rewritten with them; None where only Delta can do it.
+
+        Args:
+            spec: the table.
+            rows: the rows.
+            few_rows: gives them where they are few.
+            keep: keeps the files that they are written into if they are not in some.
+        """
+        if self._small is None or self._small.fitting(spec) is None:
             return None
+        if (files := files_of(rows)) is not None:
+            return files
+        if self.is_brief:
+            return few_rows()
+        return None if keep.folder(self._spark) is None else files_of(keep.in_columns(rows))
+
+    def _rewriting(self, spec: TableSpec) -> Rewriting:
+        assert self._small is not None, "it lies on a local disk"
+        return Rewriting(self._small, spec)
+
+    def _numbered(self, spec: TableSpec) -> Write:
+        """Return what goes with a write of this cluster that follows those that there are."""
         turn = self._turn(self.log(spec).transaction(self._application))
-        return self._small.fill(spec, files, self._note(), (self._application, turn))
+        return Write(self._note(), (self._application, turn))
 
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""

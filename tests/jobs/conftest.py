@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.support.written_rows import CLUSTERS, TRANSITIONS, frame, lake_of, transition
 
 
 @pytest.fixture
@@ -18,3 +21,12 @@ def copy(lake: Callable[[str], Path], tmp_path: Path) -> Path:
 @pytest.fixture
 def no_table_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+
+
+@pytest.fixture(params=CLUSTERS)
+def settled_and_others(request: pytest.FixtureRequest, spark: Any, tmp_path: Path) -> Any:
+    """A lake with three settled rows and two others, of a cluster beside which there is another one."""
+    rows = [transition("a", number, number < 3) for number in range(5)]
+    for cluster in (request.param, "other"):
+        lake_of(spark, tmp_path / "a lake's", cluster).replace(TRANSITIONS, frame(spark, TRANSITIONS, rows))
+    return lake_of(spark, tmp_path / "a lake's", request.param)

@@ -66,7 +66,7 @@ def written_at(piece: Piece) -> float | None:
 
 
 class BatchedLake:
-    """A lake that is filled batch by batch.
+    """A lake that is filled batch by batch; every second run takes its news for little, the others for much.
 
     Args:
         spark: the session.
@@ -105,19 +105,26 @@ class BatchedLake:
             frame = to_frame(
                 self.job.spark, spec, [{**row, "loaded_at": None, **_RESOLVED.get(name, {})} for row in rows]
             )
-            self.job.lake.append(spec, frame.drop("cluster", "loaded_at").dropDuplicates(_key(name)), at)
+            with self.job.brief(True):
+                self.job.lake.append(spec, frame.drop("cluster", "loaded_at").dropDuplicates(_key(name)), at)
 
     def replay(self) -> None:
         """Run the job."""
-        rebuild_timelines.run(self.job)
+        with self.job.brief(self._is_little):
+            rebuild_timelines.run(self.job)
         self.job.lake.contents.keep()
 
     def detect(self, everything: bool = False) -> None:
         """Run the job that looks for findings; in everything, as if it never had before."""
         if everything:
             self.job.lake.notes.put(f"progress/{DETECT}", None)
-        detect_findings.run(self.job)
+        with self.job.brief(self._is_little):
+            detect_findings.run(self.job)
         self.job.lake.contents.keep()
+
+    @property
+    def _is_little(self) -> bool:
+        return self._runs % 2 == 0
 
     def rows(self, name: str) -> list[Row]:
         """Return the rows of a table of gold, times as epoch ms."""

@@ -1,0 +1,217 @@
+"""Rows of a table on a local disk put in the place of others without a query of Spark's, however many they are.
+
+Files that have none of the rows that go stay as they are, those that have others too are written anew without them.
+Delta does the same by Spark, and takes seconds of the driver's time for each table, however little changes in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from jobs.lake.cluster_files import ClusterFile, cluster_files
+from jobs.lake.duckdb_files import are_nameable, connected, listed, rows_in, translated
+from jobs.lake.local_commits import commit_files, number, properties
+from jobs.lake.local_tables import LocalTables
+from jobs.lake.new_files import FileWriter, NewFile
+from schemas.table import TableSpec
+
+Given: TypeAlias = "pa.Table | Sequence[str]"
+"""Rows: in this process, or in Parquet files of this machine."""
+
+_ROWS_AT_ONCE = 4_096
+"""A group's state has some 30 KB: so many are held in memory."""
+
+
+class Write(NamedTuple):
+    """What goes with a commit.
+
+    Attributes:
+        note: what is noted with it.
+        transaction: name of the writer, and number of this write of its.
+    """
+
+    note: str
+    transaction: tuple[str, int]
+
+
+class Rewriting:
+    """Rewrites one table.
+
+    Args:
+        tables: the tables of a cluster.
+        spec: the table, which exists.
+    """
+
+    def __init__(self, tables: LocalTables, spec: TableSpec) -> None:
+        self._tables = tables
+        self._spec = spec
+
+    def replace(self, given: Given, where: str, write: Write) -> tuple[int, int] | None:
+        """Put rows in the place of those of the cluster that a condition selects, in one commit; of no change, none.
+
+        Args:
+            given: columns of the table, of which `cluster` may be missing.
+            where: condition in Spark's SQL; empty for all rows of the cluster.
+            write: what goes with the commit.
+
+        Returns:
+            Number of rows put in, and of those taken out; None where that cannot be done without Delta.
+
+        Raises:
+            Overtaken: the writer's write of this number, or a later one, is there already.
+            ValueError: of some rows it is not known whether they are settled.
+        """
+        with self._opened(given) as opened:
+            if opened is None:
+                return None
+            condition = f"coalesce({translated(where)}, false)" if where else "true"
+            parts = opened.parts(condition)
+            put = self._commit(opened, parts, "true", write)
+            return put, parts.going_count
+
+    def put(self, given: Given, is_gone: str, write: Write) -> tuple[int, int] | None:
+        """Put rows in by key, in the place of those that there are, and take others out, in one commit.
+
+        Args:
+            given: columns of the table, unique by key.
+            is_gone: name of one more column; where it is true, the row with this key is taken out.
+            write: what goes with the commit.
+
+        Returns:
+            Number of rows put in that were not there, and of those taken out; None and errors as for `replace`.
+        """
+        with self._opened(given) as opened:
+            if opened is None:
+                return None
+            key = ", ".join(f'"{name}"' for name in self._spec.key if name != "cluster")
+            parts = opened.parts(f"({key}) IN (SELECT ({key}) FROM given)")
+            gone = opened.count_there(key, f'"{is_gone}"')
+            put = self._commit(opened, parts, f'NOT "{is_gone}"', write)
+            return put - (parts.going_count - gone), gone
+
+    @contextmanager
+    def _opened(self, given: Given) -> Iterator[_Opened | None]:
+        """Open the table as it is now, with the rows as `given` beside it; None where only Delta can read it."""
+        table = self._tables.fitting(self._spec)
+        folder, cluster = self._tables.log(self._spec).folder, self._tables.cluster
+        files = () if table is None else cluster_files(table, folder, cluster)
+        if table is None or not are_nameable(files):
+            yield None
+            return
+        with connected() as connection:
+            if isinstance(given, pa.Table):
+                connection.register("given", given)
+            else:
+                connection.execute(f"CREATE VIEW given AS SELECT * FROM read_parquet({listed(given)})")
+            seen = DeltaTable(self._tables.log(self._spec).uri, version=table.version())
+            yield _Opened(self._spec, seen, cluster, files, connection)
+
+    def _commit(self, opened: _Opened, parts: _Parts, stays: str, write: Write) -> int:
+        """Write those of the given rows that stay, and what stays of old files; return how many given ones."""
+        new = self._written(opened.batches(f"SELECT * FROM given WHERE {stays}"))
+        put = sum(file.row_count for file in new)
+        if put != (given := opened.count(f"SELECT count(*) FROM given WHERE {stays}")):
+            raise ValueError(f"{self._spec.full_name}: {given - put} rows are neither settled nor not")
+        for file in parts.mixed:
+            writer = self._writer(file.is_settled)
+            for batch in opened.staying(file, parts.condition):
+                writer.write(batch)
+            new += writer.end()
+        if new or parts.old:
+            noted = properties(write.note, number(opened.table, write.transaction))
+            commit_files(self._spec, opened.table, self._tables.cluster, new, parts.old, noted)
+        return put
+
+    def _written(self, rows: Iterable[pa.RecordBatch]) -> list[NewFile]:
+        """Write rows beside the table; where its partitions tell what is settled, a file of each kind."""
+        if "is_settled" not in self._spec.partitions:
+            writer = self._writer(None)
+            for batch in rows:
+                writer.write(batch)
+            return writer.end()
+        writers = {is_settled: self._writer(is_settled) for is_settled in (True, False)}
+        for batch in rows:
+            for is_settled, writer in writers.items():
+                told = batch.column("is_settled")
+                writer.write(batch.filter(told if is_settled else pa.compute.invert(told)))
+        return [file for writer in writers.values() for file in writer.end()]
+
+    def _writer(self, is_settled: bool | None) -> FileWriter:
+        folder = self._tables.log(self._spec).folder
+        return FileWriter(self._spec, folder, self._tables.cluster, is_settled=is_settled)
+
+
+class _Parts(NamedTuple):
+    """What a condition makes of a table.
+
+    Attributes:
+        condition: in DuckDB's words.
+        old: files that go.
+        mixed: those of them that have rows that stay.
+        going_count: number of the rows that go.
+    """
+
+    condition: str
+    old: Sequence[ClusterFile]
+    mixed: Sequence[ClusterFile]
+    going_count: int
+
+
+class _Opened(NamedTuple):
+    """A table as it was found.
+
+    Attributes:
+        spec: the table.
+        table: its version.
+        cluster: whose rows are meant.
+        files: of the cluster.
+        connection: a DuckDB that knows the given rows as `given`.
+    """
+
+    spec: TableSpec
+    table: DeltaTable
+    cluster: str
+    files: Sequence[ClusterFile]
+    connection: Any
+
+    def parts(self, condition: str) -> _Parts:
+        """Find out which files have rows that fulfil a condition, and which of them others as well."""
+        if not self.files:
+            return _Parts(condition, (), (), 0)
+        counts = " UNION ALL ".join(
+            f"SELECT {at} AS file, count(*) FILTER (WHERE {condition}) AS going, count(*) AS there "
+            f"FROM ({self._rows_in(file)})"
+            for at, file in enumerate(self.files)
+        )
+        found = [each for each in self.connection.sql(counts).fetchall() if each[1]]
+        old = [self.files[at] for at, _, _ in found]
+        mixed = [self.files[at] for at, going, there in found if going < there]
+        return _Parts(condition, old, mixed, sum(going for _, going, _ in found))
+
+    def count(self, query: str) -> int:
+        """Return the number that a query counts."""
+        return int(self.connection.sql(query).fetchall()[0][0])
+
+    def count_there(self, key: str, condition: str) -> int:
+        """Return how many of the given rows that fulfil a condition have a key that the table has."""
+        if not self.files:
+            return 0
+        there = " UNION ALL ".join(f"SELECT {key} FROM ({self._rows_in(file)})" for file in self.files)
+        return self.count(f"SELECT count(*) FROM given SEMI JOIN ({there}) USING ({key}) WHERE {condition}")
+
+    def staying(self, file: ClusterFile, condition: str) -> Iterable[pa.RecordBatch]:
+        """Return the rows of a file that do not fulfil a condition, in their order."""
+        return self.batches(f"SELECT * FROM ({self._rows_in(file)}) WHERE NOT {condition}")
+
+    def batches(self, query: str) -> Iterable[pa.RecordBatch]:
+        """Return the rows of a query, a few at a time."""
+        rows: Iterable[pa.RecordBatch] = self.connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE)
+        return rows
+
+    def _rows_in(self, file: ClusterFile) -> str:
+        return rows_in(self.spec, [file], self.cluster)
