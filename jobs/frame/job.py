@@ -38,6 +38,7 @@ from schemas.table import TableSpec
 from transforms.errors import QualityError
 from transforms.given_rows import held
 from transforms.silver.hashing import with_hashes
+from transforms.wanted_rows import Wanted
 
 _WRITERS = 4
 """Tables that are written at the same time."""
@@ -140,10 +141,20 @@ class Job:
                 self.append([(spec, rows.dropDuplicates([name for name in spec.key if name in rows.columns]))], at)
 
     def replace(
-        self, frames: Sequence[tuple[TableSpec, DataFrame]], where: Mapping[TableSpec, str] | None = None
+        self,
+        frames: Sequence[tuple[TableSpec, DataFrame]],
+        where: Mapping[TableSpec, str] | None = None,
+        staying: Mapping[TableSpec, Wanted] | None = None,
     ) -> None:
-        """Replace this cluster's rows, those that a table's condition selects, and report how many were written."""
-        self._write(frames, lambda spec, rows: self.lake.replace(spec, rows, (where or {}).get(spec, "")))
+        """Replace this cluster's rows, those that a table's condition selects, and report how many were written.
+
+        Args:
+            frames: the rows by table.
+            where: the conditions; of tables that have none, all rows are replaced.
+            staying: which of the rows that they select stay nevertheless.
+        """
+        conditions, stay = where or {}, staying or {}
+        self._write(frames, lambda spec, rows: self.lake.replace(spec, rows, conditions.get(spec, ""), stay.get(spec)))
 
     def _write(
         self, frames: Sequence[tuple[TableSpec, DataFrame]], write: Callable[[TableSpec, DataFrame], int]

@@ -277,19 +277,20 @@ class Lake:
         self.contents.wrote(spec, before, put - gone)
         return put
 
-    def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> int:
+    def replace(self, spec: TableSpec, rows: DataFrame, where: str = "", staying: Wanted | None = None) -> int:
         """Put rows in the place of those of this cluster that a condition selects, in one commit.
 
         Args:
             spec: the table.
             rows: columns of the table in any order, `cluster` may be missing.
             where: SQL condition; empty for all rows of the cluster.
+            staying: which of the rows that it selects stay nevertheless.
 
         Returns:
             Number of rows put in.
         """
         before = self._layouts.made(spec)
-        put, gone = self._tables.replace(spec, rows, where)
+        put, gone = self._tables.replace(spec, rows, where, staying)
         self.contents.wrote(spec, before, None if gone is None else put - gone)
         return put
 

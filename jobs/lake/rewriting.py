@@ -18,7 +18,9 @@ from jobs.lake.duckdb_files import are_nameable, connected, listed, rows_in, tra
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter, NewFile
+from jobs.lake.rows import fetched
 from schemas.table import TableSpec
+from transforms.wanted_rows import Wanted
 
 Given: TypeAlias = "pa.Table | Sequence[str]"
 """Rows: in this process, or in Parquet files of this machine."""
@@ -51,13 +53,14 @@ class Rewriting:
         self._tables = tables
         self._spec = spec
 
-    def replace(self, given: Given, where: str, write: Write) -> tuple[int, int] | None:
+    def replace(self, given: Given, where: str, write: Write, staying: Wanted | None = None) -> tuple[int, int] | None:
         """Put rows in the place of those of the cluster that a condition selects, in one commit; of no change, none.
 
         Args:
             given: columns of the table, of which `cluster` may be missing.
             where: condition in Spark's SQL; empty for all rows of the cluster.
             write: what goes with the commit.
+            staying: which of the rows that it selects stay nevertheless, by its own condition and what lies beside.
 
         Returns:
             Number of rows put in, and of those taken out; None where that cannot be done without Delta.
@@ -70,7 +73,10 @@ class Rewriting:
             if opened is None:
                 return None
             condition = f"coalesce({translated(where)}, false)" if where else "true"
-            parts = opened.parts(condition)
+            if staying is not None:
+                opened = opened.beside(staying)
+                condition += f" AND NOT coalesce({translated(staying.where)}, false)"
+            parts = opened.parts(f"({condition})")
             put = self._commit(opened, parts, "true", write)
             return put, parts.going_count
 
@@ -171,6 +177,7 @@ class _Opened(NamedTuple):
         cluster: whose rows are meant.
         files: of the cluster.
         connection: a DuckDB that knows the given rows as `given`.
+        laid: what is laid beside the rows of a file for a condition to look at, as a join.
     """
 
     spec: TableSpec
@@ -178,6 +185,14 @@ class _Opened(NamedTuple):
     cluster: str
     files: Sequence[ClusterFile]
     connection: Any
+    laid: str = ""
+
+    def beside(self, wanted: Wanted) -> _Opened:
+        """Lay beside the rows what some that are wanted have beside them."""
+        if wanted.beside is None:
+            return self
+        self.connection.register("beside", fetched(wanted.beside))
+        return self._replace(laid="LEFT JOIN beside USING (cluster, group_id)")
 
     def parts(self, condition: str) -> _Parts:
         """Find out which files have rows that fulfil a condition, and which of them others as well."""
@@ -185,7 +200,7 @@ class _Opened(NamedTuple):
             return _Parts(condition, (), (), 0)
         counts = " UNION ALL ".join(
             f"SELECT {at} AS file, count(*) FILTER (WHERE {condition}) AS going, count(*) AS there "
-            f"FROM ({self._rows_in(file)})"
+            f"FROM {self._rows_in(file)}"
             for at, file in enumerate(self.files)
         )
         found = [each for each in self.connection.sql(counts).fetchall() if each[1]]
@@ -201,12 +216,12 @@ class _Opened(NamedTuple):
         """Return how many of the given rows that fulfil a condition have a key that the table has."""
         if not self.files:
             return 0
-        there = " UNION ALL ".join(f"SELECT {key} FROM ({self._rows_in(file)})" for file in self.files)
+        there = " UNION ALL ".join(f"SELECT {key} FROM {self._rows_in(file)}" for file in self.files)
         return self.count(f"SELECT count(*) FROM given SEMI JOIN ({there}) USING ({key}) WHERE {condition}")
 
     def staying(self, file: ClusterFile, condition: str) -> Iterable[pa.RecordBatch]:
         """Return the rows of a file that do not fulfil a condition, in their order."""
-        return self.batches(f"SELECT * FROM ({self._rows_in(file)}) WHERE NOT {condition}")
+        return self.batches(f"SELECT told.* FROM {self._rows_in(file)} WHERE NOT {condition}")
 
     def batches(self, query: str) -> Iterable[pa.RecordBatch]:
         """Return the rows of a query, a few at a time."""
@@ -214,4 +229,4 @@ class _Opened(NamedTuple):
         return rows
 
     def _rows_in(self, file: ClusterFile) -> str:
-        return rows_in(self.spec, [file], self.cluster)
+        return f"({rows_in(self.spec, [file], self.cluster)}) told {self.laid}"

@@ -26,6 +26,7 @@ from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles, setting
 from schemas.table import TableSpec
 from transforms.sql import literal, quoted
+from transforms.wanted_rows import Wanted
 
 T = TypeVar("T")
 
@@ -107,28 +108,43 @@ class Tables(GrowingTables):
         table = DeltaTable.forPath(self._spark, self.path(spec)).alias("old")
         return table.merge(rows.alias("new"), " AND ".join([f"old.cluster = {literal(self._cluster)}", *same_key]))
 
-    def replace(self, spec: TableSpec, rows: DataFrame, where: str = "") -> tuple[int, int | None]:
+    def replace(
+        self, spec: TableSpec, rows: DataFrame, where: str = "", staying: Wanted | None = None
+    ) -> tuple[int, int | None]:
         """Put rows in the place of those of this cluster that a condition selects, in one commit.
 
         Args:
             spec: the table.
             rows: columns of the table in any order, `cluster` may be missing.
             where: SQL condition; empty for all rows of the cluster.
+            staying: which of the rows that it selects stay nevertheless.
 
         Returns:
-            Number of rows put in, and of those taken out; None where Delta did not count them.
+            Number of rows put in, and of those taken out, with those that stay where whole files were written anew;
+            None where Delta did not count them.
         """
 
         def save() -> tuple[int, int | None]:
             write = self._numbered(spec)
             if files_of(rows) is None and (small := self._small_one(spec)):
-                return small.replace(spec, few(spec, rows, self._cluster), where, write.note)
+                whole = self._with_staying(spec, rows, where, staying)
+                return small.replace(spec, few(spec, whole, self._cluster), where, write.note)
             with keeping() as keep:
                 given = self._given(spec, rows, lambda: few(spec, rows, self._cluster), keep)
-                replaced = None if given is None else self._rewriting(spec).replace(given, where, write)
-            return self._replaced_by_delta(spec, rows, where) if replaced is None else replaced
+                replaced = None if given is None else self._rewriting(spec).replace(given, where, write, staying)
+            if replaced is None:
+                return self._replaced_by_delta(spec, self._with_staying(spec, rows, where, staying), where)
+            return replaced
 
         return self.written(spec, save)
+
+    def _with_staying(self, spec: TableSpec, rows: DataFrame, where: str, staying: Wanted | None) -> DataFrame:
+        """Add those rows that stay although a condition selects them."""
+        if staying is None:
+            return rows
+        there = self.read(spec)
+        kept = staying.of(there.where(where) if where else there)
+        return kept.unionByName(of_cluster(spec, rows, self._cluster))
 
     def _replaced_by_delta(self, spec: TableSpec, rows: DataFrame, where: str) -> tuple[int, int | None]:
         condition = f"cluster = {literal(self._cluster)}" + (f" AND {where}" if where else "")

@@ -29,6 +29,9 @@ Spoken = Mapping[str, float]
 MOST_LISTED = 1000
 """Groups that a condition lists; of more, whole tables are looked through."""
 
+_FEW_GROUPS = 100_000
+"""Groups of a run that go into the plans of what has to do with all of them."""
+
 _SHORT_HISTORY = 20_000
 """Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
 
@@ -53,7 +56,8 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
     starting = run.starting
     superseded = told.part(SUPERSEDED)
     there = job.lake.contents.row_counts(TABLES)
-    conditions, frames, where, replaced = {}, [], {}, []
+    stays = replacing.staying(at_hand(replacing.groups_of_run(starting), _FEW_GROUPS)[0])
+    conditions, frames, where, staying, replaced = {}, [], {}, {}, []
     if SUPERSEDED in told.counts:
         keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
         conditions[MEMBER_SESSIONS] = _listed(going_back, [row.group_id for row in keys])
@@ -62,17 +66,19 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
             continue
         where[spec] = replacing.condition(conditions.get(spec, going_back))
         rows = told.part(spec.name)
-        matched = _matched(job, spec, where[spec]) if there[spec.full_name] else job.lake.none_of(spec)
         if run.others is not None and spec.full_name not in NOT_READ:
-            replaced.append((rows, replacing.going(matched, starting)))
-        if there[spec.full_name]:
-            rows = rows.unionByName(replacing.staying(matched, starting))
-        frames.append((spec, replacing.without_superseded(rows, superseded) if spec in conditions else rows))
+            replaced.append((rows, replacing.going(_matched(job, spec, where[spec]), starting)))
+        if spec in conditions:
+            there_as_well = stays.of(_matched(job, spec, where[spec]))
+            rows = replacing.without_superseded(rows.unionByName(there_as_well), superseded)
+        elif there[spec.full_name]:
+            staying[spec] = stays
+        frames.append((spec, rows))
     changed = _changed(run, replaced)
-    published, counts = _as_published(job, told, run, superseded, there)
+    published, counts = _as_published(job, told, run, stays, superseded, there)
     evidence, left_out = new_evidence(job), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
-        job.replace(frames, where)
+        job.replace(frames, where, staying)
     note_audited(job)
     changes = snapshots.changes(told.part(REPLAY_SNAPSHOTS.name), job.lake.read(REPLAY_SNAPSHOTS), starting)
     job.lake.put(REPLAY_SNAPSHOTS, changes, snapshots.IS_GONE)
@@ -93,7 +99,7 @@ def _ids(groups: DataFrame) -> Sequence[str] | None:
 
 
 def _as_published(
-    job: Job, told: Told, run: Run, superseded: DataFrame, there: Mapping[str, int]
+    job: Job, told: Told, run: Run, stays: Wanted, superseded: DataFrame, there: Mapping[str, int]
 ) -> tuple[dict[TableSpec, DataFrame], dict[TableSpec, int]]:
     """Return what the tables will have of the groups of a run; of the audit, whose rows stand alone, what is new.
 
@@ -108,7 +114,7 @@ def _as_published(
         rows[spec] = told.part(spec.name)
         is_alone = spec is REPLAY_AUDIT or not there[spec.full_name]
         if not is_alone:
-            rows[spec] = looking_back.beside(rows[spec], _staying(job, spec, run, first))
+            rows[spec] = looking_back.beside(rows[spec], _staying(job, spec, run, stays, first))
         if spec is MEMBER_SESSIONS and SUPERSEDED in told.counts:
             rows[spec] = replacing.without_superseded(rows[spec], superseded)
         elif is_alone:
@@ -122,12 +128,12 @@ def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
     return at_hand(job.lake.answer(looking_back.known_from(oldest), run.listed), MOST_LISTED)[0]
 
 
-def _staying(job: Job, spec: TableSpec, run: Run, first: DataFrame | None = None) -> DataFrame:
+def _staying(job: Job, spec: TableSpec, run: Run, stays: Wanted, first: DataFrame | None) -> DataFrame:
     """Return what stays of the groups of a run; no more than is looked at, if it is known from where on that is."""
     rows = (
         job.lake.read(spec) if first is None else job.lake.some(spec, looking_back.looked_at(spec, run.listed, first))
     )
-    return replacing.staying(run.of_run(rows), run.starting)
+    return stays.of(run.of_run(rows))
 
 
 def _matched(job: Job, spec: TableSpec, where: str) -> DataFrame:

@@ -62,6 +62,30 @@ def test_rows_are_replaced_as_delta_does_it(
     assert told(lake_of(spark, Path(lake.root), "other")) == others
 
 
+@pytest.mark.parametrize("condition", ["what is not settled", "all"])
+def test_rows_of_other_groups_and_from_before_a_run_stay_as_delta_has_them_stay(
+    spark: Any, settled_and_others: Any, monkeypatch: pytest.MonkeyPatch, condition: str
+) -> None:
+    """Of group a what was settled before its third moment stays, of b nothing, of a group without news all."""
+    from transforms.gold.timelines.replacing import staying
+
+    lake = settled_and_others
+    more = [transition(group, number, number < 3) for group in ("b", "without news") for number in range(5)]
+    lake.add(TRANSITIONS, frame(spark, TRANSITIONS, more))
+    begins = [("a", LATE.timestamp() * 1000), ("b", None)]
+    groups = spark.createDataFrame(
+        [(lake.cluster, group, at, True) for group, at in begins],
+        "cluster STRING, group_id STRING, taken_until DOUBLE, is_in_run BOOLEAN",
+    )
+    same = twin(spark, lake)
+    monkeypatch.setattr(same._tables, "_given", lambda *given: None)
+    for each in (lake, same):
+        each.replace(TRANSITIONS, frame(spark, TRANSITIONS, ROWS), CONDITIONS[condition], staying(groups))
+    assert "delta-rs" in operation(lake) and "delta-rs" not in operation(same)
+    assert told(lake) == told(same)
+    assert len(told(lake)) == {"what is not settled": 9 + 2 + 3, "all": 2 + 5 + 3}[condition]
+
+
 def test_rows_are_put_in_by_key_as_delta_does_it(
     spark: Any, settled_and_others: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from transforms.gold.timelines.columns import SUPERSEDED_COLUMNS
 from transforms.gold.timelines.evidence import GROUP
 from transforms.sql import among
+from transforms.wanted_rows import Wanted
 
 UNSETTLED = "NOT is_settled"
 
@@ -42,23 +43,26 @@ def condition(going_back: Sequence[str] | None) -> str:
     return f"({UNSETTLED} OR {among('group_id', going_back)})"
 
 
-def staying(rows: DataFrame, starting: DataFrame) -> DataFrame:
-    """Return those of some rows of gold that a run does not replace.
+def groups_of_run(starting: DataFrame) -> DataFrame:
+    """Return what `staying` looks at: the groups of a run, and from where they go on."""
+    return starting.select(*GROUP, "taken_until", F.lit(True).alias("is_in_run"))
+
+
+def staying(groups: DataFrame) -> Wanted:
+    """Return which rows of gold that fulfil the condition a run does not replace.
 
     Args:
-        rows: the rows that fulfil the condition.
-        starting: the groups of the run, and from where they go on.
+        groups: the groups of the run.
     """
-    run = starting.select(*GROUP, "taken_until", F.lit(True).alias("is_in_run"))
-    return rows.join(run, [*GROUP], "left").where(F.col("is_in_run").isNull() | F.expr(STAYS)).select(rows.columns)
+    return Wanted(beside=groups, where=f"is_in_run IS NULL OR ({STAYS})")
 
 
 def going(rows: DataFrame, starting: DataFrame) -> DataFrame:
     """Return those of some rows of gold that a run replaces.
 
     Args:
-        rows: as for `staying`.
-        starting: likewise.
+        rows: the rows that fulfil the condition.
+        starting: the groups of the run, and from where they go on.
     """
     run = starting.select(*GROUP, "taken_until")
     return rows.join(run, [*GROUP]).where(~F.expr(STAYS)).select(rows.columns)
