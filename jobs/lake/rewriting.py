@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
+from pyarrow import parquet
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.duckdb_files import are_nameable, connected, listed, rows_in, translated
@@ -144,7 +146,7 @@ class Rewriting:
         for batch in rows:
             for is_settled, writer in writers.items():
                 told = batch.column("is_settled")
-                writer.write(batch.filter(told if is_settled else pa.compute.invert(told)))
+                writer.write(batch.filter(told if is_settled else pc.invert(told)))
         return [file for writer in writers.values() for file in writer.end()]
 
     def _writer(self, is_settled: bool | None) -> FileWriter:
@@ -198,15 +200,14 @@ class _Opened(NamedTuple):
         """Find out which files have rows that fulfil a condition, and which of them others as well."""
         if not self.files:
             return _Parts(condition, (), (), 0)
+        # As a condition of the whole query, for what no row of a file can fulfil nothing of it is read.
         counts = " UNION ALL ".join(
-            f"SELECT {at} AS file, count(*) FILTER (WHERE {condition}) AS going, count(*) AS there "
-            f"FROM {self._rows_in(file)}"
+            f"SELECT {at} AS file, count(*) AS going FROM {self._rows_in(file)} WHERE {condition}"
             for at, file in enumerate(self.files)
         )
-        found = [each for each in self.connection.sql(counts).fetchall() if each[1]]
-        old = [self.files[at] for at, _, _ in found]
-        mixed = [self.files[at] for at, going, there in found if going < there]
-        return _Parts(condition, old, mixed, sum(going for _, going, _ in found))
+        found = [(self.files[at], going) for at, going in self.connection.sql(counts).fetchall() if going]
+        mixed = [file for file, going in found if going < parquet.read_metadata(file.path).num_rows]
+        return _Parts(condition, [file for file, _ in found], mixed, sum(going for _, going in found))
 
     def count(self, query: str) -> int:
         """Return the number that a query counts."""
