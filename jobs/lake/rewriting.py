@@ -137,17 +137,12 @@ class Rewriting:
 
     def _written(self, rows: Iterable[pa.RecordBatch]) -> list[NewFile]:
         """Write rows beside the table; where its partitions tell what is settled, a file of each kind."""
-        if "is_settled" not in self._spec.partitions:
-            writer = self._writer(None)
-            for batch in rows:
-                writer.write(batch)
-            return writer.end()
-        writers = {is_settled: self._writer(is_settled) for is_settled in (True, False)}
+        parts = (True, False) if "is_settled" in self._spec.partitions else (None,)
+        writers = [self._writer(part) for part in parts]
         for batch in rows:
-            for is_settled, writer in writers.items():
-                told = batch.column("is_settled")
-                writer.write(batch.filter(told if is_settled else pc.invert(told)))
-        return [file for writer in writers.values() for file in writer.end()]
+            for part, writer in zip(parts, writers, strict=True):
+                writer.write(batch if part is None else batch.filter(pc.equal(batch.column("is_settled"), part)))
+        return [file for writer in writers for file in writer.end()]
 
     def _writer(self, is_settled: bool | None) -> FileWriter:
         folder = self._tables.log(self._spec).folder

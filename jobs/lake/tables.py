@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TypeVar
 
 import pyarrow as pa
 from delta.tables import DeltaMergeBuilder, DeltaTable
@@ -28,7 +27,7 @@ from schemas.table import TableSpec
 from transforms.sql import literal, quoted
 from transforms.wanted_rows import Wanted
 
-T = TypeVar("T")
+_Rewrite = Callable[[Rewriting, Given, Write], tuple[int, int] | None]
 
 _ANY_ROWS = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 """Whether Delta refuses rows that do not fulfil the condition of those in whose place they are put."""
@@ -82,12 +81,11 @@ class Tables(GrowingTables):
         rows = of_cluster(spec, rows, self._cluster)
 
         def merge() -> tuple[int, int]:
-            write = self._numbered(spec)
             if small := self._small_one(spec):
-                return small.put(spec, fetched(rows), is_gone, write.note)
-            with keeping() as keep:
-                given = self._given(spec, rows, lambda: fetched(rows), keep)
-                put = None if given is None else self._rewriting(spec).put(given, is_gone, write)
+                return small.put(spec, fetched(rows), is_gone, self._note())
+            put = self._rewritten(
+                spec, rows, lambda: fetched(rows), lambda table, given, write: table.put(given, is_gone, write)
+            )
             return self._put_by_delta(spec, rows, is_gone) if put is None else put
 
         return self.written(spec, merge)
@@ -125,13 +123,15 @@ class Tables(GrowingTables):
         """
 
         def save() -> tuple[int, int | None]:
-            write = self._numbered(spec)
             if files_of(rows) is None and (small := self._small_one(spec)):
                 whole = self._with_staying(spec, rows, where, staying)
-                return small.replace(spec, few(spec, whole, self._cluster), where, write.note)
-            with keeping() as keep:
-                given = self._given(spec, rows, lambda: few(spec, rows, self._cluster), keep)
-                replaced = None if given is None else self._rewriting(spec).replace(given, where, write, staying)
+                return small.replace(spec, few(spec, whole, self._cluster), where, self._note())
+            replaced = self._rewritten(
+                spec,
+                rows,
+                lambda: few(spec, rows, self._cluster),
+                lambda table, given, write: table.replace(given, where, write, staying),
+            )
             if replaced is None:
                 return self._replaced_by_delta(spec, self._with_staying(spec, rows, where, staying), where)
             return replaced
@@ -155,31 +155,34 @@ class Tables(GrowingTables):
         counted = commit.metrics
         return counted.get("numOutputRows", 0) - counted.get("numCopiedRows", 0), counted.get("numDeletedRows")
 
-    def _given(self, spec: TableSpec, rows: DataFrame, few_rows: Callable[[], pa.Table], keep: Keep) -> Given | None:
-        """Return rows as a table on a local disk is rewritten with them; None where only Delta can do it.
+    def _rewritten(
+        self, spec: TableSpec, rows: DataFrame, few_rows: Callable[[], pa.Table], rewrite: _Rewrite
+    ) -> tuple[int, int] | None:
+        """Rewrite a table on a local disk with rows; None where only Delta can do it.
 
         Args:
             spec: the table.
             rows: the rows.
             few_rows: gives them where they are few.
-            keep: keeps the files that they are written into if they are not in some.
+            rewrite: does it, with what goes with a write that follows those that there are before rows are looked at.
         """
-        if self._small is None or self._small.fitting(spec) is None:
+        small = self._small
+        if small is None or small.fitting(spec) is None:
             return None
+        turn = self._turn(self.log(spec).transaction(self._application))
+        with keeping() as keep:
+            given = self._given(rows, few_rows, keep)
+            if given is None:
+                return None
+            return rewrite(Rewriting(small, spec), given, Write(self._note(), (self._application, turn)))
+
+    def _given(self, rows: DataFrame, few_rows: Callable[[], pa.Table], keep: Keep) -> Given | None:
+        """Return rows as they are, if they are in files of this machine, or few; else as files that are kept."""
         if (files := files_of(rows)) is not None:
             return files
         if self.is_brief:
             return few_rows()
         return None if keep.folder(self._spark) is None else files_of(keep.in_columns(rows))
-
-    def _rewriting(self, spec: TableSpec) -> Rewriting:
-        assert self._small is not None, "it lies on a local disk"
-        return Rewriting(self._small, spec)
-
-    def _numbered(self, spec: TableSpec) -> Write:
-        """Return what goes with a write of this cluster that follows those that there are."""
-        turn = self._turn(self.log(spec).transaction(self._application))
-        return Write(self._note(), (self._application, turn))
 
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""
