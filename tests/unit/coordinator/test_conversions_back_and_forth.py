@@ -153,6 +153,20 @@ def test_a_group_is_deleted_only_when_it_is_empty():
     assert _predicted([], asked, [], modern) == [("consumer", 68), ("consumer", 0)]
 
 
+def test_who_joins_a_group_id_whose_group_of_epochs_was_deleted_finds_none_there():
+    """Who waits there is sent back by a joiner of the newer protocol, cannot be converted, and is a member still."""
+    modern = modern_records((1_000, _taken_in("m", 1)), (2_000, LEFT_EMPTY), (3_000, OVER))
+    asked = [
+        request(2_999.8, "DeleteGroups", error=0),
+        join(4_000, error=79, given="a-1", api_version=9),
+        join(4_001, "a-1", error=27, parked_ms=500, api_version=9),
+        comes(4_500, -1),
+        request(4_503, "LeaveGroup", "a-1", error=0),
+    ]
+    told = _predicted([prepare(4_001, 0)], asked, [], modern)
+    assert told == [("consumer", 0), ("classic", 79), ("classic", 27), ("consumer", -1), ("classic", 0)]
+
+
 @pytest.mark.parametrize("is_forgotten", [True, False])
 def test_a_group_that_its_coordinator_has_forgotten_cannot_be_deleted_and_begins_anew(is_forgotten: bool):
     """Without any record: only the join by an id, and its answer, tell that the empty group is no more."""

@@ -93,6 +93,8 @@ The state machine of the coordinator __consumer_offsets-{topic_partition_of_grou
     The state machine of the coordinator __consumer_offsets-13 is out of sync with the underlying log. The last written offset returned is 5 while the coordinator expected 7.
 Writing records to __consumer_offsets-{topic_partition_of_group} failed due to: {rest}.
     Writing records to __consumer_offsets-13 failed due to: The request timed out..
+Replaying records to __consumer_offsets-{topic_partition_of_group} failed due to: {rest}.
+    Replaying records to __consumer_offsets-13 failed due to: Member m1 is not a member of group g1..
 Replaying record {rest}
     Replaying record CoordinatorRecord(key=..., value=...) to __consumer_offsets-13 failed due to: boom.
 Execution of {rest}

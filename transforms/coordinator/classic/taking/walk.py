@@ -79,8 +79,9 @@ class ClassicWalk:
             self._course.let(at, partial(become_modern, self._course, cause))
 
     def begin_anew(self) -> None:
-        """A group of a newer protocol has given way to a classic one, which is about to begin."""
-        self._course.presence.is_modern = False
+        """A group of a newer protocol is no more: it was deleted, or has given way to a classic one, about to begin."""
+        presence = self._course.presence
+        presence.is_modern, presence.is_absence_known = False, True
 
     def fail_to_convert(self, at: float, until: float) -> None:
         """An answer shows that the group could not be made one of a newer protocol: tried then, over a moment later."""
