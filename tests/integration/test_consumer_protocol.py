@@ -33,7 +33,7 @@ from transforms.findings.description.standing import Part
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("java") is None, reason="no Java on the path")]
 
-VERSIONS = ("4.2.0", "4.1.1")
+VERSIONS = ("4.2.0", pytest.param("4.1.1", marks=pytest.mark.long))
 GROUP, TOPIC = "orders-app", "orders"
 NO_TOPIC = "returns"
 """Changes a subscription and nobody's assignment, so that the member is at the next epoch at once."""

@@ -21,7 +21,7 @@ from tests.support.lakes import rows_of, versions
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-VERSIONS = ("4.2.0", "3.9.1")
+VERSIONS = ("4.2.0", pytest.param("3.9.1", marks=pytest.mark.long))
 OFFSETS_PARTITIONS = 4
 DECODED = ("offset_commits", "group_metadata", "modern_group_records")
 NOT_KNOWN = {"loaded_at", "source", "producer_id", "txn_state"}

@@ -23,10 +23,19 @@ def no_table_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
 
 
-@pytest.fixture(params=CLUSTERS)
-def settled_and_others(request: pytest.FixtureRequest, spark: Any, tmp_path: Path) -> Any:
-    """A lake with three settled rows and two others, of a cluster beside which there is another one."""
-    rows = [transition("a", number, number < 3) for number in range(5)]
-    for cluster in (request.param, "other"):
-        lake_of(spark, tmp_path / "a lake's", cluster).replace(TRANSITIONS, frame(spark, TRANSITIONS, rows))
-    return lake_of(spark, tmp_path / "a lake's", request.param)
+@pytest.fixture(scope="session")
+def lakes_of_two(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Lakes, one for each name of a cluster, with three settled rows and two others of it, and of another cluster."""
+    rows, folder = [transition("a", number, number < 3) for number in range(5)], tmp_path_factory.mktemp("of two")
+    for place, named in enumerate(CLUSTERS):
+        for cluster in (named, "other"):
+            lake_of(spark, folder / str(place), cluster).replace(TRANSITIONS, frame(spark, TRANSITIONS, rows))
+    return folder
+
+
+@pytest.fixture
+def settled_and_others(request: pytest.FixtureRequest, spark: Any, lakes_of_two: Path, tmp_path: Path) -> Any:
+    """One of these, to be changed: of the cluster whose name is a test's parameter, or of the odd one."""
+    cluster = getattr(request, "param", CLUSTERS[0])
+    there = lakes_of_two / str(CLUSTERS.index(cluster))
+    return lake_of(spark, Path(shutil.copytree(there, tmp_path / "a lake's")), cluster)

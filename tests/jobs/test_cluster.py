@@ -26,6 +26,8 @@ def test_a_standalone_cluster_gives_the_tables_that_one_machine_gives(
     assert submitted.returncode == 0, submitted.stderr[-3000:]
     used = {folder.parents[1].name for folder in tmp_path.glob("cluster/worker-*/app-*/*")}
     assert used == {"worker-0", "worker-1"}, "both workers ran executors"
+    assert "Replay:" in submitted.stdout
+    assert (tmp_path / "lake" / "report" / "index.html").is_file()
     of_the_cluster = rows_of(tmp_path / "lake")
     for name, rows in of_one_machine.items():
         assert comparable(of_the_cluster[name]) == comparable(rows), name
@@ -58,6 +60,7 @@ def submit(folder: Path, capture: Path) -> Any:
             f"--py-files={archive}",
             str(script),
             *arguments(folder / "lake", capture),
+            "--publish",
         ]
         return subprocess.run(
             command, cwd=folder, env=environment(folder / "cluster"), capture_output=True, text=True, timeout=600

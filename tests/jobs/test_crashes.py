@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURE = "kafka-4.2.0"
 LONGEST_S = 300
-KILLED_AFTER = (12, 3, 6, 8)
+KILLED_AFTER = (12, 3, 8)
 """Commits of a run to tables of gold after which it is killed; ten of the first make tables, nine of each fill them."""
 
 

@@ -103,6 +103,7 @@ def test_the_report_finds_its_files_in_the_zip(archive: Path, tmp_path: Path) ->
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_spark_submit_of_the_zip_from_another_folder(archive: Path, capture_dir: Any, tmp_path: Path) -> None:
     """Neither the repository nor its folder is on the path: driver and executors have the zip alone."""
     import pyspark

@@ -99,7 +99,9 @@ def ingest_in_two(lake: Path, folder: Path) -> None:
     ingest(lake, folder)
 
 
-@pytest.mark.parametrize("segments", ["odd", "chaos-3.9.1", "modern-4.2.0"], indirect=True)
+@pytest.mark.parametrize(
+    "segments", ["odd", pytest.param("chaos-3.9.1", marks=pytest.mark.long), "modern-4.2.0"], indirect=True
+)
 def test_processes_fill_the_tables_as_spark_does(
     spark: Any, segments: Path, tmp_path: Path, by_processes: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,8 +143,9 @@ def test_a_run_that_dies_between_files_and_commit_is_made_good(
     assert tables(tmp_path / "lake") == tables(tmp_path / "undisturbed")
 
 
-@pytest.mark.parametrize("writer", ["processes", "Spark"])
-@pytest.mark.parametrize("segments", ["odd", "modern-4.2.0"], indirect=True)
+@pytest.mark.parametrize(
+    ("segments", "writer"), [("odd", "processes"), ("modern-4.2.0", "Spark")], indirect=["segments"]
+)
 def test_silver_that_was_deleted_is_decoded_anew_from_bronze_by_processes(
     spark: Any, segments: Path, tmp_path: Path, by_processes: None, monkeypatch: pytest.MonkeyPatch, writer: str
 ) -> None:

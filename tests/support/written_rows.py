@@ -6,6 +6,8 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from deltalake import DeltaTable
+
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 
@@ -37,15 +39,17 @@ def lake_of(spark: Any, root: Path, cluster: str) -> Any:
     return Lake(spark, str(root), "", cluster)
 
 
-def told(lake: Any, spec: Any = TRANSITIONS) -> list[str]:
-    """What a session reads that knows nothing but the table's log."""
-    rows = lake.spark.read.format("delta").load(lake.path(spec)).where(f'cluster = "{lake.cluster}"')
-    return sorted(str(row) for row in rows.select(*spec.columns).collect())
+def told(lake: Any, spec: Any = TRANSITIONS, by_spark: bool = False) -> list[str]:
+    """What is read by those who know nothing but the table's log: delta-rs, or a session of Spark."""
+    if by_spark:
+        rows = lake.spark.read.format("delta").load(lake.path(spec)).where(f'cluster = "{lake.cluster}"')
+        return sorted(str(row) for row in rows.select(*spec.columns).collect())
+    of_cluster = [("cluster", "=", lake.cluster)]
+    rows = DeltaTable(lake.path(spec)).to_pyarrow_table(filters=of_cluster, columns=list(spec.columns))
+    return sorted(map(str, rows.to_pylist()))
 
 
 def operation(lake: Any, spec: Any = TRANSITIONS) -> str:
     """Who wrote last: delta-rs names its writes otherwise than Delta does."""
-    from deltalake import DeltaTable
-
     (last,) = DeltaTable(lake.path(spec)).history(1)
     return str(last.get("clientVersion") or last.get("engineInfo"))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from tests.support.written_rows import AT, TRANSITIONS, frame, lake_of, operation, told, transition
+from tests.support.written_rows import AT, CLUSTERS, TRANSITIONS, frame, lake_of, operation, told, transition
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_table_is_small")]
 
@@ -45,7 +45,11 @@ def twin(spark: Any, lake: Any) -> Any:
     return lake_of(spark, shutil.copytree(root, root.with_name("its twin")), lake.cluster)
 
 
-@pytest.mark.parametrize(("condition", "where_they_are"), [*zip(CONDITIONS, cycle(["many", "in files", "few"]))])
+@pytest.mark.parametrize(
+    ("settled_and_others", "condition", "where_they_are"),
+    [*zip(cycle(CLUSTERS), CONDITIONS, cycle(["many", "in files", "few"]))],
+    indirect=["settled_and_others"],
+)
 def test_rows_are_replaced_as_delta_does_it(
     spark: Any, settled_and_others: Any, tmp_path: Path, condition: str, where_they_are: str
 ) -> None:
@@ -62,7 +66,11 @@ def test_rows_are_replaced_as_delta_does_it(
     assert told(lake_of(spark, Path(lake.root), "other")) == others
 
 
-@pytest.mark.parametrize("condition", ["what is not settled", "all"])
+@pytest.mark.parametrize(
+    ("settled_and_others", "condition"),
+    [*zip(CLUSTERS, ("what is not settled", "all"), strict=True)],
+    indirect=["settled_and_others"],
+)
 def test_rows_of_other_groups_and_from_before_a_run_stay_as_delta_has_them_stay(
     spark: Any, settled_and_others: Any, monkeypatch: pytest.MonkeyPatch, condition: str
 ) -> None:
@@ -83,7 +91,7 @@ def test_rows_of_other_groups_and_from_before_a_run_stay_as_delta_has_them_stay(
         each.replace(TRANSITIONS, frame(spark, TRANSITIONS, ROWS), CONDITIONS[condition], staying(groups))
     assert "delta-rs" in operation(lake) and "delta-rs" not in operation(same)
     assert told(lake) == told(same)
-    assert len(told(lake)) == {"what is not settled": 9 + 2 + 3, "all": 2 + 5 + 3}[condition]
+    assert len(told(lake, by_spark=True)) == {"what is not settled": 9 + 2 + 3, "all": 2 + 5 + 3}[condition]
 
 
 def test_rows_are_put_in_by_key_as_delta_does_it(
@@ -109,6 +117,7 @@ def test_rows_are_put_in_by_key_as_delta_does_it(
     assert same._tables.put(TRANSITIONS, rows, "is_gone") == (1, 1)
     assert "delta-rs" not in operation(same)
     assert told(lake) == told(same)
+    assert told(lake, by_spark=True) == told(same, by_spark=True)
 
 
 def test_files_in_which_nothing_changes_stay(spark: Any, settled_and_others: Any) -> None:
