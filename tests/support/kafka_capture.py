@@ -25,9 +25,13 @@ def write_capture(brokers: Brokers, folder: Path, node: int = 1, *, is_dumped: b
         into.mkdir(parents=True)
         for log in brokers.server_log_dir(each).glob("*.log"):
             shutil.copyfile(log, into / log.name)
-    if not is_dumped:
-        return folder
+    if is_dumped:
+        write_dump(brokers, folder)
+    return folder
+
+
+def write_dump(brokers: Brokers, folder: Path) -> None:
+    """Write what the brokers' own tool says of a capture's segments."""
     dump = brokers.dump_offsets(sorted(folder.glob("consumer_offsets/*/*.log")))
     with gzip.open(folder / "dump.txt.gz", "wt", encoding="utf-8") as file:
         file.write(dump.replace(f"{folder}/", ""))
-    return folder

@@ -49,6 +49,10 @@ def spark_jar(pattern: str) -> Path:
     return next((Path(spec.origin).parent / "jars").glob(pattern))
 
 
+class JavaError(RuntimeError):
+    """A Java program has ended otherwise than well; what it wrote."""
+
+
 def run_java(arguments: list[str], stdin: str = "") -> str:
     """Run Java to its end; return what it wrote."""
     done = subprocess.run(
@@ -60,7 +64,8 @@ def run_java(arguments: list[str], stdin: str = "") -> str:
         timeout=TIMEOUT_S,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    if done.returncode:
+        raise JavaError(done.stdout + done.stderr)
     return done.stdout
 
 

@@ -6,20 +6,21 @@ import argparse
 import asyncio
 import re
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 
 from tests.support.chaos import epochs, shares, streams
 from tests.support.chaos.run import run
 from tests.support.kafka_broker import Brokers
-from tests.support.kafka_capture import write_capture
-from tests.support.maven import CACHE
+from tests.support.kafka_capture import write_capture, write_dump
+from tests.support.maven import CACHE, JavaError
 from tests.support.zookeeper_broker import ZooKeeperBrokers
 
 FIRST_WITHOUT_ZOOKEEPER = (3, 3)
 FIRST_WITH_SHARES_AND_STREAMS = (4, 2)
 FIRST_WITH_EPOCHS_AT_ONCE = (4, 0)
 FIRST_THAT_DESCRIBES_EPOCHS = (3, 8)
-"""In 3.7 the answer is laid out otherwise, and its own dump of classic groups without an assignment fails."""
+"""In 3.7 the answer is laid out otherwise."""
 
 SETTINGS = {
     "group.max.size": "3",
@@ -70,11 +71,12 @@ def capture(
     with broker:
         truth = folder / "truth.jsonl"
         server, who = broker.bootstrap_servers[0], {"has_old_leaders": has_old_leaders, "has_epochs": has_epochs}
-        is_tooled = not has_epochs or release >= FIRST_THAT_DESCRIBES_EPOCHS
-        who["describes_epochs"] = is_tooled
+        who["describes_epochs"] = not has_epochs or release >= FIRST_THAT_DESCRIBES_EPOCHS
         asyncio.run(run(server, seed, seconds, truth, **who))
         broker.stop(1)
-        write_capture(broker, folder, is_dumped=is_tooled)
+        write_capture(broker, folder, is_dumped=False)
+        with suppress(JavaError):  # up to 3.7 the tool ends at a member that was given nothing
+            write_dump(broker, folder)
         paths = {str(broker.log_dir(1).parents[1]): "/var/lib/kafka", str(CACHE): LIBRARIES}
     for log in folder.glob("broker_logs/*.log"):
         text = log.read_text(encoding="utf-8")

@@ -114,6 +114,8 @@ group_unloaded · 3.8-
 conversion_refused · 3.8-
 Cannot upgrade classic group {group_id} to consumer group because {detail}
     Cannot upgrade classic group g1 to consumer group because the group does not use the consumer embedded protocol.
+Cannot upgrade classic group {group_id} to consumer group: {detail}
+    Cannot upgrade classic group g1 to consumer group: No value present.
 Cannot upgrade the classic group {group_id} to consumer group because {detail}
     Cannot upgrade the classic group g1 to consumer group because its embedded protocol cannot be parsed.
 Cannot downgrade consumer group {group_id} to classic group because {detail}

@@ -101,6 +101,10 @@ Execution of {rest}
     Execution of FlushBatch failed due to This is not the correct coordinator..
 Completion of event {rest}
     Completion of event InternalEvent(name=FlushBatch) failed due to boom.
+Deserializing record {rest}
+    Deserializing record DefaultRecord(offset=5, timestamp=1, key=7 bytes, value=24 bytes) from __consumer_offsets-13 failed.
+Unknown record type {rest}
+    Unknown record type 25 while loading offsets and group metadata from __consumer_offsets-13. Ignoring it. It could be a left over from an aborted upgrade.
 Cannot load coordinator {rest}
     Cannot load coordinator __consumer_offsets-13 in state CLOSED.
 Failed to unload {rest}
@@ -112,12 +116,23 @@ ignored · 3.7-
 Scheduled execution of {rest}
     Scheduled execution of write operation consumer-group-heartbeat.
     Scheduled execution of internal operation UpdateImage(tp=__consumer_offsets-13, offset=102).
-Scheduling applying of a new metadata image with offset {rest}
+Scheduling applying of a new metadata image with {rest}
     Scheduling applying of a new metadata image with offset 102.
-Applying new metadata image with offset {rest}
+    Scheduling applying of a new metadata image with version 102.
+Applying new metadata image with {rest}
     Applying new metadata image with offset 102 to __consumer_offsets-13.
-Ignored new metadata image with offset {rest}
+    Applying new metadata image with version 102 to __consumer_offsets-13.
+Ignoring new metadata image with {rest}
+    Ignoring new metadata image with offset 102 for __consumer_offsets-13 because the coordinator is not active.
+Ignored new metadata image with {rest}
     Ignored new metadata image with offset 102 for __consumer_offsets-13 because the coordinator does not exist.
+    Ignored new metadata image with version 102 for __consumer_offsets-13 because the coordinator is not active.
+Ignored high watermark updated for {rest}
+    Ignored high watermark updated for __consumer_offsets-13 to 7 because the coordinator is not active.
+Tried to flush an empty batch for {rest}
+    Tried to flush an empty batch for __consumer_offsets-13.
+Failed to complete the loading of metadata for {rest}
+    Failed to complete the loading of metadata for __consumer_offsets-13 in epoch 7 since the coordinator does not exist.
 High watermark of {rest}
     High watermark of __consumer_offsets-13 incremented to 7.
 Updating high watermark of {rest}
@@ -129,6 +144,10 @@ Started unloading metadata for {rest}
     Started unloading metadata for __consumer_offsets-13 with epoch OptionalInt[7].
 Ignored unloading metadata for {rest}
     Ignored unloading metadata for __consumer_offsets-13 in epoch OptionalInt[7] since metadata was never loaded.
+Ignoring loading metadata from {rest}
+    Ignoring loading metadata from __consumer_offsets-13 since current epoch 8 is larger than or equals to 7.
+Ignoring load completion from {rest}
+    Ignoring load completion from __consumer_offsets-13 because context is in CLOSED state.
 Ignored loading metadata from {rest}
     Ignored loading metadata from __consumer_offsets-13 since current epoch 8 is larger than or equals to 7.
 Ignored load completion from {rest}
