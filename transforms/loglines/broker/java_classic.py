@@ -117,7 +117,7 @@ Cannot upgrade classic group {group_id} to consumer group because {detail}
 Cannot upgrade classic group {group_id} to consumer group: {detail}
     Cannot upgrade classic group g1 to consumer group: No value present.
 Cannot upgrade the classic group {group_id} to consumer group because {detail}
-    Cannot upgrade the classic group g1 to consumer group because its embedded protocol cannot be parsed.
+    Cannot upgrade the classic group g1 to consumer group because the embedded consumer protocol is malformed: boom.
 Cannot downgrade consumer group {group_id} to classic group because {detail}
     Cannot downgrade consumer group g1 to classic group because the online downgrade is disabled.
 Cannot downgrade the consumer group {group_id}: {detail}

@@ -88,6 +88,9 @@ Scheduling unloading of metadata for __consumer_offsets-{topic_partition_of_grou
 unload_finished · 3.6-
 Finished unloading metadata for __consumer_offsets-{topic_partition_of_group} with epoch {epoch}.
     Finished unloading metadata for __consumer_offsets-13 with epoch OptionalInt[7].
+coordinator_notice · 3.6-
+Loaded metadata from __consumer_offsets-{topic_partition_of_group} with buffer larger {rest}
+    Loaded metadata from __consumer_offsets-13 with buffer larger (9 bytes) than configured buffer size (8 bytes).
 coordinator_error · 3.6-
 The state machine of the coordinator __consumer_offsets-{topic_partition_of_group} is out of sync with the underlying log. {rest}
     The state machine of the coordinator __consumer_offsets-13 is out of sync with the underlying log. The last written offset returned is 5 while the coordinator expected 7.
@@ -131,6 +134,8 @@ Ignored high watermark updated for {rest}
     Ignored high watermark updated for __consumer_offsets-13 to 7 because the coordinator is not active.
 Tried to flush an empty batch for {rest}
     Tried to flush an empty batch for __consumer_offsets-13.
+Replaying end transaction marker from {rest}
+    Replaying end transaction marker from __consumer_offsets-13 at offset 5 to commit transaction with producer id 9 and producer epoch 0.
 Failed to complete the loading of metadata for {rest}
     Failed to complete the loading of metadata for __consumer_offsets-13 in epoch 7 since the coordinator does not exist.
 High watermark of {rest}

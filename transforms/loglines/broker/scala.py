@@ -185,6 +185,10 @@ coordinator_error · 3.0-3.9
 Received unexpected notification of sync expiration {rest}
     Received unexpected notification of sync expiration for g1 with an old generation 4 while the group has 5.
 
+simple_group_created · 4.0
+Creating simple consumer group {group_id} via manual offset commit.
+    Creating simple consumer group g1 via manual offset commit.
+
 ignored · 0.11-3.9
 Starting up.
     Starting up.

@@ -59,6 +59,7 @@ Removed {offsets_removed} expired offsets in {duration_ms} milliseconds.
 store_failed · 0.11-3.9
 Appending metadata message for group {group_id} generation {generation} failed due to {detail}
     Appending metadata message for group g1 generation 5 failed due to org.apache.kafka.common.errors.NotEnoughReplicasException, returning UNKNOWN error code to the client
+    Appending metadata message for group g1 generation 5 failed due to unexpected error: CORRUPT_MESSAGE
 store_failed · 0.11-3.9
 Metadata from group {group_id} with generation {generation} failed when appending to log due to {detail}
     Metadata from group g1 with generation 5 failed when appending to log due to org.apache.kafka.common.errors.NotEnoughReplicasException
@@ -78,7 +79,25 @@ group_moved · 0.11-3.9
 Group {group_id} has moved away from {broker_id} after transaction marker was written but before the cache was updated. {rest}
     Group g1 has moved away from 1 after transaction marker was written but before the cache was updated. The cache on the new group owner will be updated instead.
 
+coordinator_error · 0.11-3.9
+Group metadata/offset entry key should not be null
+    Group metadata/offset entry key should not be null
+
 ignored · 0.11-3.9
+Marked {rest}
+    Marked 3 offsets in __consumer_offsets-13 for deletion.
+Initialized offsets {rest}
+    Initialized offsets Map() for group g1
+Removing expired/deleted offset and metadata for {rest}
+    Removing expired/deleted offset and metadata for g1, orders-0: [OffsetMetadata[7,NO_METADATA],CommitTime 1,ExpirationTime None]
+Getting offsets of {rest}
+    Getting offsets of all partitions for group g1.
+Successfully appended {rest}
+    Successfully appended 3 tombstones to __consumer_offsets-13 for expired/deleted offsets and/or metadata for group g1
+Group {group_id} removed from the metadata cache and marked for deletion in {rest}
+    Group g1 removed from the metadata cache and marked for deletion in __consumer_offsets-13.
+TxnOffsetCommit for {rest}
+    TxnOffsetCommit for producer 5 and group g1 with offsets Map() is pending
 Offset load from {rest}
     Offset load from __consumer_offsets-13 already in progress.
 Already loading offsets and group metadata from {rest}
