@@ -18,7 +18,11 @@ VALUES = ("__consumer_offsets-13", "5", "g1")
 NONE = (("3.0.2", "java"), ("4.0.0", "scala"), ("4.2.0", "scala"))
 """Releases without a coordinator that speaks so."""
 
-RELEASES = ("4.2.0", "3.9.1", *(pytest.param(each, marks=pytest.mark.long) for each in ("4.0.0", "3.7.2", "3.0.2")))
+RELEASES = (
+    "4.2.0",
+    "3.9.1",
+    *(pytest.param(each, marks=pytest.mark.long) for each in ("4.0.0", "3.7.2", "3.6.2", "3.0.2")),
+)
 """The newest of both coordinators, and some in which they were new or otherwise."""
 
 WITH_LOGGERS_OF_THEIR_OWN = frozenset({"EventBasedCoordinatorTimer", "MultiThreadedEventProcessor"})

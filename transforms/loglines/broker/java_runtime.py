@@ -144,6 +144,13 @@ Updating high watermark of {rest}
     Updating high watermark of __consumer_offsets-13 to 7.
 Transition from {rest}
     Transition from LOADING to ACTIVE.
+ignored · 3.6
+Update last written offset of {rest}
+    Update last written offset of __consumer_offsets-13 to 7.
+Revert last written offset of {rest}
+    Revert last written offset of __consumer_offsets-13 to 7.
+Update committed offset of {rest}
+    Update committed offset of __consumer_offsets-13 to 7.
 ignored · 3.6-
 Started unloading metadata for {rest}
     Started unloading metadata for __consumer_offsets-13 with epoch OptionalInt[7].
