@@ -36,11 +36,11 @@ def formats(jars: Path, class_names: list[str], left_out: frozenset[str]) -> set
         class_names: the classes; those that are not in these jars are none of the release.
         left_out: inner classes that log by a name of their own.
     """
-    inner = {name.replace(".", "/") for name in class_names}
+    paths = {name.replace(".", "/") for name in class_names}
     found = set[str]()
     for jar in jars.glob("*.jar"):
         with ZipFile(jar) as packed, tempfile.TemporaryDirectory() as folder:
-            files = [name for name in packed.namelist() if name.split("$")[0].removesuffix(".class") in inner]
+            files = [name for name in packed.namelist() if name.split("$")[0].removesuffix(".class") in paths]
             files = [name for name in files if not any(each in name for each in left_out)]
             if not files:
                 continue

@@ -25,7 +25,7 @@ RELEASES = (
 )
 """The newest of both coordinators, and some in which they were new or otherwise."""
 
-WITH_LOGGERS_OF_THEIR_OWN = frozenset({"EventBasedCoordinatorTimer", "MultiThreadedEventProcessor"})
+WITH_LOGGERS_OF_THEIR_OWN = frozenset({"EventBasedCoordinatorTimer"})
 
 NOT_LOGGED = (
     "Cannot transition from", "Coordinator loader is already", "Coordinator must be active", "HighWatermarkUpdate",

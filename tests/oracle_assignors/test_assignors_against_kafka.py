@@ -16,8 +16,9 @@ from transforms.coordinator.assignors.subscriptions import Assignment, NoAssignm
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not can_run(), reason="no JDK on the path")]
 
 SEED = 20_04_2
+NEWEST = "4.2.0"
 RELEASES = {
-    "4.2.0": {
+    NEWEST: {
         "range": assign_range,
         "roundrobin": assign_roundrobin,
         "sticky": assign_sticky,
@@ -76,10 +77,13 @@ def skewed_groups(assign: Assignor, count: int) -> Iterator[Group]:
 
 CASES = [
     # What both releases do alike is asked of the older one by who takes minutes.
-    pytest.param(release, name, marks=[pytest.mark.long] if release != "4.2.0" and assign is newest else [])
+    pytest.param(
+        release,
+        name,
+        marks=[pytest.mark.long] if release != NEWEST and assignors[name] is RELEASES[NEWEST][name] else [],
+    )
     for release, assignors in RELEASES.items()
     for name in ASSIGNORS
-    for assign, newest in [(assignors[name], RELEASES["4.2.0"][name])]
 ]
 
 

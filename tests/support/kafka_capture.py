@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.support.kafka_broker import Brokers
 
 
-def write_capture(brokers: Brokers, folder: Path, node: int = 1, *, is_dumped: bool = True) -> Path:
-    """Copy the offsets topic of one stopped node and the logs of all of them, and dump the former, if that is wanted.
+def write_capture(brokers: Brokers, folder: Path, node: int = 1) -> Path:
+    """Copy the offsets topic of one stopped node and the logs of all of them, and, lastly, dump the former.
 
     With several nodes each has a folder of its own in `broker_logs`, named by its id.
     """
@@ -25,13 +25,7 @@ def write_capture(brokers: Brokers, folder: Path, node: int = 1, *, is_dumped: b
         into.mkdir(parents=True)
         for log in brokers.server_log_dir(each).glob("*.log"):
             shutil.copyfile(log, into / log.name)
-    if is_dumped:
-        write_dump(brokers, folder)
-    return folder
-
-
-def write_dump(brokers: Brokers, folder: Path) -> None:
-    """Write what the brokers' own tool says of a capture's segments."""
     dump = brokers.dump_offsets(sorted(folder.glob("consumer_offsets/*/*.log")))
     with gzip.open(folder / "dump.txt.gz", "wt", encoding="utf-8") as file:
         file.write(dump.replace(f"{folder}/", ""))
+    return folder

@@ -208,7 +208,7 @@ class GroupWalk:
             self._give_way(ahead.at)
             self._classic.take(item)
             self._classic.take_over(item.record)
-        elif not any(course.is_there for course in self._courses.values()):
+        elif self._near.present() is None:
             self._classic.begin_anew()
 
     def _is_gone_already(self, group_type: str, operations: Sequence[Operation]) -> bool:

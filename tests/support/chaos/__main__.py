@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.support.chaos import epochs, shares, streams
 from tests.support.chaos.run import run
 from tests.support.kafka_broker import Brokers
-from tests.support.kafka_capture import write_capture, write_dump
+from tests.support.kafka_capture import write_capture
 from tests.support.maven import CACHE, JavaError
 from tests.support.zookeeper_broker import ZooKeeperBrokers
 
@@ -74,9 +74,8 @@ def capture(
         who["describes_epochs"] = not has_epochs or release >= FIRST_THAT_DESCRIBES_EPOCHS
         asyncio.run(run(server, seed, seconds, truth, **who))
         broker.stop(1)
-        write_capture(broker, folder, is_dumped=False)
-        with suppress(JavaError):  # up to 3.7 the tool ends at a member that was given nothing
-            write_dump(broker, folder)
+        with suppress(JavaError):  # up to 3.7 the tool that makes the dump ends at a member that was given nothing
+            write_capture(broker, folder)
         paths = {str(broker.log_dir(1).parents[1]): "/var/lib/kafka", str(CACHE): LIBRARIES}
     for log in folder.glob("broker_logs/*.log"):
         text = log.read_text(encoding="utf-8")
