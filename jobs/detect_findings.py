@@ -126,7 +126,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         named, of_cluster = {}, near
     else:
         has_clients = CLIENT_EVENTS in read
-        some = {spec: job.lake.some(spec, scope.wanted(spec)) for spec in read - {CLIENT_EVENTS}}
+        some = {spec: job.lake.some(spec, scope.near(spec)) for spec in read - {CLIENT_EVENTS}}
         near = {spec: scope.rows(spec, rows) for spec, rows in some.items()}
         if has_clients:
             clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))

@@ -16,6 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 _HELD: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
+_NONE: WeakKeyDictionary[SparkSession, dict[str, DataFrame]] = WeakKeyDictionary()
 
 
 def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[str, Any]] = ()) -> DataFrame:
@@ -33,8 +34,19 @@ def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[st
 
 def held(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
     """Return rows as a frame that has them with its plan."""
-    there = rows if rows.num_rows else rows.schema.empty_table()  # Spark wants a chunk of each column, be it empty
-    frame: DataFrame = spark.createDataFrame(there, kind)
+    return _made(spark, rows, kind) if rows.num_rows else _none(spark, rows.schema, kind)
+
+
+def _none(spark: SparkSession, columns: pa.Schema, kind: StructType) -> DataFrame:
+    """Return no row as a frame; of what has the same columns always the same one, for half of what is held is empty."""
+    made, key = _NONE.setdefault(spark, {}), kind.json()
+    if key not in made:
+        made[key] = _made(spark, columns.empty_table(), kind)  # Spark wants a chunk of each column, be it empty
+    return made[key]
+
+
+def _made(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
+    frame: DataFrame = spark.createDataFrame(rows, kind)
     _HELD[frame] = rows
     return frame
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import and_, or_
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -36,23 +34,26 @@ class Wanted:
 
     def of(self, rows: DataFrame) -> DataFrame:
         """Return the rows, by Spark: files without any are not opened."""
-        conditions = [] if self.groups is None else [F.expr(among("group_id", self.groups))]
-        conditions += [self.is_late()] if self.since else []
-        conditions += [] if self.is_settled is None else [F.col("is_settled") == self.is_settled]
-        found = rows.where(reduce(and_, conditions)) if conditions else rows
+        conditions = [] if self.groups is None else [among("group_id", self.groups)]
+        conditions += [f"({self.lateness})"] if self.since else []
+        conditions += [] if self.is_settled is None else [f"is_settled = {truth(self.is_settled)}"]
+        found = rows.where(" AND ".join(conditions)) if conditions else rows
         if not self.where:
             return found
         laid = found if self.beside is None else found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
         return laid.where(self.where).select(rows.columns)
 
+    @property
+    def lateness(self) -> str:
+        """The condition in Spark's SQL that a row is late, or is wanted however old it is."""
+        late = [f"{name} IS NULL OR {name} >= timestamp_micros({us})" for name, us in self.since.items()]
+        if not late:
+            return truth(True)
+        return " OR ".join(late + [among(name, values) for name, values in self.or_in.items() if values])
+
     def is_late(self) -> Column:
         """Tell whether a row is late, or is wanted however old it is."""
-        late: list[Column] = []
-        for name, us in self.since.items():
-            late += [F.col(name).isNull(), F.col(name) >= F.timestamp_micros(F.lit(us))]
-        if not late:
-            return F.lit(True)
-        return reduce(or_, late + [F.expr(among(name, values)) for name, values in self.or_in.items() if values])
+        return F.expr(self.lateness)
 
     def in_sql(self) -> tuple[str, list[Any]]:
         """Return the condition in DuckDB's SQL, and its parameters."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,9 @@ class Storage:
         folder = self.folder()
         return LocalFiles(folder) if folder else HadoopFiles(self._spark, self._root)
 
-    def commits_are_safe(self) -> bool:
-        """Tell whether processes can commit to one Delta table here at the same time, and neither gets lost.
+    @cached_property
+    def are_commits_safe(self) -> bool:
+        """Whether processes can commit to one Delta table here at the same time, and neither gets lost.
 
         On a local disk they cannot: Hadoop looks whether the file is there and then moves it over. Nor can they on S3,
         unless a log store was configured that has somebody who keeps them apart.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from jobs.lake.cluster_files import ClusterFile
@@ -61,6 +62,7 @@ def connected(**settings: str) -> Any:
     return connection
 
 
+@lru_cache(maxsize=128)  # the same few are asked by each run of a process, and a long one takes half a second
 def translated(statement: str) -> str:
     """Return a statement of Spark's in DuckDB's words."""
     sqlglot: Any = importlib.import_module("sqlglot")

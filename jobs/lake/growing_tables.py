@@ -73,7 +73,9 @@ class GrowingTables(DeclaredTables):
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted."""
-        if self._by_delta_rs and self.log(spec).state() is not None and self._small_one(spec) is None:
+        is_there = self._by_delta_rs is not None and self.log(spec).state() is not None
+        # Spark picks rows of a small table while it plans, but for what would take a join.
+        if self._by_delta_rs and is_there and (wanted.beside is not None or self._small_one(spec) is None):
             found = self._by_delta_rs.some(spec, wanted)
             if found is not None:
                 return found

@@ -331,7 +331,7 @@ class Lake:
         """Let one write in at a time where of two commits at once one can get lost, and none once the lease is lost."""
         if self._is_held:
             self._lease.check()
-        if self._storage.commits_are_safe():
+        if self._storage.are_commits_safe:
             yield
         else:
             with Lease(self._files, f"_locks/tables/{spec.full_name}", spec.full_name).held(_TABLE_WAIT_S):

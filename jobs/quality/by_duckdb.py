@@ -17,6 +17,7 @@ import pyarrow as pa
 from jobs.lake.duckdb_files import connected, listed, translated
 from transforms.quality.laws.law import DEFAULTS
 from transforms.quality.statements import WHOLE_ROW
+from transforms.quality.thresholds import Thresholds
 
 _IN_ANY_ORDER = {"preserve_insertion_order": "false"}
 
@@ -42,12 +43,15 @@ def rows_of(files: Sequence[str], columns: Sequence[str]) -> RowFiles:
     return RowFiles(f"SELECT * FROM read_parquet({listed(files)})", tuple(columns))
 
 
-def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path | None = None) -> list[dict[str, Any]]:
+def ask(
+    statement: str, tables: Mapping[str, pa.Table | RowFiles], thresholds: Thresholds, scratch: Path | None = None
+) -> list[dict[str, Any]]:
     """Return the rows that a statement selects.
 
     Args:
         statement: in Spark's SQL; `{name}` stands for the rows of a table.
         tables: these rows, by name.
+        thresholds: values that it names.
         scratch: folder for what is more than memory may hold.
     """
     spill = {} if scratch is None else {"memory_limit": _MOST_MEMORY, "temp_directory": str(scratch)}
@@ -58,7 +62,7 @@ def ask(statement: str, tables: Mapping[str, pa.Table | RowFiles], scratch: Path
             else:
                 connection.register(name, rows)
         named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
-        answer = connection.execute(translated(named))
+        answer = connection.execute(translated(named), thresholds.named_in(statement))
         names = [column[0] for column in answer.description]
         return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 

@@ -87,7 +87,7 @@ class Question:
         if self.at_hand is None:
             return [row.asDict() for row in self._run(spark, self.statement).collect()]
         tables = {name: self.at_hand[name] for name in self._read}
-        return ask(self.thresholds.put_into(self.statement), tables, self.scratch)
+        return ask(self.statement, tables, self.thresholds, self.scratch)
 
     @property
     def statement(self) -> str:

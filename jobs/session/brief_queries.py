@@ -7,8 +7,9 @@ large tables, queries are compiled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 
 from pyspark.sql import SparkSession
 
@@ -45,7 +46,8 @@ def queries(spark: SparkSession, are_brief: bool) -> Iterator[Callable[[], None]
         yield stack.close
 
 
-def _settings(spark: SparkSession) -> dict[str, str]:
+@lru_cache(maxsize=1)  # of the one session: what was submitted does not change, and is fetched setting by setting
+def _settings(spark: SparkSession) -> Mapping[str, str]:
     submitted = spark.sparkContext.getConf()
     is_local = (submitted.get("spark.master", "") or "").startswith("local")
     wanted = {**_INTERPRETED, **_PLANNED_ONCE} if is_local else _INTERPRETED

@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from jobs.jvm.gateway import has_resource
+from jobs.jvm.remembered_names import remember_names
 from jobs.session.class_data import note_jars
 from jobs.session.local_start import LocalStart, prepare, without_class_data
 from jobs.session.packages import DELTA, Package
@@ -96,7 +97,8 @@ def _started(conf: SparkConf, local: LocalStart | None, needed: Sequence[Package
 
 
 def _equipped(spark: SparkSession, needed: Sequence[Package]) -> SparkSession:
-    """Return the session if it has what is needed."""
+    """Return the session if it has what is needed; names of Java's are looked up once from here on."""
+    remember_names()
     for package in needed:
         if not has_resource(spark, package.resource):
             raise SettingsError(f"{package.name} is not on Spark's class path; add --packages {package}")

@@ -118,17 +118,13 @@ def illegal_generation_bursts(
     lines, sessions = (beside.get(spec) for spec in (COORDINATOR_EVENTS, MEMBER_SESSIONS))
     told = fencings(lines, sessions) if lines is not None and sessions is not None else None
     requests = with_broker_refusals(requests, told, gap_ms)
-    refused = hold(_number_bursts(requests, limits))
+    refused = hold(_with_spans(_number_bursts(requests, limits)))
     if refused is None:
         return nothing(requests, ILLEGAL_GENERATION_BURSTS)
-    spans = refused.groupBy(*FINDING).agg(
-        (F.min("at_us") - _BEFORE_US).alias("since_us"),
-        (F.max("at_us") + _AFTER_US).alias("until_us"),
-        F.min(F.when(F.col("generation") >= 0, F.col("generation"))).alias("oldest"),
-    )
-    source = refused.groupBy(*FINDING).agg(F.max("evidence").alias("source"))  # request_log, if any of it is
+    # A filter of rows that are at hand is planned in no time; an aggregate is planned for each part that asks for it.
+    spans = refused.where("is_one").select(*FINDING, "since_us", "until_us", "oldest", "source")
     parts = [
-        packed(source, FRAME),
+        packed(spans.select(*FINDING, "source"), FRAME),
         packed(refused.select(*FINDING, *REQUEST), "refused"),
         *_beside(tables, refused, spans),
     ]
@@ -162,6 +158,23 @@ def _number_bursts(group_requests: DataFrame, limits: BurstLimits) -> DataFrame:
     return _told_once(numbered, limits.gap_ms * 1000).withColumn("finding", F.dense_rank().over(order))
 
 
+def _with_spans(refused: DataFrame) -> DataFrame:
+    """Tell with each refused request of its burst: the time that is looked at, its oldest generation, its source.
+
+    Of each burst `is_one` is true of one request.
+    """
+    of_burst = Window.partitionBy(*FINDING)
+    return refused.withColumns(
+        {
+            "since_us": F.min("at_us").over(of_burst) - _BEFORE_US,
+            "until_us": F.max("at_us").over(of_burst) + _AFTER_US,
+            "oldest": F.min(F.when(F.col("generation") >= 0, F.col("generation"))).over(of_burst),
+            "source": F.max("evidence").over(of_burst),  # request_log, if any of it is
+            "is_one": F.row_number().over(of_burst.orderBy("at_us")) == 1,
+        }
+    )
+
+
 def _of_error(limits: BurstLimits, name: str) -> Column:
     """Return a threshold of the error that a row has."""
     found = F.lit(getattr(limits, name))
@@ -189,7 +202,7 @@ def _beside(tables: Mapping[TableSpec, DataFrame], refused: DataFrame, spans: Da
         yield packed(held, "generations")
         if (members := tables.get(GENERATION_MEMBERS)) is not None:
             own = held.select(*FINDING, "life", "generation")
-            senders = refused.select(*FINDING, "client_id").distinct()
+            senders = refused.select(*FINDING, "client_id")
             yield packed(
                 members.join(own, [*GROUP, "life", "generation"]).join(senders, [*FINDING, "client_id"], "left_semi"),
                 "members",
@@ -207,7 +220,7 @@ def _beside(tables: Mapping[TableSpec, DataFrame], refused: DataFrame, spans: Da
             *FINDING, "sent.topic", "sent.partition"
         )
         near = around(commits.where("NOT is_tombstone"), spans, "recorded_at", "recorded_at")
-        stored = near.join(sent.distinct(), [*FINDING, "topic", "partition"], "left_semi")
+        stored = near.join(sent, [*FINDING, "topic", "partition"], "left_semi")
         yield packed(stored.select(*FINDING, *Commit.__struct_fields__), "commits")
 
 
@@ -216,10 +229,8 @@ def _heard(requests: DataFrame, refused: DataFrame, spans: DataFrame, stays: Dat
     kept_out = refused.where(F.col("error") == NOT_LET_IN)
     since = kept_out.groupBy(*FINDING).agg(F.min("at_us").alias("since_us"))
     times = since.join(spans.select(*FINDING, "until_us"), list(FINDING))
-    asked_for = kept_out.select(*FINDING, "group_instance_id").distinct()
-    holders = (
-        stays.join(asked_for, [*FINDING, "group_instance_id"], "left_semi").select(*FINDING, "member_id").distinct()
-    )
+    asked_for = kept_out.select(*FINDING, "group_instance_id")
+    holders = stays.join(asked_for, [*FINDING, "group_instance_id"], "left_semi").select(*FINDING, "member_id")
     granted = around(requests.where("error = 'NONE'"), times, "answered_at", "answered_at")
     return granted.join(holders, [*FINDING, "member_id"], "left_semi").select(*FINDING, *Heard.__struct_fields__)
 

@@ -102,28 +102,25 @@ def rebalance_storms(
         `gold.rebalance_storms`, one row for each storm, as `transforms.findings.storms.judge` has it.
     """
     dated = _dated(tables[GENERATIONS])
-    numbered = hold(
-        reduce(
-            DataFrame.unionByName, [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
-        ).withColumnRenamed("storm", "finding")
-    )
+    found = [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
+    numbered = hold(_with_ends(reduce(DataFrame.unionByName, found).withColumnRenamed("storm", "finding")))
     if numbered is None:
         return nothing(dated, REBALANCE_STORMS)
-    spans = numbered.groupBy(*FINDING).agg(
-        F.min("at_us").alias("first_us"),
-        F.min(F.col("at_us") - F.col("window_us")).alias("since_us"),
-        F.max(F.col("at_us") + F.col("window_us")).alias("until_us"),
-        F.max_by("next_us", F.struct(*_ORDER)).alias("next_us"),
-        (F.max("at_us") + _OVER_US).alias("over_us"),
+    # A filter of rows that are at hand is planned in no time; an aggregate is planned for each part that asks for it.
+    spans = numbered.where("is_last").select(
+        *FINDING,
+        "first_us",
+        (F.col("first_us") - F.col("window_us")).alias("since_us"),
+        (F.col("at_us") + F.col("window_us")).alias("until_us"),
+        F.when(F.col("next_us").isNotNull(), F.least("next_us", F.col("at_us") + _OVER_US)).alias("next_us"),
     )
-    next_us = F.when(F.col("next_us").isNotNull(), F.least("next_us", "over_us"))
     columns = [*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)]
     own = numbered.select(*FINDING, "life", F.col("generation").alias("of"))
     bumps = further_bumps(tables[GENERATIONS]).join(own, [*GROUP, "life", "of"]).select(columns)
     of_storms = [
         packed(numbered.select(columns), "generations"),
         packed(bumps, "generations"),
-        packed(spans.select(*FINDING, (next_us / 1000.0).alias("next_at")), FRAME),
+        packed(spans.select(*FINDING, (F.col("next_us") / 1000.0).alias("next_at")), FRAME),
         *_beside(tables, tables if of_cluster is None else of_cluster, numbered, bumps, spans),
     ]
     return judged(numbered, of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS, few)
@@ -174,6 +171,19 @@ def _number_storms(rebalances: DataFrame, limits: StormLimits) -> DataFrame:
     )
 
 
+def _with_ends(numbered: DataFrame) -> DataFrame:
+    """Tell of each rebalance whether it is the first or the last one of its storm, and when that began."""
+    of_storm = Window.partitionBy(*FINDING)
+    in_order = of_storm.orderBy(*_ORDER)
+    return numbered.withColumns(
+        {
+            "first_us": F.min("at_us").over(of_storm),
+            "is_first": F.lag("at_us").over(in_order).isNull(),
+            "is_last": F.lead("at_us").over(in_order).isNull(),
+        }
+    )
+
+
 def _beside(
     tables: Mapping[TableSpec, DataFrame],
     of_cluster: Mapping[TableSpec, DataFrame],
@@ -183,8 +193,8 @@ def _beside(
 ) -> Iterator[DataFrame]:
     """What other tables have on the storms: on their generations, and from one window before them to one after."""
     own = numbered.select(*FINDING, "life", "generation")
-    before = numbered.groupBy(*FINDING).agg(F.min_by("before", F.struct(*_ORDER)).alias("before"))
-    held = own.unionByName(before.where("before IS NOT NULL").select(*FINDING, "before.*"))
+    before = numbered.where("is_first AND before IS NOT NULL").select(*FINDING, "before.*")
+    held = own.unionByName(before)
     generation = (*GROUP, "life", "generation")
     if (members := tables.get(GENERATION_MEMBERS)) is not None:
         of_all = own.unionByName(bumps.select(*FINDING, "life", "generation"))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
+from typing import Any
 
 _NAME = re.compile(r":([a-z_]+)")
+_LENGTHS = ("clock_slack", "silence")
+"""Of time; all others are plain numbers, but for the moment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +40,23 @@ class Thresholds:
     max_unrecognised_share: float = 0.05
     few_lines: int = 10
 
+    def named_in(self, query: str) -> dict[str, Any]:
+        """Return the values that a query names, for who takes them beside it."""
+        return {name: self._value(name) for name in set(_NAME.findall(query))}
+
     def put_into(self, query: str) -> str:
         """Put the values where a query names them."""
         values = {field.name: self._sql(field.name) for field in fields(self)}
         return _NAME.sub(lambda match: values[match[1]], query)
 
+    def _value(self, name: str) -> datetime | timedelta | float:
+        value: datetime | float = getattr(self, name)
+        return timedelta(milliseconds=value) if name in _LENGTHS and not isinstance(value, datetime) else value
+
     def _sql(self, name: str) -> str:
-        value = getattr(self, name)
+        value = self._value(name)
         if isinstance(value, datetime):
             return f"TIMESTAMP '{value.astimezone(timezone.utc):%Y-%m-%d %H:%M:%S.%f}+00:00'"
-        if name in ("clock_slack", "silence"):
-            return f"INTERVAL '{value / 1000:f}' SECOND"
+        if isinstance(value, timedelta):
+            return f"INTERVAL '{value.total_seconds():f}' SECOND"
         return repr(value)

@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -56,14 +55,14 @@ Judge = Callable[[Evidence, dict[str, Any]], list[Any]]
 
 def packed(rows: DataFrame, kind: str) -> DataFrame:
     """Pack rows that have `cluster`, `group_id` and `finding`."""
-    fields = [
-        (F.unix_micros(field.name) / F.lit(1000.0)).alias(field.name)
+    fields = (
+        f"unix_micros({field.name}) / 1000.0D AS {field.name}"
         if isinstance(field.dataType, T.TimestampType)
-        else F.col(field.name)
+        else field.name
         for field in rows.schema
         if field.name != "finding"
-    ]
-    return rows.select(*FINDING, F.lit(kind).alias("kind"), F.to_json(F.struct(*fields)).alias("row"))
+    )
+    return rows.selectExpr(*FINDING, f"'{kind}' AS kind", f"to_json(struct({', '.join(fields)})) AS row")
 
 
 def around(rows: DataFrame, spans: DataFrame, begin: str, end: str, told_at_end: Sequence[str] = ()) -> DataFrame:
@@ -73,18 +72,25 @@ def around(rows: DataFrame, spans: DataFrame, begin: str, end: str, told_at_end:
 
     Args:
         rows: with `cluster`, `group_id`, and the two columns.
-        spans: `cluster`, `group_id`, `finding`, and from when to when it is looked at: `since_us`, `until_us`.
+        spans: `cluster`, `group_id`, `finding`, and from when to when it is looked at: `since_us`, `until_us`; grain:
+            one finding.
         begin: column that has the begin.
         end: column that has the end.
         told_at_end: columns that are not known before the end.
     """
-    is_near = F.coalesce(F.unix_micros(begin) <= F.col("until_us"), F.lit(True))
-    is_near &= F.coalesce(F.unix_micros(end) >= F.col("since_us"), F.lit(True))
-    times = spans.select(*FINDING, "since_us", "until_us").distinct()
-    near = rows.join(times, list(GROUP)).where(is_near)
-    comes_later = F.coalesce(F.unix_micros(end) > F.col("until_us"), F.lit(False))
-    ends = {name: F.when(~comes_later, F.col(name)) for name in (end, *told_at_end) if name != begin}
-    return near.withColumns(ends).drop("since_us", "until_us")
+    is_near = f"coalesce(unix_micros({begin}) <= until_us, true) AND coalesce(unix_micros({end}) >= since_us, true)"
+    near = rows.join(spans.select(*FINDING, "since_us", "until_us"), list(GROUP)).where(is_near)
+    # Each frame is analysed as a whole, and a column takes several calls to the JVM: all are made at once, as text.
+    ends = {name for name in (end, *told_at_end) if name != begin}
+    names = (name for name in near.columns if name not in ("since_us", "until_us"))
+    return near.selectExpr(
+        *(
+            f"CASE WHEN NOT coalesce(unix_micros({end}) > until_us, false) THEN {name} END AS {name}"
+            if name in ends
+            else name
+            for name in names
+        )
+    )
 
 
 def as_it_is(rows: DataFrame) -> DataFrame:

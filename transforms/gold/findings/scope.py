@@ -8,7 +8,7 @@ changed stay as they are. All later ones are found anew, and take the place of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 from typing import Any
@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
+from transforms.given_rows import given
 from transforms.gold.findings.kernel import FINDING, GROUP
 from transforms.gold.timelines.replacing import EVERYTHING
 from transforms.sql import among
@@ -69,11 +70,18 @@ class Scope:
             late = f"({late} OR {among('group_id', self.whole)})"
         return f"{named} AND {late}" if named else late
 
+    def near(self, spec: TableSpec) -> Wanted:
+        """Return which rows of a table findings of the run may need, where its groups are listed; else as `wanted`."""
+        written, wanted = _written(spec), self.wanted(spec)
+        if self.listed is None or written is None:
+            return wanted
+        since = f"timestamp_micros(cut - {2 * self.reach_ms * 1000})"
+        return replace(wanted, beside=self.groups, where=f"cut IS NULL OR {written} IS NULL OR {written} >= {since}")
+
     def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
-        """Return the rows of a table that findings of the run may need."""
-        rows = self.wanted(spec).of(rows)
+        """Return the rows of a table that findings of the run may need, out of those that are `near`."""
         written = _written(spec)
-        if written is None:
+        if self.listed is not None or written is None:
             return rows
         since_us = F.col("cut") - 2 * self.reach_ms * 1000
         near = rows.join(F.broadcast(self.groups), [*GROUP])
@@ -140,7 +148,7 @@ def few_groups(groups: DataFrame, rows: Sequence[Mapping[str, Any]], reach_ms: i
         line: up to where standing commits stand for all (epoch ms).
     """
     return Scope(
-        groups,
+        given(groups.sparkSession, groups.schema.toNullable(), rows),  # to be laid beside rows without a query
         reach_ms,
         listed=[row["group_id"] for row in rows],
         cut_us=min((row["cut"] for row in rows if row["cut"] is not None), default=None),
