@@ -6,7 +6,9 @@ Arrow's rows go straight into the plan, and where there are none, whatever is bu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -16,7 +18,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 _HELD: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
-_NONE: WeakKeyDictionary[SparkSession, dict[str, DataFrame]] = WeakKeyDictionary()
 
 
 def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[str, Any]] = ()) -> DataFrame:
@@ -34,15 +35,14 @@ def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[st
 
 def held(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
     """Return rows as a frame that has them with its plan."""
-    return _made(spark, rows, kind) if rows.num_rows else _none(spark, rows.schema, kind)
+    return _made(spark, rows, kind) if rows.num_rows else _none(spark, kind.json())
 
 
-def _none(spark: SparkSession, columns: pa.Schema, kind: StructType) -> DataFrame:
-    """Return no row as a frame; of what has the same columns always the same one, for half of what is held is empty."""
-    made, key = _NONE.setdefault(spark, {}), kind.json()
-    if key not in made:
-        made[key] = _made(spark, columns.empty_table(), kind)  # Spark wants a chunk of each column, be it empty
-    return made[key]
+@lru_cache(maxsize=256)  # half of what is held is empty, and to make a frame takes thirty calls to the JVM
+def _none(spark: SparkSession, kind: str) -> DataFrame:
+    """Return no row; what has the same columns is one and the same frame."""
+    columns = StructType.fromJson(json.loads(kind))
+    return _made(spark, to_arrow_schema(columns).empty_table(), columns)
 
 
 def _made(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:

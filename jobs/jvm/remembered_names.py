@@ -10,13 +10,14 @@ from typing import Any
 
 from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
 from pyspark import SparkContext
+from pyspark.sql import SparkSession
 
 
-def remember_names() -> None:
-    """Have what the running session's JVM once said of a name be remembered; imports of classes are over by then."""
-    asked = SparkContext._jvm
+def remember_names(spark: SparkSession) -> None:
+    """Have what a session's JVM once said of a name be remembered; PySpark's imports of classes are over by then."""
+    asked = spark._jvm
     if asked is not None and not isinstance(asked, _Names):
-        SparkContext._jvm = _Names(asked._gateway_client, asked._jvm_name, id=asked._id)
+        SparkContext._jvm = spark._jvm = _Names(asked._gateway_client, asked._jvm_name, id=asked._id)
 
 
 class _Class(JavaClass):  # type: ignore[misc]  # Py4J has no types

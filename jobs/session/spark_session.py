@@ -98,7 +98,7 @@ def _started(conf: SparkConf, local: LocalStart | None, needed: Sequence[Package
 
 def _equipped(spark: SparkSession, needed: Sequence[Package]) -> SparkSession:
     """Return the session if it has what is needed; names of Java's are looked up once from here on."""
-    remember_names()
+    remember_names(spark)
     for package in needed:
         if not has_resource(spark, package.resource):
             raise SettingsError(f"{package.name} is not on Spark's class path; add --packages {package}")
