@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms.sql import among, truth
+from transforms.sql import among, quoted, truth
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Wanted:
         if not self.where:
             return found
         laid = found if self.beside is None else found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
-        return laid.where(self.where).select(rows.columns)
+        return laid.where(self.where).selectExpr(*map(quoted, rows.columns))
 
     @property
     def lateness(self) -> str:

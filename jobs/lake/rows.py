@@ -117,12 +117,13 @@ def fetched(rows: DataFrame) -> pa.Table:
     if known is not None:
         return known
     # `toArrow` refuses a missing struct whose fields are never null: so all are said to be null at times.
-    nested = {field.name for field in rows.schema if isinstance(field.dataType, ArrayType | MapType | StructType)}
+    nested = {
+        field.name: F.expr(f"CAST({quoted(field.name)} AS {field.dataType.simpleString()})")
+        for field in rows.schema.toNullable()
+        if isinstance(field.dataType, ArrayType | MapType | StructType)
+    }
     if nested:
-        fields = rows.schema.toNullable()
-        rows = rows.selectExpr(
-            *(_cast(each.name, each.dataType) if each.name in nested else quoted(each.name) for each in fields)
-        )
+        rows = rows.withColumns(nested)
     found: pa.Table = rows.toArrow()
     return found
 

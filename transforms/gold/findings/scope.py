@@ -20,7 +20,7 @@ from schemas.table import TableSpec
 from transforms.given_rows import given
 from transforms.gold.findings.kernel import FINDING, GROUP
 from transforms.gold.timelines.replacing import EVERYTHING
-from transforms.sql import among
+from transforms.sql import among, quoted
 from transforms.wanted_rows import Wanted
 
 REACH_MS = 3_600_000
@@ -119,7 +119,7 @@ class Scope:
         """
         last = F.max("at_us").over(Window.partitionBy(*FINDING))
         cut = rows.withColumn("last_us", last).join(F.broadcast(self.groups.select(*GROUP, "cut")), [*GROUP])
-        return cut.where(F.coalesce(F.col("last_us") >= F.col("cut"), F.lit(True))).select(rows.columns)
+        return cut.where("coalesce(last_us >= cut, true)").selectExpr(*map(quoted, rows.columns))
 
     def found(self, rows: DataFrame, begin: str) -> DataFrame:
         """Return those of new findings that lie behind the cut."""
