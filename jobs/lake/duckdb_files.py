@@ -11,6 +11,7 @@ from jobs.lake.cluster_files import ClusterFile
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.sql import truth
+from transforms.wanted_rows import Wanted
 
 _SETTINGS = {"TimeZone": "UTC", "autoinstall_known_extensions": "false"}
 
@@ -68,6 +69,18 @@ def translated(statement: str) -> str:
     sqlglot: Any = importlib.import_module("sqlglot")
     ignore = sqlglot.ErrorLevel.IGNORE  # hints are Spark's own
     return "".join(sqlglot.transpile(statement, read="spark", write="duckdb", identify=True, unsupported_level=ignore))
+
+
+def going(where: str, staying: Wanted | None) -> str:
+    """Return the condition of rows that Spark's SQL selects, but for those that stay.
+
+    Args:
+        where: condition in Spark's SQL; empty for all rows.
+        staying: which of them stay, by its own condition and what lies beside.
+    """
+    condition = f"coalesce({translated(where)}, false)" if where else "true"
+    stay = "" if staying is None else f" AND NOT coalesce({translated(staying.where)}, false)"
+    return f"({condition}{stay})"
 
 
 def text(value: str) -> str:

@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from pyarrow import parquet
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
-from jobs.lake.duckdb_files import are_nameable, connected, listed, rows_in, translated
+from jobs.lake.duckdb_files import are_nameable, connected, going, listed, rows_in
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter, NewFile
@@ -74,13 +74,10 @@ class Rewriting:
         with self._opened(given) as opened:
             if opened is None:
                 return None
-            condition = f"coalesce({translated(where)}, false)" if where else "true"
             if staying is not None:
                 opened = opened.beside(staying)
-                condition += f" AND NOT coalesce({translated(staying.where)}, false)"
-            parts = opened.parts(f"({condition})")
-            put = self._commit(opened, parts, "true", write)
-            return put, parts.going_count
+            parts = opened.parts(going(where, staying))
+            return self._commit(opened, parts, "true", write), parts.going_count
 
     def put(self, given: Given, is_gone: str, write: Write) -> tuple[int, int] | None:
         """Put rows in by key, in the place of those that there are, and take others out, in one commit.

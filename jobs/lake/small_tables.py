@@ -11,17 +11,18 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.jvm.delta_log import TableState
 from jobs.lake.cluster_files import ClusterFile
+from jobs.lake.duckdb_files import connected, going
 from jobs.lake.local_commits import properties
 from jobs.lake.local_tables import LocalTables, is_fitting, sound
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import held, rows_held
+from transforms.wanted_rows import Wanted
 
 FEW_ROWS = 20_000
 """So many rows of one cluster in one table are few."""
@@ -51,7 +52,9 @@ class SmallTables(LocalTables):
                 self._read[spec.full_name] = known
         return known[1]
 
-    def replace(self, spec: TableSpec, rows: pa.Table, where: str, note: str) -> tuple[int, int]:
+    def replace(
+        self, spec: TableSpec, rows: pa.Table, where: str, note: str, staying: Wanted | None = None
+    ) -> tuple[int, int]:
         """Put rows in the place of those of the cluster that a condition selects, in one commit; of no change, none.
 
         Args:
@@ -59,15 +62,16 @@ class SmallTables(LocalTables):
             rows: its columns.
             where: SQL condition; empty for all rows of the cluster.
             note: what is noted with the commit.
+            staying: which of the rows that it selects stay nevertheless, by its own condition and what lies beside.
 
         Returns:
             Number of rows put in, and of those taken out.
         """
-        frame, old, version = self._old(spec)
-        staying = fetched(frame.where(~F.coalesce(F.expr(where), F.lit(False)))) if where else old.slice(length=0)
-        gone = old.num_rows - staying.num_rows
+        old, version = self._old(spec)
+        kept = _without(old, going(where, staying), staying)
+        gone = old.num_rows - kept.num_rows
         if rows.num_rows or gone:
-            self._overwrite(spec, version, [staying, rows], note)
+            self._overwrite(spec, version, [kept, rows], note)
         return rows.num_rows, gone
 
     def put(self, spec: TableSpec, rows: pa.Table, is_gone: str, note: str) -> tuple[int, int]:
@@ -82,7 +86,7 @@ class SmallTables(LocalTables):
         Returns:
             Number of rows put in that were not there, and of those taken out.
         """
-        _, old, version = self._old(spec)
+        old, version = self._old(spec)
         before, named = _keys(spec, old), _keys(spec, rows)
         goes = [bool(each) for each in rows.column(is_gone).to_pylist()]
         staying = old.filter(pa.array((key not in named for key in before), pa.bool_()))
@@ -92,11 +96,11 @@ class SmallTables(LocalTables):
         of_each = list(zip((key in before for key in named), goes, strict=True))
         return of_each.count((False, False)), of_each.count((True, True))
 
-    def _old(self, spec: TableSpec) -> tuple[DataFrame, pa.Table, int]:
-        """Return the cluster's rows of a small table, as a frame and as they are, and the version that has them."""
+    def _old(self, spec: TableSpec) -> tuple[pa.Table, int]:
+        """Return the cluster's rows of a small table, and the version that has them."""
         frame = self.rows(spec)
         assert frame is not None, "it is small"
-        return frame, rows_held(frame), self._read[spec.full_name][0].version
+        return rows_held(frame), self._read[spec.full_name][0].version
 
     def _overwrite(self, spec: TableSpec, version: int, parts: Sequence[pa.Table], note: str) -> None:
         """Put rows in the place of all that the cluster has in a table, unless they changed since a version."""
@@ -122,6 +126,21 @@ def _are_few(files: Sequence[ClusterFile]) -> bool:
     counts = [file.row_count for file in files]
     size = sum(file.size for file in files)
     return all(each is not None for each in counts) and sum(filter(None, counts)) <= FEW_ROWS and size <= FEW_BYTES
+
+
+def _without(rows: pa.Table, condition: str, staying: Wanted | None) -> pa.Table:
+    """Return the rows that do not fulfil a condition of DuckDB's, which may look at what is laid beside them."""
+    if not rows.num_rows:
+        return rows
+    plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
+    with connected() as connection:
+        connection.register("rows", rows.select(plain).append_column("_place", pa.array(range(rows.num_rows))))
+        laid = ""
+        if staying is not None and staying.beside is not None:
+            connection.register("beside", fetched(staying.beside))
+            laid = "LEFT JOIN beside USING (cluster, group_id)"
+        kept = connection.sql(f'SELECT _place FROM "rows" {laid} WHERE NOT {condition} ORDER BY _place')
+        return rows.take(kept.to_arrow_table().column(0))
 
 
 def _keys(spec: TableSpec, rows: pa.Table) -> dict[tuple[object, ...], None]:

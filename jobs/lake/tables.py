@@ -124,8 +124,7 @@ class Tables(GrowingTables):
 
         def save() -> tuple[int, int | None]:
             if files_of(rows) is None and (small := self._small_one(spec)):
-                whole = self._with_staying(spec, rows, where, staying)
-                return small.replace(spec, few(spec, whole, self._cluster), where, self._note())
+                return small.replace(spec, few(spec, rows, self._cluster), where, self._note(), staying)
             replaced = self._rewritten(
                 spec,
                 rows,
