@@ -39,10 +39,10 @@ def in_files(spark: Any, folder: Path, *parts: list[dict[str, Any]]) -> Any:
     return of_files(spark, paths, frame(spark, TRANSITIONS, []).schema)
 
 
-def twin(spark: Any, lake: Any) -> Any:
+def twin(spark: Any, lake: Any, name: str = "its twin") -> Any:
     """The same lake somewhere else."""
     root = Path(lake.root)
-    return lake_of(spark, shutil.copytree(root, root.with_name("its twin")), lake.cluster)
+    return lake_of(spark, shutil.copytree(root, root.with_name(name)), lake.cluster)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,17 @@ def test_rows_of_other_groups_and_from_before_a_run_stay_as_delta_has_them_stay(
         [(lake.cluster, group, at, True) for group, at in begins],
         "cluster STRING, group_id STRING, taken_until DOUBLE, is_in_run BOOLEAN",
     )
-    same = twin(spark, lake)
+    same, small = twin(spark, lake), twin(spark, lake, "a small one")
     monkeypatch.setattr(same._tables, "_given", lambda *given: None)
     for each in (lake, same):
         each.replace(TRANSITIONS, frame(spark, TRANSITIONS, ROWS), CONDITIONS[condition], staying(groups))
     assert "delta-rs" in operation(lake) and "delta-rs" not in operation(same)
     assert told(lake) == told(same)
+    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", 20_000)
+    with small.brief(True):
+        put = small.replace(TRANSITIONS, frame(spark, TRANSITIONS, ROWS), CONDITIONS[condition], staying(groups))
+    assert put == len(ROWS), "not what stays"
+    assert told(small) == told(same)
     assert len(told(lake, by_spark=True)) == {"what is not settled": 9 + 2 + 3, "all": 2 + 5 + 3}[condition]
 
 
