@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from jobs.lake.cluster_files import ClusterFile
+from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.sql import truth
@@ -69,6 +70,14 @@ def translated(statement: str) -> str:
     sqlglot: Any = importlib.import_module("sqlglot")
     ignore = sqlglot.ErrorLevel.IGNORE  # hints are Spark's own
     return "".join(sqlglot.transpile(statement, read="spark", write="duckdb", identify=True, unsupported_level=ignore))
+
+
+def laid_beside(connection: Any, wanted: Wanted | None) -> str:
+    """Have a connection know what some that are wanted have beside them; return how it is joined to a table's rows."""
+    if wanted is None or wanted.beside is None:
+        return ""
+    connection.register("beside", fetched(wanted.beside))
+    return "LEFT JOIN beside USING (cluster, group_id)"
 
 
 def going(where: str, staying: Wanted | None) -> str:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.duckdb_files import are_nameable, connected, listed, rows_in, translated
+from jobs.lake.duckdb_files import are_nameable, connected, laid_beside, listed, rows_in, translated
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
@@ -87,10 +87,7 @@ def _may_have(file: ClusterFile, wanted: Wanted) -> bool:
 def _asked(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table:
     condition, given = wanted.in_sql()
     with connected() as connection:
-        laid = ""
-        if wanted.beside is not None:
-            connection.register("beside", rows_held(wanted.beside))
-            laid = "LEFT JOIN beside USING (cluster, group_id)"
+        laid = laid_beside(connection, wanted)
         statement = (
             f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {condition} LIMIT {MOST_ROWS + 1}"
         )

@@ -73,10 +73,10 @@ class GrowingTables(DeclaredTables):
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted."""
-        is_there = self._by_delta_rs is not None and self.log(spec).state() is not None
+        small = self._by_delta_rs
         # Spark picks rows of a small table while it plans, but for what would take a join.
-        if self._by_delta_rs and is_there and (wanted.beside is not None or self._small_one(spec) is None):
-            found = self._by_delta_rs.some(spec, wanted)
+        if small and self.log(spec).state() is not None and (wanted.beside is not None or small.rows(spec) is None):
+            found = small.some(spec, wanted)
             if found is not None:
                 return found
         return wanted.of(self.read(spec))

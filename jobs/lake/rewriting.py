@@ -16,11 +16,10 @@ from deltalake import DeltaTable
 from pyarrow import parquet
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
-from jobs.lake.duckdb_files import are_nameable, connected, going, listed, rows_in
+from jobs.lake.duckdb_files import are_nameable, connected, going, laid_beside, listed, rows_in
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter, NewFile
-from jobs.lake.rows import fetched
 from schemas.table import TableSpec
 from transforms.wanted_rows import Wanted
 
@@ -74,8 +73,7 @@ class Rewriting:
         with self._opened(given) as opened:
             if opened is None:
                 return None
-            if staying is not None:
-                opened = opened.beside(staying)
+            opened = opened.beside(staying)
             parts = opened.parts(going(where, staying))
             return self._commit(opened, parts, "true", write), parts.going_count
 
@@ -181,12 +179,9 @@ class _Opened(NamedTuple):
     connection: Any
     laid: str = ""
 
-    def beside(self, wanted: Wanted) -> _Opened:
+    def beside(self, wanted: Wanted | None) -> _Opened:
         """Lay beside the rows what some that are wanted have beside them."""
-        if wanted.beside is None:
-            return self
-        self.connection.register("beside", fetched(wanted.beside))
-        return self._replace(laid="LEFT JOIN beside USING (cluster, group_id)")
+        return self._replace(laid=laid_beside(self.connection, wanted))
 
     def parts(self, condition: str) -> _Parts:
         """Find out which files have rows that fulfil a condition, and which of them others as well."""

@@ -118,7 +118,7 @@ def fetched(rows: DataFrame) -> pa.Table:
         return known
     # `toArrow` refuses a missing struct whose fields are never null: so all are said to be null at times.
     nested = {
-        field.name: F.expr(f"CAST({quoted(field.name)} AS {field.dataType.simpleString()})")
+        field.name: F.expr(_cast(field.name, field.dataType))
         for field in rows.schema.toNullable()
         if isinstance(field.dataType, ArrayType | MapType | StructType)
     }

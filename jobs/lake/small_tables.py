@@ -15,10 +15,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.jvm.delta_log import TableState
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.duckdb_files import connected, going
+from jobs.lake.duckdb_files import connected, going, laid_beside
 from jobs.lake.local_commits import properties
 from jobs.lake.local_tables import LocalTables, is_fitting, sound
-from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import held, rows_held
@@ -135,10 +134,7 @@ def _without(rows: pa.Table, condition: str, staying: Wanted | None) -> pa.Table
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
     with connected() as connection:
         connection.register("rows", rows.select(plain).append_column("_place", pa.array(range(rows.num_rows))))
-        laid = ""
-        if staying is not None and staying.beside is not None:
-            connection.register("beside", fetched(staying.beside))
-            laid = "LEFT JOIN beside USING (cluster, group_id)"
+        laid = laid_beside(connection, staying)
         kept = connection.sql(f'SELECT _place FROM "rows" {laid} WHERE NOT {condition} ORDER BY _place')
         return rows.take(kept.to_arrow_table().column(0))
 

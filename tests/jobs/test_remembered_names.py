@@ -9,14 +9,11 @@ from py4j.protocol import REFLECTION_COMMAND_NAME, Py4JError
 from pyspark.sql import functions as F
 
 from jobs.jvm.gateway import packages
-from jobs.session.spark_session import spark_session
-from jobs.settings.settings import SparkSettings
 
 pytestmark = pytest.mark.spark
 
 
 def test_the_jvm_is_asked_once_what_a_name_means(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    spark_session(SparkSettings())  # the running one
     client, asked = packages(spark)._gateway_client, list[str]()
     send = client.send_command
 

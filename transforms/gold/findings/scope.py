@@ -75,17 +75,20 @@ class Scope:
         written, wanted = _written(spec), self.wanted(spec)
         if self.listed is None or written is None:
             return wanted
-        since = f"timestamp_micros(cut - {2 * self.reach_ms * 1000})"
-        return replace(wanted, beside=self.groups, where=f"cut IS NULL OR {written} IS NULL OR {written} >= {since}")
+        return replace(wanted, beside=self.groups, where=self._is_near(written))
 
     def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
         """Return the rows of a table that findings of the run may need, out of those that are `near`."""
         written = _written(spec)
         if self.listed is not None or written is None:
             return rows
-        since_us = F.col("cut") - 2 * self.reach_ms * 1000
         near = rows.join(F.broadcast(self.groups), [*GROUP])
-        return near.where(F.col("cut").isNull() | _is_since(written, since_us)).drop("cut", "since")
+        return near.where(self._is_near(written)).drop("cut", "since")
+
+    def _is_near(self, written: str) -> str:
+        """Tell of a row beside its group whether it was written near the cut, or later, or is not final yet."""
+        since = f"timestamp_micros(cut - {2 * self.reach_ms * 1000})"
+        return f"cut IS NULL OR {written} IS NULL OR {written} >= {since}"
 
     def wanted(self, spec: TableSpec) -> Wanted:
         """Return which rows of a table are looked through for those that findings of the run may need."""
@@ -160,11 +163,6 @@ def few_groups(groups: DataFrame, rows: Sequence[Mapping[str, Any]], reach_ms: i
 def is_since(at: float) -> Column:
     """Tell of a row of `Scope.groups` whether all that changed is not older than a moment (epoch ms)."""
     return F.coalesce(F.col("since") >= F.lit(at), F.lit(False))
-
-
-def _is_since(column: str, us: Column) -> Column:
-    """Tell whether a row was not yet written at a moment; what is not final yet never was."""
-    return F.col(column).isNull() | (F.col(column) >= F.timestamp_micros(us))
 
 
 def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_until: float | None = None) -> DataFrame:
