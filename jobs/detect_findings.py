@@ -9,8 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from jobs.findings.health import look_at_health
@@ -40,13 +38,13 @@ from schemas.tables.gold import (
     STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
-from schemas.words import FENCING_ERRORS
 from transforms.given_rows import rows_held
 from transforms.gold.broker_refusals import may_tell
 from transforms.gold.client_refusals import lines_of_files
 from transforms.gold.findings.commits import LAST
 from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import GROUP, Few, Hold, by_workers
+from transforms.gold.findings.named_generations import named_generations, named_numbers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.illegal_generation_bursts import SETTINGS, illegal_generation_bursts
@@ -131,7 +129,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         if has_clients:
             clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
             near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
-        named = _far(job, scope) if has_clients else _named(job, scope, some) or _far(job, scope)
+        named = _far(job, scope) if has_clients else _named(job, scope, near[GROUP_REQUESTS])
         of_cluster = _of_cluster(job, scope, has_clients)
     hold = _hold(job)
 
@@ -175,21 +173,20 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
     return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
 
 
-def _named(job: Job, scope: Scope, some: Mapping[TableSpec, DataFrame]) -> dict[TableSpec, DataFrame]:
-    """Return what there is of generations that are late, or that refused requests name; nothing if these are not known.
+def _named(job: Job, scope: Scope, requests: DataFrame) -> dict[TableSpec, DataFrame]:
+    """Return what there is of generations that are late, or that refused requests name.
 
     Of who is not let in brokers' lines tell as of generation 0. What clients say that they were refused is of
     generations, too, and nobody knows of which: where there are any, all are needed (`_far`).
     """
-    requests = rows_held(some[GROUP_REQUESTS])
-    if requests is None:
-        return {}
-    refused = requests.filter(pc.is_in(requests["error"], pa.array(FENCING_ERRORS)))["generation"].drop_null()
-    numbers = sorted({number + step for number in [0, *refused.to_pylist()] for step in (0, 1)})
+    held = rows_held(requests)
+    if held is None:
+        named = named_generations(requests, scope.groups)
+        return {spec: scope.rows_or_named(spec, job.lake.read(spec), named) for spec in _NAMED_LATE}
     found = {}
     for spec in _NAMED_LATE:
         wanted = scope.wanted(spec)
-        rows = job.lake.some(spec, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
+        rows = job.lake.some(spec, replace(wanted, or_in={**wanted.or_in, "generation": named_numbers(held)}))
         found[spec] = scope.of_groups(rows)
     return found
 

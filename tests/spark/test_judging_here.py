@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from itertools import product
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from schemas.tables.gold import REBALANCE_STORMS
+from schemas.rows import CoordinatorRow
+from schemas.tables.gold import COORDINATORS, REBALANCE_STORMS
 from transforms.findings.evidence import Evidence
 from transforms.given_rows import given
-from transforms.gold.findings.kernel import FRAME, MOST_JUDGED_HERE, judged
+from transforms.gold.findings.kernel import FRAME, MOST_JUDGED_HERE, by_workers, judged
 
 pytestmark = pytest.mark.spark
 
@@ -41,3 +45,28 @@ def test_evidence_is_fetched_of_few_findings_alone(spark: SparkSession, more: in
     rows = judged(found if is_held else found.where("true"), [evidence], _nothing, REBALANCE_STORMS, few)
     assert rows.columns == list(REBALANCE_STORMS.columns)
     assert len(asked) == (is_held and not more)
+
+
+def _coordinators(evidence: Evidence, frame: dict[str, Any]) -> list[CoordinatorRow]:
+    """A row for each coordinator that the finding was given, whose epoch is the finding's own number."""
+    return [msgspec.structs.replace(row, epoch=frame["number"]) for row in evidence.coordinators]
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_each_finding_is_judged_by_its_own_evidence(spark: SparkSession, is_here: bool) -> None:
+    """Also where they are of one group, and where one has so many rows that they come in several batches."""
+    rows, expected = list[dict[str, Any]](), list[tuple[str, int, int, int]]()
+    for group, finding in product(range(20), range(3)):
+        key = {"cluster": "c", "group_id": f"g{group}", "finding": finding}
+        number = 3 * group + finding
+        rows.append({**key, "kind": FRAME, "row": json.dumps({"number": number})})
+        for partition in range(25_000 if number == 31 else finding):
+            told = {"cluster": "c", "group_id": f"g{group}", "computed_partition": partition, "from_at": 1000.5}
+            rows.append({**key, "kind": COORDINATORS.name, "row": json.dumps(told)})
+            expected.append((f"g{group}", partition, number, 1_000_500))
+    found = given(spark, "cluster STRING, group_id STRING, finding INT", [])
+    evidence = given(spark, "cluster STRING, group_id STRING, finding INT, kind STRING, row STRING", rows[::-1])
+    few = DataFrame.toArrow if is_here else by_workers
+    told = judged(found, [evidence], _coordinators, COORDINATORS, few)
+    columns = ("group_id", "computed_partition", "epoch", "unix_micros(from_at)")
+    assert sorted(map(tuple, told.selectExpr(*columns).collect())) == sorted(expected)

@@ -10,14 +10,16 @@ Grain of what is packed: one row of one table, given to one finding of one (clus
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, GroupedData
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -37,6 +39,11 @@ REQUEST = tuple(name for name in Request.__struct_fields__ if name in GROUP_REQU
 
 AT_END = ("end_cause", "last_generation")
 """Columns of a stay that are not known before its end."""
+
+_BUCKETS = 256
+"""Findings are judged in so many calls, so that no task waits for one that has most of them."""
+
+_ROWS_AT_ONCE = 1_000
 
 MOST_JUDGED_HERE = 100
 """Findings that are judged in this process: to judge one takes some 20 ms, to start another process some seconds."""
@@ -128,8 +135,8 @@ def judged(
     evidence = reduce(DataFrame.unionByName, parts)
     here = few(evidence) if _are_few(found) else None
     if here is None:
-        return evidence.groupBy(*FINDING).applyInArrow(_bound(judge, nullable), nullable)
-    return held(evidence.sparkSession, _judge_here(here, judge, nullable), nullable)
+        return _by_buckets(evidence).applyInArrow(_bound(judge, nullable), nullable)
+    return held(evidence.sparkSession, _judged_here(here, judge, nullable), nullable)
 
 
 def _are_few(found: DataFrame) -> bool:
@@ -138,37 +145,55 @@ def _are_few(found: DataFrame) -> bool:
     return known is not None and known.group_by([*FINDING]).aggregate([]).num_rows <= MOST_JUDGED_HERE
 
 
-def _judge_here(evidence: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
-    rows: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for row, finding in enumerate(zip(*(evidence[name].to_pylist() for name in FINDING), strict=True)):
-        rows[finding].append(row)
-    told = [judge_one(evidence.take(pa.array(of_finding)), judge, schema) for of_finding in rows.values()]
-    return pa.concat_tables([to_arrow_schema(schema).empty_table(), *told])
+def _by_buckets(evidence: DataFrame) -> GroupedData:
+    """Give each call a bucket of findings, one after the other: a call for each would take as long as judging it."""
+    bucket = F.pmod(F.hash(*FINDING), F.lit(_BUCKETS)).alias("bucket")
+    ordered = evidence.select("*", bucket).repartition("bucket").sortWithinPartitions("bucket", *FINDING)
+    return ordered.groupBy("bucket")
 
 
-def _bound(judge: Judge, schema: T.StructType) -> Callable[[pa.Table], pa.Table]:
-    def of_finding(table: pa.Table) -> pa.Table:
-        return judge_one(table, judge, schema)
-
-    return of_finding
+def _judged_here(evidence: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
+    ordered = evidence.sort_by([(name, "ascending") for name in FINDING])
+    return pa.Table.from_batches(judged_findings(iter(ordered.to_batches()), judge, schema), to_arrow_schema(schema))
 
 
-def judge_one(table: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
-    """Judge one finding; a function of this module, so that workers import it and its decoders."""
+def _bound(judge: Judge, schema: T.StructType) -> Callable[..., Any]:
+    def of_bucket(evidence: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return judged_findings(evidence, judge, schema)
+
+    return of_bucket
+
+
+def judged_findings(evidence: Iterator[pa.RecordBatch], judge: Judge, schema: T.StructType) -> Iterator[pa.RecordBatch]:
+    """Judge findings whose rows stand together; a function of this module, so that workers import its decoders."""
+    told: list[Any] = []
+    for finding, rows in groupby(_rows_of(evidence), key=itemgetter(slice(len(FINDING)))):
+        told += _judged_one(finding, rows, judge)
+        if len(told) >= _ROWS_AT_ONCE:
+            yield as_batch(told, schema)
+            told = []
+    yield as_batch(told, schema)
+
+
+def _rows_of(evidence: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
+    for batch in evidence:
+        yield from zip(*(batch.column(name).to_pylist() for name in (*FINDING, "kind", "row")), strict=True)
+
+
+def _judged_one(finding: tuple[Any, ...], given_rows: Iterable[tuple[Any, ...]], judge: Judge) -> list[Any]:
     rows: dict[str, list[Any]] = {kind: [] for kind in KINDS}
     frame: dict[str, Any] = {}
-    for kind, text in zip(table["kind"].to_pylist(), table["row"].to_pylist(), strict=True):
+    for *_, kind, text in given_rows:
         if kind == FRAME:
             frame = msgspec.json.decode(text)
         else:
             rows[kind].append(_DECODERS[kind].decode(text))
-    cluster, group_id = (table[name][0].as_py() for name in GROUP)
-    evidence = msgspec.structs.replace(Evidence(cluster=cluster, group_id=group_id), **rows)
-    return as_table(judge(evidence, frame), schema)
+    cluster, group_id, _ = finding
+    return judge(msgspec.structs.replace(Evidence(cluster=cluster, group_id=group_id), **rows), frame)
 
 
-def as_table(rows: Sequence[Any], schema: T.StructType) -> pa.Table:
-    """Build the Arrow table of some rows; times come in milliseconds, and Arrow counts microseconds."""
+def as_batch(rows: Sequence[Any], schema: T.StructType) -> pa.RecordBatch:
+    """Build the Arrow batch of some rows; times come in milliseconds, and Arrow counts microseconds."""
     fields = to_arrow_schema(schema)
     columns = []
     for field in fields:
@@ -178,4 +203,4 @@ def as_table(rows: Sequence[Any], schema: T.StructType) -> pa.Table:
             columns.append(pa.array(moments, pa.int64()).cast(field.type))
         else:
             columns.append(pa.array([msgspec.to_builtins(value) for value in values], field.type))
-    return pa.Table.from_arrays(columns, schema=fields)
+    return pa.RecordBatch.from_arrays(columns, schema=fields)

@@ -85,6 +85,19 @@ class Scope:
         near = rows.join(F.broadcast(self.groups), [*GROUP])
         return near.where(self._is_near(written)).drop("cut", "since")
 
+    def rows_or_named(self, spec: TableSpec, rows: DataFrame, named: DataFrame) -> DataFrame:
+        """Return the rows of a table that findings of the run may need, however old they are if they are named.
+
+        Args:
+            spec: the table.
+            rows: all of them.
+            named: cluster, group_id, and any columns of the table; each row once.
+        """
+        by_name = F.broadcast(named.withColumn("is_named", F.lit(True)))
+        laid = rows.join(F.broadcast(self.groups), [*GROUP]).join(by_name, named.columns, "left")
+        is_near = self._is_near(_written(spec) or "NULL")
+        return laid.where(f"{is_near} OR is_named").select(rows.columns)
+
     def _is_near(self, written: str) -> str:
         """Tell of a row beside its group whether it was written near the cut, or later, or is not final yet."""
         since = f"timestamp_micros(cut - {2 * self.reach_ms * 1000})"
