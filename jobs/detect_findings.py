@@ -39,20 +39,21 @@ from schemas.tables.gold import (
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
 from transforms.given_rows import rows_held
-from transforms.gold.broker_refusals import may_tell
+from transforms.gold.broker_refusals import ERRORS, may_tell
 from transforms.gold.client_refusals import lines_of_files
 from transforms.gold.findings.commits import LAST
 from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.kernel import GROUP, Few, Hold, by_workers
 from transforms.gold.findings.named_generations import named_generations, named_numbers
 from transforms.gold.findings.scope import Scope
+from transforms.gold.illegal_generation_bursts import IS_REFUSED, SETTINGS, illegal_generation_bursts
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
-from transforms.gold.illegal_generation_bursts import SETTINGS, illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import slow_revokers
 from transforms.gold.timelines.looking_back import IS_KNOWN, beside
 from transforms.gold.timelines.replacing import EVERYTHING
+from transforms.sql import among
 from transforms.wanted_rows import Wanted
 
 OUTPUTS = (*FINDINGS, STANDING_COMMITS, GROUP_HEALTH)
@@ -121,15 +122,15 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         read.remove(CLIENT_EVENTS)
     if scope is None:
         near = {spec: job.lake.read(spec) for spec in read}
-        named, of_cluster = {}, near
+        named, of_cluster, refused = {}, near, None
     else:
         has_clients = CLIENT_EVENTS in read
-        some = {spec: job.lake.some(spec, scope.near(spec)) for spec in read - {CLIENT_EVENTS}}
-        near = {spec: scope.rows(spec, rows) for spec, rows in some.items()}
+        near = {spec: job.lake.some(spec, scope.near(spec)) for spec in read - {CLIENT_EVENTS}}
         if has_clients:
             clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
             near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
-        named = _far(job, scope) if has_clients else _named(job, scope, near[GROUP_REQUESTS])
+        refused = None if has_clients else _refused(job, scope)
+        named = _far(job, scope) if refused is None else _named(job, scope, refused)
         of_cluster = _of_cluster(job, scope, has_clients)
     hold = _hold(job)
 
@@ -148,7 +149,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         lambda: with_staying(REBALANCE_STORMS, rebalance_storms(near, storms.thresholds(), *of_late)),
         lambda: with_staying(
             ILLEGAL_GENERATION_BURSTS,
-            illegal_generation_bursts(near | named, bursts.gap_ms, bursts.min_errors, *of_late),
+            illegal_generation_bursts(near | named, bursts.gap_ms, bursts.min_errors, *of_late, refused),
         ),
     ]
     if any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values()):  # classic groups have none
@@ -168,20 +169,27 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
 
     Whoever is fenced by a broker's line is looked for in all stays; where no line fences anybody, nobody is.
     """
-    lines = job.lake.some(COORDINATOR_EVENTS, scope.late(COORDINATOR_EVENTS, {"event": SETTINGS}))
+    late = scope.late(COORDINATOR_EVENTS, {"event": SETTINGS})
+    lines = job.lake.some(COORDINATOR_EVENTS, replace(late, where=among("event", (*SETTINGS, *ERRORS))))
     beside = _OF_CLUSTER if has_clients else (MEMBER_SESSIONS,) if may_tell(lines) else ()
     return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
 
 
-def _named(job: Job, scope: Scope, requests: DataFrame) -> dict[TableSpec, DataFrame]:
+def _refused(job: Job, scope: Scope) -> DataFrame:
+    """Return the refused requests among those that findings of a run may need; they are few, as a rule."""
+    near = scope.near(GROUP_REQUESTS)
+    return job.lake.some(GROUP_REQUESTS, replace(near, where=f"{near.where} AND {IS_REFUSED}"))
+
+
+def _named(job: Job, scope: Scope, refused: DataFrame) -> dict[TableSpec, DataFrame]:
     """Return what there is of generations that are late, or that refused requests name.
 
     Of who is not let in brokers' lines tell as of generation 0. What clients say that they were refused is of
     generations, too, and nobody knows of which: where there are any, all are needed (`_far`).
     """
-    held = rows_held(requests)
+    held = None if scope.listed is None else rows_held(refused)
     if held is None:
-        named = named_generations(requests, scope.groups)
+        named = named_generations(refused, scope.groups)
         return {spec: scope.rows_or_named(spec, job.lake.read(spec), named) for spec in _NAMED_LATE}
     found = {}
     for spec in _NAMED_LATE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -20,18 +21,16 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
     REBALANCE_STORMS,
     RECONCILIATIONS,
-    REPLAY_SNAPSHOTS,
     SLOW_REVOKERS,
     STANDING_COMMITS,
-    TRANSITIONS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.given_rows import given
-from transforms.gold.broker_refusals import fencings, may_tell
+from transforms.gold.broker_refusals import MAY_TELL, fencings, may_tell
 from transforms.gold.client_refusals import at_home, of_their_files
 from transforms.gold.findings.commits import BEHIND_MS, RECORD
 from transforms.gold.findings.kernel import GROUP
-from transforms.gold.findings.scope import REACH_MS, Scope, cuts, few_groups, is_since
+from transforms.gold.findings.scope import REACH_MS, Scope, cuts, going_on_since, is_since, scope_of
 from transforms.gold.slow_revokers import overdue
 from transforms.loads import loaded_after
 from transforms.wanted_rows import Wanted
@@ -82,6 +81,9 @@ class Scopes(NamedTuple):
 
 ALL_GROUPS = Scopes(None, None)
 
+MOST_FETCHED = 50_000
+"""Groups with news, of which the driver has a row each."""
+
 
 def has_groups(scope: Scope | None) -> bool:
     """Tell whether there are groups in a scope, as far as is known; None are all groups."""
@@ -111,15 +113,15 @@ def scopes_of(
     told = reduce(DataFrame.unionByName, news).withColumn("is_commit", F.lit(False))
     for commits in _committed(job, before, now):
         told = told.unionByName(commits.withColumn("is_commit", F.lit(True)))
-    groups, few = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_LISTED)
+    groups, rows = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_FETCHED)
     more = groups.where("has_more")
-    with_more = job.at_hand(more, MOST_LISTED) if few is None else (more, [row for row in few if row["has_more"]])
-    return Scopes(*(_scope(*each, reach_ms, before.line) for each in ((groups, few), with_more)))
+    with_more = job.at_hand(more, MOST_FETCHED) if rows is None else (more, [row for row in rows if row["has_more"]])
+    return Scopes(*(_scope(*each, reach_ms, before.line) for each in ((groups, rows), with_more)))
 
 
-def _scope(groups: DataFrame, few: Sequence[Mapping[str, Any]] | None, reach_ms: int, line: float) -> Scope:
+def _scope(groups: DataFrame, rows: Sequence[Mapping[str, Any]] | None, reach_ms: int, line: float) -> Scope:
     groups = groups.drop("has_more")
-    return _many_groups(groups, reach_ms, line) if few is None else few_groups(groups, few, reach_ms, line)
+    return _many_groups(groups, reach_ms, line) if rows is None else scope_of(groups, rows, reach_ms, line, MOST_LISTED)
 
 
 def reach_of(how: Mapping[str, Any]) -> int:
@@ -130,7 +132,7 @@ def reach_of(how: Mapping[str, Any]) -> int:
 
 
 def _many_groups(groups: DataFrame, reach_ms: int, line: float) -> Scope:
-    """Return the scope of groups that are too many to list; those with something old are mostly few even so."""
+    """Return the scope of groups that are too many to fetch; those with something old are mostly few even so."""
     is_whole = F.col("cut").isNull()
     earliest = groups.agg(F.min("cut").alias("cut")).collect()[0].cut
     old = groups.where(is_whole | ~is_since(line)).select("group_id", is_whole.alias("is_whole"))
@@ -146,18 +148,15 @@ def _replayed(job: Job, changed: Groups) -> Iterator[DataFrame]:
     rows = [{"cluster": job.lake.cluster, "group_id": group, "since": at} for group, at in changed.named.items()]
     yield given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
     if changed.others is not None:
-        # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
-        is_young = ~F.col("is_settled") | (F.col("settled_at") >= F.timestamp_millis(F.lit(int(changed.others))))
-        young = job.lake.read(TRANSITIONS).where(is_young).select(*GROUP)
-        of_run = job.lake.read(REPLAY_SNAPSHOTS).select(*GROUP).unionByName(young).distinct()
+        of_run = job.lake.answer(going_on_since(changed.others), None)
         yield of_run.select(*GROUP, F.lit(changed.others).alias("since"))
 
 
-def _new(job: Job, before: Looked, now: Looked, spec: TableSpec) -> DataFrame | None:
-    """Return the rows of a table of silver that the last run did not know; None if there are none."""
+def _new(job: Job, before: Looked, now: Looked, spec: TableSpec, where: str = "") -> DataFrame | None:
+    """Return the rows of a table of silver that the last run did not know, or some of them; None if there are none."""
     if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
         return None
-    return job.lake.some(spec, before.new(spec))
+    return job.lake.some(spec, replace(before.new(spec), where=where))
 
 
 def _committed(job: Job, before: Looked, now: Looked) -> Iterator[DataFrame]:
@@ -178,7 +177,7 @@ def _logged(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
         home = at_home(lines, job.lake.read(MEMBER_SESSIONS))
         of_files = of_their_files(home, job.lake.read(CLIENT_EVENTS))
         found.append(_since(of_files.select(*GROUP, at.alias("at"))))
-    if (lines := _new(job, before, now, COORDINATOR_EVENTS)) is not None and may_tell(lines):
+    if (lines := _new(job, before, now, COORDINATOR_EVENTS, MAY_TELL)) is not None and may_tell(lines):
         told = fencings(lines, job.lake.read(MEMBER_SESSIONS))
         found.append(_since(told.select(*GROUP, (F.unix_micros("answered_at") / 1000.0).alias("at"))))
     return found

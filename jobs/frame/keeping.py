@@ -85,7 +85,7 @@ def staged(rows: DataFrame) -> DataFrame:
     What is built upon them is planned as if they were a table. Else each query would plan all that lies below it again,
     which takes the driver longer than the query itself. Executors hold them; one that is lost ends the run.
     """
-    return rows.localCheckpoint()
+    return rows.localCheckpoint() if rows_held(rows) is None else rows
 
 
 def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[DataFrame, list[dict[str, Any]] | None]:

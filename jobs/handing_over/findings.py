@@ -6,7 +6,7 @@ what is new is told at least once, and never lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from math import isfinite
@@ -22,12 +22,11 @@ from jobs.handing_over.metrics_file import put_metrics
 from jobs.lake.rows import collected, in_ms
 from jobs.settings.sources import local_path
 from jobs.timelines.standing import STEP as REPLAY
-from schemas.table import TableSpec
 from schemas.tables.gold import FINDINGS, GROUP_HEALTH, KNOWN_FINDINGS, ORPHANED_PARTITIONS
 from transforms.findings.handover.json_lines import line
 from transforms.findings.handover.kinds import KINDS, Kind
 from transforms.findings.handover.tally import WINDOWS, Tally, of_freshness, of_groups
-from transforms.gold.known_findings import OWN_ID, identified, with_own_id
+from transforms.gold.known_findings import NEWS, OWN_ID, identified, with_own_id
 from transforms.gold.orphaned_partitions import still_orphaned
 
 STEP = "hand_over"
@@ -51,11 +50,11 @@ def hand_over(job: Job) -> None:
     job.lake.create([KNOWN_FINDINGS])
     job.report.activity("handing findings over")
     at = datetime.now(timezone.utc)
-    tables = {spec: job.lake.read(spec) for spec in FINDINGS}
     tally = Tally(job.settings.findings.named_groups)
-    ids = job.staged(identified(tables, job.lake.read(KNOWN_FINDINGS)))
+    asked = identified(_of_late(job, newest)) if _files(job) else identified()
+    ids = job.staged(job.lake.answer(asked, None))
     if _files(job):
-        _put_lines(job, _told(job, tables, ids, newest), at, tally)
+        _put_lines(job, _told(job, ids), at, tally)
         for row in collected(still_orphaned(job.lake.read(ORPHANED_PARTITIONS))):
             tally.add_orphans(row)
         put_metrics(job.settings, {**tally.families(), **of_groups(_groups(job)), **freshness})
@@ -69,21 +68,19 @@ def _files(job: Job) -> list[Path]:
     return [Path(local_path(file)) for file in asked if file]
 
 
-def _told(
-    job: Job, tables: Mapping[TableSpec, DataFrame], ids: DataFrame, newest: float | None
-) -> Iterator[tuple[Kind, dict[str, Any]]]:
-    """Yield the findings of late, the open ones and the new ones, with their ids; moments as epoch ms."""
+def _of_late(job: Job, newest: float | None) -> str:
+    """Return the condition of findings that are told of though they are not new: those of late, and the open ones."""
     days = job.settings.findings.days
-    is_late = F.lit(True)
-    if days and newest is not None and isfinite(newest):
-        is_late = F.coalesce(F.col("seen_end") >= F.timestamp_millis(F.lit(round(newest) - days * 86_400_000)), is_late)
-    names = ids.select(
-        "cluster", OWN_ID, "finding_id", F.col("ended_at").alias("seen_end"), F.col("first_seen_at").alias("seen_first")
-    )
+    if not days or newest is None or not isfinite(newest):
+        return "true"
+    return f"is_open OR ended_at >= timestamp_micros({(round(newest) - days * 86_400_000) * 1000})"
+
+
+def _told(job: Job, ids: DataFrame) -> Iterator[tuple[Kind, dict[str, Any]]]:
+    """Yield the findings that are told of, with their ids; moments as epoch ms."""
+    names = ids.select("cluster", OWN_ID, "finding_id", F.col("first_seen_at").alias("seen_first"))
     for kind in KINDS:
-        rows = with_own_id(kind, tables[kind.spec]).join(names, ["cluster", OWN_ID])
-        is_open = F.col("is_open") if "is_open" in kind.spec.columns else F.lit(False)
-        rows = rows.where(is_late | is_open | F.col("seen_first").isNull())
+        rows = with_own_id(kind, job.lake.read(kind.spec)).join(names, ["cluster", OWN_ID])
         for row in rows.select(*in_ms(rows)).orderBy(*kind.spec.key).toLocalIterator():
             yield kind, row.asDict(recursive=True)
 
@@ -103,7 +100,7 @@ def _put_lines(job: Job, told: Iterator[tuple[Kind, dict[str, Any]]], at: dateti
 
 def _remember(job: Job, ids: DataFrame, at: datetime) -> None:
     """Take down the findings that are new, and those that have grown."""
-    news = ids.where("first_seen_at IS NULL OR is_changed")
+    news = ids.where(NEWS)
     first = F.coalesce("first_seen_at", F.lit(at.isoformat()).cast("timestamp"))
     rows = news.withColumn("first_seen_at", first).withColumn("is_gone", F.lit(False))
     if not rows.isEmpty():

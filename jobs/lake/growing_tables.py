@@ -73,7 +73,7 @@ class GrowingTables(DeclaredTables):
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted."""
-        small = self._by_delta_rs
+        small = self._small
         # Spark picks rows of a small table while it plans, but for what would take a join.
         if small and self.log(spec).state() is not None and (wanted.beside is not None or small.rows(spec) is None):
             found = small.some(spec, wanted)

@@ -15,7 +15,7 @@ from tests.support.frames import to_frame, to_rows
 from tests.support.pure_pipeline import CLUSTER
 from tests.support.silver_batches import BatchedLake
 from transforms.gold.findings.kernel import as_it_is, by_workers
-from transforms.gold.findings.scope import few_groups
+from transforms.gold.findings.scope import scope_of
 
 pytestmark = pytest.mark.spark
 
@@ -44,7 +44,7 @@ def test_what_was_refused_while_somebody_had_it_is_lost_to_nobody_else(spark: Sp
     rows = [{"cluster": CLUSTER, "group_id": GROUP, "since": SINCE, "cut": int(SINCE * 1000)}]
     groups = spark.createDataFrame(rows, "cluster STRING, group_id STRING, since DOUBLE, cut BIGINT")
     before, now = (Looked(how={}, marks={}, loaded={}, line=line) for line in (LINE, LINE + 10_000))
-    scope = few_groups(groups, rows, 1_000, LINE)
+    scope = scope_of(groups, rows, 1_000, LINE, most_listed=1)
     found = dict(Offsets(lake.job, scope, before, now, as_it_is, by_workers).found())
     gaps = [
         (row["partition"], row["generation"], row["kind"], row["refused_at"]) for row in to_rows(found[COMMIT_GAPS])

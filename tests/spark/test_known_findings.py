@@ -8,16 +8,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from schemas.tables.gold import (
-    COMMIT_GAPS,
-    ILLEGAL_GENERATION_BURSTS,
-    KNOWN_FINDINGS,
-    OFFSET_REWINDS,
-    REBALANCE_STORMS,
-)
+from schemas.tables.gold import FINDINGS, KNOWN_FINDINGS, REBALANCE_STORMS
+from tests.support.answers import answered
 from tests.support.frames import to_frame, to_rows
 from tests.unit.findings.golden import complete
-from transforms.gold.known_findings import identified
+from transforms.findings.handover.kinds import KINDS
+from transforms.gold.known_findings import identified, with_own_id
 
 pytestmark = pytest.mark.spark
 
@@ -46,19 +42,20 @@ class Memory:
 
     def findings(self, **rows: list[Row]) -> list[tuple[str, str, bool]]:
         """Kind, group and whether it is new, of findings of any table."""
-        specs = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, OFFSET_REWINDS, COMMIT_GAPS)
-        tables = {
-            spec: to_frame(self._spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])])
-            for spec in specs
-        }
-        found = self._run(tables)
+        tables = {spec: [complete(spec.name, row) for row in rows.get(spec.name, [])] for spec in FINDINGS}
+        found = self._run({spec: to_frame(self._spark, spec, of_table) for spec, of_table in tables.items()})
         assert len({row["finding_id"] for row in found}) == len(found)
         return sorted((row["finding_kind"], row["group_id"], row["is_new"]) for row in found)
 
     def _run(self, tables: dict[Any, DataFrame]) -> list[Row]:
         self._runs += 1
-        given = to_frame(self._spark, KNOWN_FINDINGS, self._known)
-        found = to_rows(identified(tables, given).withColumn("is_new", F.col("first_seen_at").isNull()))
+        asked = identified("true")
+        known_before = {KNOWN_FINDINGS: to_frame(self._spark, KNOWN_FINDINGS, self._known)}
+        frames = {spec: to_frame(self._spark, spec, []) for spec in asked.read} | tables | known_before
+        found = to_rows(answered(self._spark, asked, frames).withColumn("is_new", F.col("first_seen_at").isNull()))
+        news = to_rows(answered(self._spark, identified(), frames))
+        told = [row["finding_id"] for row in found if row["is_new"] or row["is_changed"]]
+        assert sorted(row["finding_id"] for row in news) == sorted(told)
         assert len({row["finding_id"] for row in found}) == len(found), "an id stands for one finding"
         known = {row["finding_id"]: row for row in self._known}
         for row in found:
@@ -75,6 +72,26 @@ class Memory:
             known[row["finding_id"]] = {name: row[name] for name in KNOWN_FINDINGS.columns} | {"first_seen_at": first}
         self._known = list(known.values())
         return found
+
+
+def test_the_id_of_a_finding_is_the_one_that_it_always_had(spark: SparkSession) -> None:
+    """Whoever was told of it under that name would be told once more."""
+    kinds = {kind.name: kind for kind in KINDS}
+    drawn = {
+        "rebalance_storm": {"group_id": "grüße", "started_at": 1_790_000_000_123.0},
+        "illegal_generation_burst": {"group_id": "a'b", "started_at": 5.0, "error": "UNKNOWN_MEMBER_ID"},
+        "commit_gap": {"group_id": "", "generation": 7, "topic": "t-1", "partition": 11},
+    }
+    told = {}
+    for name, row in drawn.items():
+        spec = kinds[name].spec
+        (found,) = with_own_id(kinds[name], to_frame(spark, spec, [complete(spec.name, row)])).collect()
+        told[name] = found.own_id
+    assert told == {
+        "rebalance_storm": "d9b4091e1e7d9ede",
+        "illegal_generation_burst": "a0082f4cde29cece",
+        "commit_gap": "0d6cd8c31a44b235",
+    }
 
 
 def test_a_storm_keeps_its_id_while_it_grows_and_when_its_begin_moves(spark: SparkSession) -> None:

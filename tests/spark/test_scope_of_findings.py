@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.support.frames import EPOCH
-from transforms.gold.findings.scope import Scope, cuts, few_groups
+from transforms.gold.findings.scope import Scope, cuts, scope_of
 
 pytestmark = pytest.mark.spark
 
@@ -79,7 +79,7 @@ def test_only_what_begins_behind_the_cuts_is_replaced(spark: SparkSession) -> No
     rows = [{"group_id": "new", "since": None, "cut": None}, {"group_id": "old", "since": 9.0, "cut": 5_000}]
     groups = spark.createDataFrame(rows, "group_id STRING, since DOUBLE, cut BIGINT")
     late = "(started_at >= timestamp_micros(5000) OR group_id IN ('new'))"
-    few = few_groups(groups, rows, REACH_MS, line=9.5)
+    few = scope_of(groups, rows, REACH_MS, line=9.5, most_listed=2)
     assert few.condition("started_at") == f"group_id IN ('new', 'old') AND {late}"
     assert few.condition() == "group_id IN ('new', 'old')"
     assert few.old == ["new", "old"]

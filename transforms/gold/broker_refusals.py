@@ -18,12 +18,16 @@ from pyspark.sql import functions as F
 
 from transforms.given_rows import rows_held
 from transforms.gold.findings.kernel import GROUP
+from transforms.sql import among
 
 EVENT = "member_fenced"
 ERROR = "FENCED_INSTANCE_ID"
 NOT_LET_IN = "UNRELEASED_INSTANCE_ID"
 ERRORS = {EVENT: ERROR, "modern_instance_held": NOT_LET_IN}
 """By event, what was answered."""
+
+MAY_TELL = among("event", ERRORS)
+"""Condition of lines that are of refused instances, in SQL as Spark and DuckDB both have it."""
 
 JOINING = "ConsumerGroupHeartbeat"
 """By what a member of a consumer group asks to join."""
@@ -62,7 +66,7 @@ def fencings(coordinator_events: DataFrame, member_sessions: DataFrame) -> DataF
     """
     apis, errors = (F.create_map(*map(F.lit, chain.from_iterable(of.items()))) for of in (API_OF_OPERATION, ERRORS))
     is_join = F.col("event") != EVENT
-    lines = coordinator_events.where(F.col("event").isin(*ERRORS)).select(
+    lines = coordinator_events.where(MAY_TELL).select(
         "cluster",
         F.col("group_id").alias("named"),
         "member_id",

@@ -51,6 +51,7 @@ from transforms.gold.findings.kernel import (
     packed,
 )
 from transforms.gold.rebalances import begun_at
+from transforms.sql import among
 
 _BROKER_SETTINGS, _GROUP_SETTINGS = "broker_settings", "group_settings"
 
@@ -69,6 +70,9 @@ READ = (
 )
 """Tables that bursts are found in. Without the first three there are none; the others tell what they are."""
 
+IS_REFUSED = among("error", FENCING_ERRORS)
+"""Condition of requests that bursts are made of, in SQL as Spark and DuckDB both have it."""
+
 _BURST = (*GROUP, "error", "is_own", "burst")
 
 _BEFORE_US = 3_600_000_000
@@ -86,6 +90,7 @@ def illegal_generation_bursts(
     hold: Hold = as_it_is,
     of_cluster: Mapping[TableSpec, DataFrame] | None = None,
     few: Few = by_workers,
+    refused: DataFrame | None = None,
 ) -> DataFrame:
     """Find the bursts of fencing errors of all groups, and what they point to.
 
@@ -98,6 +103,7 @@ def illegal_generation_bursts(
         of_cluster: where `tables` have some groups only, those that lines are laid beside as a whole, and the brokers'
             lines.
         few: fetches evidence if there is little of it.
+        refused: the refused ones among the requests (`IS_REFUSED`), where somebody has looked for them.
 
     Returns:
         `gold.illegal_generation_bursts`, one row for each burst, as `transforms.findings.bursts.judge` has it.
@@ -108,7 +114,7 @@ def illegal_generation_bursts(
     limits = BurstLimits(gap_ms, min_errors)
     beside = tables if of_cluster is None else of_cluster
     requests = with_client_refusals(
-        tables[GROUP_REQUESTS],
+        tables[GROUP_REQUESTS] if refused is None else refused,
         tables.get(CLIENT_EVENTS),
         gap_ms,
         beside.get(MEMBER_SESSIONS),
@@ -118,19 +124,19 @@ def illegal_generation_bursts(
     lines, sessions = (beside.get(spec) for spec in (COORDINATOR_EVENTS, MEMBER_SESSIONS))
     told = fencings(lines, sessions) if lines is not None and sessions is not None else None
     requests = with_broker_refusals(requests, told, gap_ms)
-    refused = hold(_with_spans(_number_bursts(requests, limits)))
-    if refused is None:
+    found = hold(_with_spans(_number_bursts(requests, limits)))
+    if found is None:
         return nothing(requests, ILLEGAL_GENERATION_BURSTS)
     # A filter of rows that are at hand is planned in no time; an aggregate is planned for each part that asks for it.
-    spans = refused.where("is_one").select(*FINDING, "since_us", "until_us", "oldest", "source")
+    spans = found.where("is_one").select(*FINDING, "since_us", "until_us", "oldest", "source")
     parts = [
         packed(spans.select(*FINDING, "source"), FRAME),
-        packed(refused.select(*FINDING, *REQUEST), "refused"),
-        *_beside(tables, refused, spans),
+        packed(found.select(*FINDING, *REQUEST), "refused"),
+        *_beside(tables, found, spans),
     ]
     if lines is not None:
-        parts.append(packed(_printed(lines, refused), "printed"))
-    return judged(refused, parts, partial(_judge, limits, seen_until), ILLEGAL_GENERATION_BURSTS, few)
+        parts.append(packed(_printed(lines, found), "printed"))
+    return judged(found, parts, partial(_judge, limits, seen_until), ILLEGAL_GENERATION_BURSTS, few)
 
 
 def _judge(
@@ -146,7 +152,7 @@ def _number_bursts(group_requests: DataFrame, limits: BurstLimits) -> DataFrame:
     gap_us = F.col("at_us") - F.lag("at_us").over(in_order)
     is_first = F.coalesce(gap_us > _of_error(limits, "gap_ms") * 1000, F.lit(True))
     numbered = (
-        group_requests.where(F.col("error").isin(*FENCING_ERRORS))
+        group_requests.where(IS_REFUSED)
         .withColumn("at_us", F.unix_micros("answered_at"))
         .withColumn("is_own", F.coalesce("is_own", F.lit(False)))
         .withColumn("is_first", is_first.cast("int"))

@@ -7,19 +7,23 @@ changed stay as they are. All later ones are found anew, and take the place of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from math import inf
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from schemas.table import TableSpec
-from transforms.given_rows import given
+from schemas.tables.gold import REPLAY_SNAPSHOTS, TRANSITIONS
+from transforms.given_rows import given, held, rows_held
 from transforms.gold.findings.kernel import FINDING, GROUP
 from transforms.gold.timelines.replacing import EVERYTHING
+from transforms.question import Question
 from transforms.sql import among, quoted
 from transforms.wanted_rows import Wanted
 
@@ -71,19 +75,8 @@ class Scope:
         return f"{named} AND {late}" if named else late
 
     def near(self, spec: TableSpec) -> Wanted:
-        """Return which rows of a table findings of the run may need, where its groups are listed; else as `wanted`."""
-        written, wanted = _written(spec), self.wanted(spec)
-        if self.listed is None or written is None:
-            return wanted
-        return replace(wanted, beside=self.groups, where=self._is_near(written))
-
-    def rows(self, spec: TableSpec, rows: DataFrame) -> DataFrame:
-        """Return the rows of a table that findings of the run may need, out of those that are `near`."""
-        written = _written(spec)
-        if self.listed is not None or written is None:
-            return rows
-        near = rows.join(F.broadcast(self.groups), [*GROUP])
-        return near.where(self._is_near(written)).drop("cut", "since")
+        """Return which rows of a table findings of the run may need."""
+        return replace(self.wanted(spec), beside=self._beside, where=f"is_of_run AND ({self._is_near(spec)})")
 
     def rows_or_named(self, spec: TableSpec, rows: DataFrame, named: DataFrame) -> DataFrame:
         """Return the rows of a table that findings of the run may need, however old they are if they are named.
@@ -95,13 +88,22 @@ class Scope:
         """
         by_name = F.broadcast(named.withColumn("is_named", F.lit(True)))
         laid = rows.join(F.broadcast(self.groups), [*GROUP]).join(by_name, named.columns, "left")
-        is_near = self._is_near(_written(spec) or "NULL")
-        return laid.where(f"{is_near} OR is_named").select(rows.columns)
+        return laid.where(f"{self._is_near(spec)} OR is_named").select(rows.columns)
 
-    def _is_near(self, written: str) -> str:
+    def _is_near(self, spec: TableSpec) -> str:
         """Tell of a row beside its group whether it was written near the cut, or later, or is not final yet."""
+        written = _written(spec)
         since = f"timestamp_micros(cut - {2 * self.reach_ms * 1000})"
-        return f"cut IS NULL OR {written} IS NULL OR {written} >= {since}"
+        return "true" if written is None else f"cut IS NULL OR {written} IS NULL OR {written} >= {since}"
+
+    @cached_property
+    def _beside(self) -> DataFrame:
+        """The groups as they are laid beside rows, of which others than theirs may be among."""
+        rows, of_run = rows_held(self.groups), T.StructField("is_of_run", T.BooleanType())
+        if rows is None:
+            return self.groups.select("*", F.lit(True).alias(of_run.name))
+        marked = rows.append_column(of_run.name, pa.array([True] * rows.num_rows, pa.bool_()))
+        return held(self.groups.sparkSession, marked, T.StructType([*self.groups.schema, of_run]))
 
     def wanted(self, spec: TableSpec) -> Wanted:
         """Return which rows of a table are looked through for those that findings of the run may need."""
@@ -154,22 +156,43 @@ class Scope:
         return (rows.where(replaced) if replaced else rows).join(self.groups.select(*GROUP), [*GROUP], "left_anti")
 
 
-def few_groups(groups: DataFrame, rows: Sequence[Mapping[str, Any]], reach_ms: int, line: float) -> Scope:
-    """Return the scope of groups that are few.
+def scope_of(
+    groups: DataFrame, rows: Sequence[Mapping[str, Any]], reach_ms: int, line: float, most_listed: int
+) -> Scope:
+    """Return the scope of groups that the driver knows one by one.
 
     Args:
         groups: see `Scope`.
         rows: the same as rows.
         reach_ms: see `Scope`.
         line: up to where standing commits stand for all (epoch ms).
+        most_listed: so many are few enough to be listed.
     """
+
+    def listed(those: Iterable[Mapping[str, Any]]) -> list[str] | None:
+        named = [row["group_id"] for row in those]
+        return named if len(named) <= most_listed else None
+
     return Scope(
         given(groups.sparkSession, groups.schema.toNullable(), rows),  # to be laid beside rows without a query
         reach_ms,
-        listed=[row["group_id"] for row in rows],
+        listed=listed(rows),
         cut_us=min((row["cut"] for row in rows if row["cut"] is not None), default=None),
-        whole=[row["group_id"] for row in rows if row["cut"] is None],
-        old=[row["group_id"] for row in rows if row["since"] is None or row["since"] < line],
+        whole=listed(row for row in rows if row["cut"] is None),
+        old=listed(row for row in rows if row["since"] is None or row["since"] < line),
+    )
+
+
+def going_on_since(at: float) -> Question:
+    """Ask which groups' replay went on at some moment (epoch ms), or later: cluster, group_id."""
+    # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
+    return Question(
+        f"""
+        SELECT cluster, group_id FROM {{{REPLAY_SNAPSHOTS.name}}} UNION
+        SELECT cluster, group_id FROM {{{TRANSITIONS.name}}}
+        WHERE NOT is_settled OR settled_at >= timestamp_micros({int(at) * 1000})""",
+        (REPLAY_SNAPSHOTS, TRANSITIONS),
+        T.StructType([T.StructField(name, T.StringType()) for name in GROUP]),
     )
 
 
