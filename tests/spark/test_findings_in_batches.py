@@ -34,7 +34,7 @@ WITHOUT = {"kafka-4.2.0": (SLOW_REVOKERS,), "modern-4.2.0": ()}
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-@pytest.mark.parametrize("are_listed", [True, False], indirect=True)
+@pytest.mark.parametrize("are_listed", [True, False, None], indirect=True)
 def test_findings_of_batches_are_those_of_everything(
     spark: SparkSession,
     capture_dir: Callable[[str], Path],
