@@ -44,9 +44,10 @@ _BUCKETS = 256
 """Findings are judged in so many calls, so that no task waits for one that has most of them."""
 
 _ROWS_AT_ONCE = 1_000
+"""Rows of findings are handed on when there are so many."""
 
 MOST_JUDGED_HERE = 100
-"""Findings that are judged in this process: to judge one takes some 20 ms, to start another process some seconds."""
+"""Findings that are judged in this process: to judge one takes some 5 ms, to start another process some seconds."""
 
 _DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KINDS.items()}
 
