@@ -125,7 +125,7 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         named, of_cluster, refused = {}, near, None
     else:
         has_clients = CLIENT_EVENTS in read
-        near = {spec: job.lake.some(spec, scope.near(spec)) for spec in read - {CLIENT_EVENTS}}
+        near = {spec: job.lake.some(spec, scope.near(spec)) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
         if has_clients:
             clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
             near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
@@ -191,10 +191,10 @@ def _named(job: Job, scope: Scope, refused: DataFrame) -> dict[TableSpec, DataFr
     if held is None:
         named = named_generations(refused, scope.groups)
         return {spec: scope.rows_or_named(spec, job.lake.read(spec), named) for spec in _NAMED_LATE}
-    found = {}
+    found, numbers = {}, named_numbers(held)
     for spec in _NAMED_LATE:
         wanted = scope.wanted(spec)
-        rows = job.lake.some(spec, replace(wanted, or_in={**wanted.or_in, "generation": named_numbers(held)}))
+        rows = job.lake.some(spec, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
         found[spec] = scope.of_groups(rows)
     return found
 

@@ -97,6 +97,6 @@ def are_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if not request.param:
         request.getfixturevalue("many_groups")
     if request.param is None:
-        monkeypatch.setattr("jobs.findings.looking.MOST_FETCHED", 2)
+        monkeypatch.setattr("jobs.findings.looking.MOST_ROWS", 2)
         monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES", -1)
     return bool(request.param)

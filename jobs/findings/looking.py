@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
+from jobs.lake.found_rows import MOST_ROWS
 from jobs.timelines.changes import Groups, changed_since
 from jobs.timelines.standing import Standing
 from jobs.timelines.writing import MOST_LISTED
@@ -81,9 +82,6 @@ class Scopes(NamedTuple):
 
 ALL_GROUPS = Scopes(None, None)
 
-MOST_FETCHED = 50_000
-"""Groups with news, of which the driver has a row each."""
-
 
 def has_groups(scope: Scope | None) -> bool:
     """Tell whether there are groups in a scope, as far as is known; None are all groups."""
@@ -113,9 +111,9 @@ def scopes_of(
     told = reduce(DataFrame.unionByName, news).withColumn("is_commit", F.lit(False))
     for commits in _committed(job, before, now):
         told = told.unionByName(commits.withColumn("is_commit", F.lit(True)))
-    groups, rows = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_FETCHED)
+    groups, rows = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_ROWS)
     more = groups.where("has_more")
-    with_more = job.at_hand(more, MOST_FETCHED) if rows is None else (more, [row for row in rows if row["has_more"]])
+    with_more = job.at_hand(more, MOST_ROWS) if rows is None else (more, [row for row in rows if row["has_more"]])
     return Scopes(*(_scope(*each, reach_ms, before.line) for each in ((groups, rows), with_more)))
 
 

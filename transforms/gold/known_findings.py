@@ -16,7 +16,7 @@ from schemas.spark import struct_type
 from schemas.tables.gold import KNOWN_FINDINGS
 from transforms.findings.handover.kinds import KINDS, Kind
 from transforms.question import Question
-from transforms.sql import literal
+from transforms.sql import literal, truth
 
 OWN_ID = "own_id"
 """Column that findings have beside those of their tables: the id that their key makes."""
@@ -35,7 +35,7 @@ def with_own_id(kind: Kind, rows: DataFrame) -> DataFrame:
     return rows.withColumn(OWN_ID, F.expr(_own_id(kind)))
 
 
-def identified(of_late: str = "false") -> Question:
+def identified(of_late: str = truth(False)) -> Question:
     """Ask for the ids of findings: of those that are new or have grown, and of all that are told of nevertheless.
 
     Args:
@@ -92,10 +92,10 @@ def identified(of_late: str = "false") -> Question:
 def _outline(kind: Kind) -> str:
     """What findings of all kinds have alike."""
     about = ", ".join(["'-'", "CAST(NULL AS STRING)", *(f"CAST({name} AS STRING)" for name in kind.about)])
-    is_open = "is_open" if "is_open" in kind.spec.columns else "false"
+    is_open = "is_open" if "is_open" in kind.spec.columns else truth(False)
     return f"""
         SELECT cluster, {_own_id(kind)} AS {OWN_ID}, {literal(kind.name)} AS finding_kind, group_id,
-            concat_ws({about}) AS about, {str(kind.is_span).lower()} AS is_span, {is_open} AS is_open,
+            concat_ws({about}) AS about, {truth(kind.is_span)} AS is_span, {is_open} AS is_open,
             unix_micros({_first_known(kind.begins)}) AS begin_us, unix_micros({_first_known(kind.ends)}) AS end_us
         FROM {{{kind.spec.name}}}"""
 

@@ -28,6 +28,7 @@ from schemas.table import TableSpec
 from schemas.tables.silver import GROUP_REQUESTS
 from transforms.findings.evidence import KINDS, Evidence, Request
 from transforms.given_rows import given, held, rows_held
+from transforms.gold.timelines.columns import arrow_column
 
 GROUP = ("cluster", "group_id")
 FINDING = (*GROUP, "finding")
@@ -194,14 +195,9 @@ def _judged_one(finding: tuple[Any, ...], given_rows: Iterable[tuple[Any, ...]],
 
 
 def as_batch(rows: Sequence[Any], schema: T.StructType) -> pa.RecordBatch:
-    """Build the Arrow batch of some rows; times come in milliseconds, and Arrow counts microseconds."""
+    """Build the Arrow batch of some rows; moments come as epoch ms."""
     fields = to_arrow_schema(schema)
-    columns = []
-    for field in fields:
-        values = [getattr(row, field.name) for row in rows]
-        if pa.types.is_timestamp(field.type):
-            moments = [None if value is None else round(value * 1000) for value in values]
-            columns.append(pa.array(moments, pa.int64()).cast(field.type))
-        else:
-            columns.append(pa.array([msgspec.to_builtins(value) for value in values], field.type))
-    return pa.RecordBatch.from_arrays(columns, schema=fields)
+    columns = (
+        arrow_column([msgspec.to_builtins(getattr(row, field.name)) for row in rows], field.type) for field in fields
+    )
+    return pa.RecordBatch.from_arrays([*columns], schema=fields)

@@ -66,7 +66,7 @@ class Parts:
 
     def _batch(self, name: str, rows: Sequence[Any]) -> pa.RecordBatch:
         fields = [*self._types[name]]
-        arrays = [_array([*map(attrgetter(field.name), rows)], field.type) for field in fields]
+        arrays = [arrow_column([*map(attrgetter(field.name), rows)], field.type) for field in fields]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
@@ -97,7 +97,7 @@ REPLAY = Parts(
 """What the replay gives."""
 
 
-def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+def arrow_column(values: list[Any], kind: pa.DataType) -> pa.Array:
     """Build a column; times come in milliseconds, and Arrow counts microseconds."""
     if pa.types.is_timestamp(kind):
         return pc.round(pc.multiply(pa.array(values, pa.float64()), 1000.0)).cast(pa.int64()).cast(kind)
