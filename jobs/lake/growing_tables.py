@@ -64,10 +64,12 @@ class GrowingTables(DeclaredTables):
         """Return this cluster's rows of a table; of one that does not exist, none."""
         if self.log(spec).state() is None:
             return given(self._spark, struct_type(spec))
-        few = self._small.rows(spec) if self._small else None
-        if few is not None:
+        small = self._small
+        if small and (few := small.rows(spec)) is not None:
             return few
         self.before_look(spec)
+        if small and (rows := small.in_files(spec)) is not None:
+            return rows
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
 

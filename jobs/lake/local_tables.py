@@ -14,12 +14,15 @@ import pyarrow as pa
 from deltalake import DeltaTable, Schema, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.jvm.delta_log import TableState
+from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.duckdb_files import are_nameable, rows_in
 from jobs.lake.found_rows import answer, found_rows, new_rows
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile
+from jobs.lake.spark_files import rows_in_files
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
@@ -50,6 +53,7 @@ class LocalTables:
         self.cluster = cluster
         self._logs: dict[str, LocalLog] = {}
         self._turn = threading.Lock()
+        self._in_files = ByVersion[DataFrame | None]()
 
     def log(self, spec: TableSpec) -> LocalLog:
         """Return a table's log."""
@@ -86,6 +90,17 @@ class LocalTables:
         """Return a table as it is now, not to be changed; None where there is none, or it takes Delta to read it."""
         table = self.log(spec).table()
         return table if table is not None and is_fitting(spec, table) else None
+
+    def in_files(self, spec: TableSpec) -> DataFrame | None:
+        """Return the cluster's rows of a table that exists, as they are now; None if they are for Delta to read."""
+
+        def find() -> DataFrame | None:
+            files = self.files(spec)
+            if files is None:
+                return None
+            return rows_in_files(self._spark, spec, files, self.log(spec).folder, self.cluster)
+
+        return self._in_files.of(spec, self._state(spec), find)
 
     def query_after(self, spec: TableSpec, load: str | None) -> str | None:
         """Return DuckDB's query for the rows of the cluster that came after a load, however many.
@@ -154,6 +169,11 @@ class LocalTables:
         table = DeltaTable(self.log(spec).uri)
         commit_files(spec, table, self.cluster, files, (), properties(note, number(table, transaction)))
         return sum(each.row_count for each in files)
+
+    def _state(self, spec: TableSpec) -> TableState:
+        state = self.log(spec).state()
+        assert state is not None, "it exists"
+        return state
 
     def _files_of(self, spec: TableSpec, table: DeltaTable) -> tuple[ClusterFile, ...]:
         return cluster_files(table, self.log(spec).folder, self.cluster)

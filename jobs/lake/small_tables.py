@@ -13,7 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from jobs.jvm.delta_log import TableState
+from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.duckdb_files import connected, going, laid_beside
 from jobs.lake.local_commits import properties
@@ -35,21 +35,11 @@ class SmallTables(LocalTables):
 
     def __init__(self, spark: SparkSession, folder: Path, cluster: str) -> None:
         super().__init__(spark, folder, cluster)
-        self._read: dict[str, tuple[TableState, DataFrame | None]] = {}
+        self._few = ByVersion[tuple[int, DataFrame | None]]()
 
     def rows(self, spec: TableSpec) -> DataFrame | None:
         """Return the cluster's rows of a table that exists, as they are now; None if they are not few."""
-        state = self.log(spec).state()
-        assert state is not None, "it exists"
-        with self._turn:
-            known = self._read.get(spec.full_name)
-        if known is None or known[0] != state:
-            found = self._found(spec, state.version)
-            kind = struct_type(spec).toNullable()
-            known = state, None if found is None else held(self._spark, found, kind)
-            with self._turn:
-                self._read[spec.full_name] = known
-        return known[1]
+        return self._at_version(spec)[1]
 
     def replace(
         self, spec: TableSpec, rows: pa.Table, where: str, note: str, staying: Wanted | None = None
@@ -97,9 +87,20 @@ class SmallTables(LocalTables):
 
     def _old(self, spec: TableSpec) -> tuple[pa.Table, int]:
         """Return the cluster's rows of a small table, and the version that has them."""
-        frame = self.rows(spec)
+        version, frame = self._at_version(spec)
         assert frame is not None, "it is small"
-        return rows_held(frame), self._read[spec.full_name][0].version
+        return rows_held(frame), version
+
+    def _at_version(self, spec: TableSpec) -> tuple[int, DataFrame | None]:
+        """Return a table's latest version, and its rows of the cluster, if they are few."""
+        state = self._state(spec)
+
+        def find() -> tuple[int, DataFrame | None]:
+            found = self._found(spec, state.version)
+            kind = struct_type(spec).toNullable()
+            return state.version, None if found is None else held(self._spark, found, kind)
+
+        return self._few.of(spec, state, find)
 
     def _overwrite(self, spec: TableSpec, version: int, parts: Sequence[pa.Table], note: str) -> None:
         """Put rows in the place of all that the cluster has in a table, unless they changed since a version."""
