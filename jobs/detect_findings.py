@@ -15,7 +15,7 @@ from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, Scopes, has_groups, line_of, scopes_of
 from jobs.findings.offsets import Found, Offsets
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import fetched
+from jobs.frame.keeping import Keep, fetched, keeping
 from jobs.handing_over.findings import hand_over
 from jobs.handing_over.metrics_file import note_end
 from jobs.quality.gate import Batch, audited, reads_beside
@@ -88,8 +88,9 @@ def _detect(job: Job) -> None:
     scopes = scopes_of(job, before, now, replayed, seen_until)
     if has_groups(scopes.of_offsets):
         offsets = Offsets(job, scopes.of_offsets, before, now, _hold(job), _few(job))
-        others = _searches(job, scopes.of_others, seen_until) if has_groups(scopes.of_others) else []
-        _replace(job, scopes, _found([*others, offsets.found]))
+        with keeping() as keep:
+            others = _searches(job, scopes.of_others, seen_until, keep) if has_groups(scopes.of_others) else []
+            _replace(job, scopes, _found([*others, offsets.found]))
     listed = None if scopes.of_offsets is None else scopes.of_offsets.listed
     look_at_health(job, listed, seen_until, now.line is not None)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
@@ -114,7 +115,7 @@ def _found(searches: Sequence[Callable[[], Found]]) -> Found:
         return [each for found in threads.map(lambda search: search(), searches) for each in found]
 
 
-def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[Callable[[], Found]]:
+def _searches(job: Job, scope: Scope | None, seen_until: float | None, keep: Keep) -> list[Callable[[], Found]]:
     """Return what searches for storms, bursts and slow revokers in a run's groups; those that stay are among them."""
     storms, bursts = job.settings.storms, job.settings.bursts
     read = {*READ_FOR_STORMS, *READ_FOR_BURSTS}
@@ -125,7 +126,9 @@ def _searches(job: Job, scope: Scope | None, seen_until: float | None) -> list[C
         named, of_cluster, refused = {}, near, None
     else:
         has_clients = CLIENT_EVENTS in read
-        near = {spec: job.lake.some(spec, scope.near(spec)) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
+        near = {
+            spec: job.lake.some(spec, scope.near(spec), keep) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}
+        }
         if has_clients:
             clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
             near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))

@@ -16,7 +16,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import Keep, at_hand, fetched, keeping
+from jobs.frame.keeping import Keep, fetched, keeping
+from jobs.lake.found_rows import MOST_ROWS
 from jobs.lake.increments import new_rows
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
@@ -94,7 +95,7 @@ def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | No
         reached.partition_count,
         renamed,
     )
-    run = _run_of(plan, before.horizon)
+    run = _run_of(job, plan, before.horizon)
     if run.listed == []:
         return None
     job.report.activity("replaying")
@@ -107,7 +108,7 @@ def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | No
     with keeping() as keep:
         told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
         job.record.groups = run.listed
-        changed = write(job, told, run, _going_back(job, before, run), reached.newest)
+        changed = write(job, told, run, _going_back(job, before, run), reached.newest, keep)
     return run if changed is None else run.of_changed(changed)
 
 
@@ -147,11 +148,11 @@ def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:
     return run.late if before.is_as_left(job) else run.listed
 
 
-def _run_of(plan: Plan, horizon: float | None) -> Run:
+def _run_of(job: Job, plan: Plan, horizon: float | None) -> Run:
     """Find out which groups are replayed; if they are few, the frames about them are read from nowhere any more."""
-    starting, groups = at_hand(plan.starting(), MOST_LISTED)
-    homes, _ = at_hand(plan.homes(starting), MOST_LISTED * 2)
-    if groups is None:
+    starting, groups = job.at_hand(plan.starting(), MOST_ROWS)
+    homes, _ = job.at_hand(plan.homes(starting), MOST_ROWS)
+    if groups is None or len(groups) > MOST_LISTED:
         return _of_many(starting, homes, horizon)
     return Run(
         starting,

@@ -77,7 +77,7 @@ def long_histories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let groups be too many to list where there are more than two."""
+    """Let groups be too many to list where there are more than two, and what belongs to them more than a few rows."""
     for module in (
         "rebuild_timelines",
         "timelines.writing",
@@ -86,6 +86,8 @@ def many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
         "findings.health",
     ):
         monkeypatch.setattr(f"jobs.{module}.MOST_LISTED", 2)
+    monkeypatch.setattr("jobs.lake.found_rows.MOST_ROWS", 2)
+    monkeypatch.setattr("jobs.quality.gate.MOST_AT_HAND", -1)
 
 
 @pytest.fixture
@@ -97,6 +99,8 @@ def are_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if not request.param:
         request.getfixturevalue("many_groups")
     if request.param is None:
-        monkeypatch.setattr("jobs.findings.looking.MOST_ROWS", 2)
+        for module in ("rebuild_timelines", "timelines.writing", "findings.looking"):
+            monkeypatch.setattr(f"jobs.{module}.MOST_ROWS", 2)
         monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES", -1)
+        monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES_PICKED", -1)
     return bool(request.param)

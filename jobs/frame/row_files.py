@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from transforms.given_rows import rows_held
+
+Mark = Mapping[str, bool]
+"""Columns that have one value in all of some rows."""
+
+Part = tuple[tuple[str, ...], Mark]
+"""Files, of which there is at least one, and what is beside each of their rows."""
+
 _FILES: WeakKeyDictionary[DataFrame, tuple[str, ...]] = WeakKeyDictionary()
+_PARTS: WeakKeyDictionary[DataFrame, tuple[Part, ...]] = WeakKeyDictionary()
 
 
 def written(rows: DataFrame, folder: Path) -> DataFrame:
@@ -30,3 +40,43 @@ def of_files(spark: SparkSession, files: Sequence[str], kind: StructType) -> Dat
 def files_of(frame: DataFrame) -> tuple[str, ...] | None:
     """Return the files whose rows a frame has, all of them and no others; None if it was made otherwise."""
     return _FILES.get(frame)
+
+
+def note_parts(frame: DataFrame, parts: Iterable[tuple[DataFrame, Mark]], folder: Path | None) -> None:
+    """Note of a frame that it has the rows of others, if all of these are in files, or at hand.
+
+    Args:
+        frame: the frame.
+        parts: the others, and what is beside their rows.
+        folder: where rows that are at hand are put into files; None = nowhere.
+    """
+    found = []
+    for rows, mark in parts:
+        files = files_of(rows) or _put(rows, folder)
+        if files is None:
+            return
+        found += [(files, mark)] if files else []
+    _PARTS[frame] = tuple(found)
+
+
+def parts_of(frame: DataFrame) -> tuple[Part, ...] | None:
+    """Return the files that have the rows of a frame; None if that is not known."""
+    files = files_of(frame)
+    return _PARTS.get(frame) if files is None else ((files, {}),)
+
+
+def row_count(parts: Iterable[Part]) -> int:
+    """Return how many rows files have."""
+    return sum(parquet.read_metadata(file).num_rows for files, _ in parts for file in files)
+
+
+def _put(rows: DataFrame, folder: Path | None) -> tuple[str, ...] | None:
+    """Put rows that are at hand into a file; of none, none."""
+    held = rows_held(rows)
+    if held is None or folder is None:
+        return None
+    if not held.num_rows:
+        return ()
+    file = str(folder / f"{uuid4().hex}.parquet")
+    parquet.write_table(held, file)
+    return (file,)

@@ -16,8 +16,11 @@ from transforms.wanted_rows import Wanted
 
 _SETTINGS = {"TimeZone": "UTC", "autoinstall_known_extensions": "false"}
 
-_OF_SPARK = ("CREATE MACRO timestamp_micros(us) AS make_timestamptz(us)",)
-"""Functions of Spark's that sqlglot has no word for."""
+_OF_SPARK = (
+    "CREATE MACRO timestamp_micros(us) AS make_timestamptz(us)",
+    "CREATE MACRO unix_micros(moment) AS epoch_us(moment)",
+)
+"""Functions of Spark's, for conditions that are not translated, and where sqlglot has no word for them."""
 
 _GLOB = set("*?[")
 """DuckDB takes names with these for patterns."""

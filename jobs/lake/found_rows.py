@@ -7,6 +7,9 @@ Rows that are here already go into the plans, as those of small tables do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +28,12 @@ MOST_ROWS = 50_000
 
 MOST_BYTES = 256 << 20
 """So many bytes of a table's files are looked through as quickly as a query is planned."""
+
+MOST_BYTES_PICKED = 1 << 30
+"""Of so many, rows are picked into a file: it costs as much as it saves those who read the rows."""
+
+_ROWS_OF_A_GROUP = 30_000
+"""Rows of such a file that one task reads."""
 
 
 def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table | None:
@@ -46,6 +55,29 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
         return None
     found = _asked(spec, files, cluster, wanted)
     return None if found.num_rows > MOST_ROWS else found.select(spec.columns).cast(kind)
+
+
+def picked_rows(
+    spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted, folder: Path
+) -> tuple[str, ...] | None:
+    """Put the rows of a cluster that are wanted into a file, however many; None if too much is to be looked through.
+
+    Args:
+        spec: the table.
+        files: of the cluster, as they are now.
+        cluster: whose rows are read.
+        wanted: which of them, by what lies beside them.
+        folder: where the file is put.
+    """
+    files = [file for file in files if _may_have(file, wanted)]
+    is_much = sum(file.size for file in files) > MOST_BYTES_PICKED
+    if is_much or not files or not are_nameable(files) or wanted.beside is None or rows_held(wanted.beside) is None:
+        return None
+    file = str(folder / f"{uuid4().hex}.parquet")
+    with connected(preserve_insertion_order="false") as connection:
+        statement, given = _statement(connection, spec, files, cluster, wanted)
+        connection.sql(statement, params=given).write_parquet(file, row_group_size=_ROWS_OF_A_GROUP)
+    return (file,)
 
 
 def new_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, rows: pa.Table) -> pa.Table | None:
@@ -85,14 +117,19 @@ def _may_have(file: ClusterFile, wanted: Wanted) -> bool:
 
 
 def _asked(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table:
-    condition, given = wanted.in_sql()
     with connected() as connection:
-        laid = laid_beside(connection, wanted)
-        statement = (
-            f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {condition} LIMIT {MOST_ROWS + 1}"
-        )
-        rows: pa.Table = connection.sql(statement, params=given).to_arrow_table()
+        statement, given = _statement(connection, spec, files, cluster, wanted)
+        rows: pa.Table = connection.sql(f"{statement} LIMIT {MOST_ROWS + 1}", params=given).to_arrow_table()
         return rows
+
+
+def _statement(
+    connection: Any, spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted
+) -> tuple[str, list[Any]]:
+    """Return the query for rows that are wanted, and its parameters."""
+    condition, given = wanted.in_sql()
+    laid = laid_beside(connection, wanted)
+    return f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {condition}", given
 
 
 def answer(

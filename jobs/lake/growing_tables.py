@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from jobs.frame.keeping import Keep
 from jobs.jvm.delta_log import Commit
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.declared_tables import DeclaredTables, Guard
@@ -73,14 +74,23 @@ class GrowingTables(DeclaredTables):
         frame = self._spark.read.format("delta").load(self.path(spec))
         return frame.where(F.col("cluster") == self._cluster)
 
-    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
-        """Return those of this cluster's rows of a table that are wanted."""
+    def some(self, spec: TableSpec, wanted: Wanted, keep: Keep | None = None) -> DataFrame:
+        """Return those of this cluster's rows of a table that are wanted.
+
+        Args:
+            spec: the table.
+            wanted: which of them.
+            keep: keeps them where they are not few, if they are picked by what lies beside them.
+        """
         small = self._small
         # Spark picks rows of a small table while it plans, but for what would take a join.
         if small and self.log(spec).state() is not None and (wanted.beside is not None or small.rows(spec) is None):
             found = small.some(spec, wanted)
             if found is not None:
                 return found
+            folder = keep.folder(self._spark) if keep else None
+            if folder is not None and (picked := small.picked(spec, wanted, folder)) is not None:
+                return picked
         return wanted.of(self.read(spec))
 
     def query_after(self, spec: TableSpec, load: str | None) -> str | None:

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.frame.keeping import Keep
 from jobs.jvm.storage import Storage
 from jobs.lake.contents import Contents
 from jobs.lake.damaged_files import file_errors
@@ -160,9 +161,16 @@ class Lake:
         """Return this cluster's rows of a table; of one that does not exist, none."""
         return self._tables.read(spec)
 
-    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame:
-        """Return those of this cluster's rows of a table that are wanted: where they are few, they are here."""
-        return self._tables.some(spec, wanted)
+    def some(self, spec: TableSpec, wanted: Wanted, keep: Keep | None = None) -> DataFrame:
+        """Return those of this cluster's rows of a table that are wanted: where they are few, they are here.
+
+        Args:
+            spec: the table.
+            wanted: which of them.
+            keep: keeps them where they are not few, if they are picked by what lies beside them; None = nobody reads
+                them often enough.
+        """
+        return self._tables.some(spec, wanted, keep)
 
     def query_after(self, spec: TableSpec, load: str | None) -> str | None:
         """Return DuckDB's query for this cluster's rows that came after a load, where they lie on a local disk.

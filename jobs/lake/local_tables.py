@@ -14,11 +14,12 @@ import pyarrow as pa
 from deltalake import DeltaTable, Schema, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.frame.row_files import of_files
 from jobs.jvm.delta_log import TableState
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.duckdb_files import are_nameable, rows_in
-from jobs.lake.found_rows import answer, found_rows, new_rows
+from jobs.lake.found_rows import answer, found_rows, new_rows, picked_rows
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile
@@ -123,6 +124,12 @@ class LocalTables:
             return None
         found = found_rows(spec, files, self.cluster, wanted)
         return None if found is None else held(self._spark, found, struct_type(spec).toNullable())
+
+    def picked(self, spec: TableSpec, wanted: Wanted, folder: Path) -> DataFrame | None:
+        """Return rows of the cluster that lie beside others, out of a file in a folder; None if Spark has to pick."""
+        files = self.files(spec)
+        found = None if files is None else picked_rows(spec, files, self.cluster, wanted, folder)
+        return None if found is None else of_files(self._spark, found, struct_type(spec))
 
     def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame | None:
         """Answer of the cluster's rows of some groups, or of all; None if too many are looked at, or told of."""

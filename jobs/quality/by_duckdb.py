@@ -14,10 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from jobs.frame.row_files import Mark, Part
 from jobs.lake.duckdb_files import connected, listed, translated
 from transforms.quality.laws.law import DEFAULTS
 from transforms.quality.statements import WHOLE_ROW
 from transforms.quality.thresholds import Thresholds
+from transforms.sql import truth
 
 _IN_ANY_ORDER = {"preserve_insertion_order": "false"}
 
@@ -38,9 +40,19 @@ class RowFiles:
     columns: tuple[str, ...]
 
 
-def rows_of(files: Sequence[str], columns: Sequence[str]) -> RowFiles:
-    """Return all rows of some files, of which there is at least one, and which have these columns."""
-    return RowFiles(f"SELECT * FROM read_parquet({listed(files)})", tuple(columns))
+def rows_of(parts: Sequence[Part], columns: Sequence[str]) -> RowFiles:
+    """Return all rows of some files, of which there is at least one; with what is beside them they have these columns.
+
+    Args:
+        parts: the files.
+        columns: the columns.
+    """
+    return RowFiles(" UNION ALL BY NAME ".join(_query(*part) for part in parts), tuple(columns))
+
+
+def _query(files: Sequence[str], mark: Mark) -> str:
+    beside = "".join(f", {truth(value)} AS {name}" for name, value in mark.items())
+    return f"SELECT *{beside} FROM read_parquet({listed(files)})"
 
 
 def ask(

@@ -31,7 +31,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from jobs.frame.keeping import Keep, fetched, keeping, staged
-from jobs.frame.row_files import files_of
+from jobs.frame.row_files import parts_of, row_count
 from jobs.quality.by_duckdb import RowFiles, rows_of
 from jobs.quality.evidence import new_in_files
 from jobs.quality.judging import judging
@@ -109,7 +109,7 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
         yield {}
         return
     job.report.activity("auditing")
-    to_compute = [spec for spec in batch.rows if spec not in batch.counts]
+    to_compute = [spec for spec in batch.rows if spec not in batch.counts and parts_of(batch.rows[spec]) is None]
     with keeping() as keep:
         compute = job.staged if job.lake.is_brief else keep.in_columns
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
@@ -183,7 +183,7 @@ def _question(job: Job, batch: Batch, keep: Keep) -> Question:
     sources = _sources(job, batch.spoken)
     rows = {spec.name: frame for spec, frame in looked_at.items()} | {SOURCES: sources}
     question = Question(rows, batch.subjects, batch.laws, thresholds(job, batch.left_out))
-    at_hand = _at_hand(looked_at) if sum(batch.counts.values()) <= MOST_AT_HAND else None
+    at_hand = _at_hand(looked_at) if _least_count(batch) <= MOST_AT_HAND else None
     scratch = keep.folder(job.spark) if at_hand is None else None
     if scratch is not None:
         at_hand = _in_files(job, batch, question, keep)
@@ -193,6 +193,12 @@ def _question(job: Job, batch: Batch, keep: Keep) -> Question:
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
         kept = zip(small, threads.map(staged, [looked_at[spec] for spec in small]), strict=True)
         return replace(question, rows=rows | {spec.name: frame for spec, frame in kept})
+
+
+def _least_count(batch: Batch) -> int:
+    """Return how many rows there are at the least, as far as it is known without a query."""
+    in_files = {spec: row_count(parts) for spec, rows in batch.rows.items() if (parts := parts_of(rows)) is not None}
+    return sum({**in_files, **batch.counts}.values())
 
 
 def _in_files(job: Job, batch: Batch, question: Question, keep: Keep) -> dict[str, pa.Table | RowFiles]:
@@ -205,9 +211,9 @@ def _in_files(job: Job, batch: Batch, question: Question, keep: Keep) -> dict[st
         spec = BY_NAME[name]
         if spec in batch.evidence and (query := new_in_files(job, spec)) is not None:
             return RowFiles(query, spec.columns)
-        if files_of(rows) is None:
+        if not parts_of(rows):
             rows = keep.in_columns(rows.select(*(name for name in rows.columns if name in words)))
-        return rows_of(files_of(rows) or (), rows.columns)
+        return rows_of(parts_of(rows) or (), rows.columns)
 
     frames = {name: rows for name, rows in question.rows.items() if name != SOURCES}
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import at_hand
+from jobs.frame.keeping import Keep, at_hand
+from jobs.frame.row_files import note_parts
+from jobs.lake.found_rows import MOST_ROWS
 from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, audited
 from jobs.timelines.changes import NOT_READ
@@ -32,11 +34,15 @@ MOST_LISTED = 1000
 _FEW_GROUPS = 100_000
 """Groups of a run that go into the plans of what has to do with all of them."""
 
+_NEW, _KNOWN = {looking_back.IS_KNOWN: False}, {looking_back.IS_KNOWN: True}
+
 _SHORT_HISTORY = 20_000
 """Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
 
 
-def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken) -> Sequence[str] | None:
+def write(
+    job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken, keep: Keep
+) -> Sequence[str] | None:
     """Audit the rows of the groups of a run, and replace those that there are.
 
     Args:
@@ -45,6 +51,7 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
         run: the groups of the run, and from where they went on.
         going_back: ids of the groups that may have settled rows to be replaced; None = too many to list.
         spoken: by source of evidence, the newest moment that it has spoken of.
+        keep: keeps what the rows are held against.
 
     Returns:
         Ids of the groups that there is new evidence of, or that have other rows than before, but for these being
@@ -75,7 +82,7 @@ def write(job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spok
             staying[spec] = stays
         frames.append((spec, rows))
     changed = _changed(run, replaced)
-    published, counts = _as_published(job, told, run, stays, superseded, there)
+    published, counts = _as_published(job, told, run, superseded, there, keep)
     evidence, left_out = new_evidence(job), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
         job.replace(frames, where, staying)
@@ -99,7 +106,7 @@ def _ids(groups: DataFrame) -> Sequence[str] | None:
 
 
 def _as_published(
-    job: Job, told: Told, run: Run, stays: Wanted, superseded: DataFrame, there: Mapping[str, int]
+    job: Job, told: Told, run: Run, superseded: DataFrame, there: Mapping[str, int], keep: Keep
 ) -> tuple[dict[TableSpec, DataFrame], dict[TableSpec, int]]:
     """Return what the tables will have of the groups of a run; of the audit, whose rows stand alone, what is new.
 
@@ -108,13 +115,16 @@ def _as_published(
     """
     first = _looked_at_from(job, told, run) if sum(there.values()) > _SHORT_HISTORY else None
     rows, counts = {}, {}
+    folder = None if job.lake.is_brief else keep.folder(job.spark)
     for spec in TABLES:
         if spec is REPLAY_SNAPSHOTS:
             continue
         rows[spec] = told.part(spec.name)
         is_alone = spec is REPLAY_AUDIT or not there[spec.full_name]
         if not is_alone:
-            rows[spec] = looking_back.beside(rows[spec], _staying(job, spec, run, stays, first))
+            staying = _staying(job, spec, run, first, keep)
+            rows[spec] = both = looking_back.beside(rows[spec], staying)
+            note_parts(both, [(told.part(spec.name), _NEW), (staying, _KNOWN)], folder)
         if spec is MEMBER_SESSIONS and SUPERSEDED in told.counts:
             rows[spec] = replacing.without_superseded(rows[spec], superseded)
         elif is_alone:
@@ -124,16 +134,15 @@ def _as_published(
 
 def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
     given = [told.part(spec.name) for spec in looking_back.OF_GENERATIONS]
-    oldest, _ = at_hand(looking_back.oldest_told(run.starting, given), MOST_LISTED)
-    return at_hand(job.lake.answer(looking_back.known_from(oldest), run.listed), MOST_LISTED)[0]
+    oldest, _ = job.at_hand(looking_back.oldest_told(run.starting, given), MOST_ROWS)
+    return job.at_hand(job.lake.answer(looking_back.known_from(oldest), run.listed), MOST_ROWS)[0]
 
 
-def _staying(job: Job, spec: TableSpec, run: Run, stays: Wanted, first: DataFrame | None) -> DataFrame:
+def _staying(job: Job, spec: TableSpec, run: Run, first: DataFrame | None, keep: Keep) -> DataFrame:
     """Return what stays of the groups of a run; no more than is looked at, if it is known from where on that is."""
-    rows = (
-        job.lake.read(spec) if first is None else job.lake.some(spec, looking_back.looked_at(spec, run.listed, first))
-    )
-    return stays.of(run.of_run(rows))
+    if first is None:
+        return replacing.staying(replacing.groups_of_run(run.starting)).of(run.of_run(job.lake.read(spec)))
+    return job.lake.some(spec, looking_back.looked_at(spec, run.listed, first), keep)
 
 
 def _matched(job: Job, spec: TableSpec, where: str) -> DataFrame:

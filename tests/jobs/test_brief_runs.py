@@ -29,6 +29,7 @@ def spark_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr("jobs.ingest_offsets.FEW_ROWS", -1)
         monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
         monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES", -1)
+        monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES_PICKED", -1)
         monkeypatch.setattr("jobs.quality.gate.MOST_AT_HAND", -1)
 
     return many

@@ -26,6 +26,7 @@ from schemas.tables.gold import (
 from transforms.gold.timelines.evidence import GROUP
 from transforms.gold.timelines.replacing import STAYS
 from transforms.question import Question
+from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
 IS_KNOWN = "is_known"
@@ -38,20 +39,22 @@ FROM = (
     StructType()
     .add("cluster", "string")
     .add("group_id", "string")
+    .add("is_in_run", "boolean")
+    .add("taken_until", "double")
     .add("from_life", "integer")
     .add("from_generation", "integer")
     .add("from_settled_at", "timestamp")
 )
-"""The first generation of a group that is looked at, and when it was settled."""
+"""The groups of a run: from when on it took evidence, the first generation that is looked at, when it was settled."""
 
 _LAST_STABLE = f"""
-    SELECT cluster, group_id, last.life AS from_life, last.generation AS from_generation,
-        last.settled_at AS from_settled_at
-    FROM (
-        SELECT cluster, group_id, min(group_type) = max(group_type) AS is_of_one_type, max_by(
+    SELECT cluster, group_id, true AS is_in_run, taken_until, last.life AS from_life,
+        last.generation AS from_generation, last.settled_at AS from_settled_at
+    FROM {{oldest}} LEFT JOIN (
+        SELECT cluster, group_id, CASE WHEN min(group_type) = max(group_type) THEN max_by(
             CASE WHEN is_fit THEN struct(life, generation, settled_at) END,
             CASE WHEN is_fit THEN struct(life, generation) END
-        ) AS last
+        ) END AS last
         FROM (
             SELECT *, outcome = 'stable' AND (
                 first_life IS NULL OR life < first_life OR (life = first_life AND generation < first_generation)
@@ -61,8 +64,7 @@ _LAST_STABLE = f"""
             WHERE {STAYS}
         )
         GROUP BY cluster, group_id
-    )
-    WHERE last IS NOT NULL AND is_of_one_type"""
+    ) USING (cluster, group_id)"""
 
 _IS_DOUBT = "differ_count > 0 OR unpredicted_count > 0"
 """Counts that a group is held to less for, however long ago that was."""
@@ -96,24 +98,21 @@ def known_from(oldest: DataFrame) -> Question:
         oldest: what `oldest_told` gives.
 
     Returns:
-        The question for columns `FROM`; a group that is not named is looked at from its beginning.
+        The question for columns `FROM`, one row for each group; without a generation, it is looked at from its
+        beginning.
     """
     return Question(_LAST_STABLE, (GENERATIONS,), FROM, {"oldest": oldest})
 
 
 def looked_at(spec: TableSpec, groups: Sequence[str] | None, first: DataFrame) -> Wanted:
-    """Return which of a table's settled rows are looked at.
+    """Return which of the rows that stay of the groups of a run are looked at.
 
     Args:
         spec: the table.
         groups: the groups of a run; None = they are not listed.
-        first: the first generation of each group that is.
+        first: what the answer to `known_from` is.
     """
-    if spec is COORDINATORS:  # few rows
-        return Wanted(groups)
-    if spec is AUDIT_COUNTS:
-        return Wanted(groups, where=_IS_DOUBT)
-    return Wanted(groups, beside=first, where=_is_after(spec))
+    return Wanted(groups, beside=first, where=f"is_in_run AND {STAYS} AND ({_is_near(spec)})")
 
 
 def beside(told: DataFrame, staying: DataFrame) -> DataFrame:
@@ -127,8 +126,12 @@ def new_of(rows: DataFrame) -> DataFrame:
     return rows.where(~F.col(IS_KNOWN)) if IS_KNOWN in rows.columns else rows
 
 
-def _is_after(spec: TableSpec) -> str:
+def _is_near(spec: TableSpec) -> str:
     """Return the SQL condition of rows that do not lie before the first generation of their group."""
+    if spec is COORDINATORS:  # few rows
+        return truth(True)
+    if spec is AUDIT_COUNTS:
+        return _IS_DOUBT
     if spec is MEMBER_SESSIONS:
         is_in_life = "coalesce(last_generation >= from_generation, false)"
     elif "generation" in spec.columns:
