@@ -111,7 +111,7 @@ def _as_file(rows: Any, file: Path) -> Any:
     from jobs.quality.by_duckdb import rows_of
 
     parquet.write_table(rows, file)
-    return rows_of((str(file),), rows.column_names)
+    return rows_of([((str(file),), {})], rows.column_names)
 
 
 def test_every_law_is_true_of_every_capture(spark: Any, pure_tables: Callable[[str], Tables]) -> None:

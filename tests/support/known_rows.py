@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -19,6 +20,8 @@ from transforms.gold.timelines.evidence import GROUP
 from transforms.gold.timelines.looking_back import OF_GENERATIONS, beside, known_from, looked_at, oldest_told
 
 _REPLAYED = tuple(spec.name for spec in TABLES if "life" in spec.columns)
+
+_LATE_S = 4_000_000_000
 
 Key = tuple[int, int]
 
@@ -61,11 +64,18 @@ def _at_hand(rows: DataFrame) -> DataFrame:
 
 def as_looked_at(known: Mapping[str, DataFrame], new: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
     """Return what the gate looks at of each table."""
-    every = known["generations"].select(*GROUP).distinct().withColumn("taken_until", F.lit(float("inf")))
+    groups = reduce(DataFrame.unionByName, (known[name].select(*GROUP) for name in known.keys() & {*_REPLAYED}))
+    every = groups.distinct().withColumn("taken_until", F.lit(float("inf")))
     oldest = oldest_told(every, [new[spec.name] for spec in OF_GENERATIONS])
     generations = {GENERATIONS: _at_hand(known["generations"])}
     first = answered(oldest.sparkSession, known_from(_at_hand(oldest)), generations)
     seen: dict[str, Any] = {**new}
     for name in known.keys() & {*_REPLAYED}:
-        seen[name] = beside(new[name], looked_at(BY_NAME[name], None, first).of(known[name]))
+        seen[name] = beside(new[name], looked_at(BY_NAME[name], None, first).of(_settled(known[name])))
     return seen
+
+
+def _settled(rows: DataFrame) -> DataFrame:
+    """Let rows be settled that are known; those of a capture's end are not."""
+    settled_at = F.coalesce("settled_at", F.timestamp_seconds(F.lit(_LATE_S)))
+    return rows.withColumns({"is_settled": F.lit(True), "settled_at": settled_at})
