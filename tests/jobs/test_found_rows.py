@@ -85,12 +85,18 @@ def test_duckdb_finds_the_rows_that_spark_finds(lake: Any, name: str, monkeypatc
     assert (found.count() > 0) == (name != "of no group")
 
 
-def test_rows_are_wanted_by_what_lies_beside_them(spark: Any, lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from transforms.given_rows import given, rows_held
+def _wanted_beside(spark: Any) -> Wanted:
+    from transforms.given_rows import given
 
     rows = [dict(zip(("cluster", "group_id", "wanted_from"), row, strict=True)) for row in BESIDE]
     beside = given(spark, "cluster STRING, group_id STRING, wanted_from INT", rows)
-    wanted = Wanted(["a", "it's"], beside=beside, where="wanted_from IS NULL OR generation >= wanted_from")
+    return Wanted(["a", "it's"], beside=beside, where="wanted_from IS NULL OR generation >= wanted_from")
+
+
+def test_rows_are_wanted_by_what_lies_beside_them(spark: Any, lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transforms.given_rows import rows_held
+
+    wanted = _wanted_beside(spark)
     by_spark = lake.some(TRANSITIONS, wanted)
     monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
     found = _found_in(lake, wanted)
@@ -99,13 +105,36 @@ def test_rows_are_wanted_by_what_lies_beside_them(spark: Any, lake: Any, monkeyp
     assert found.count() == 6 + 10
 
 
-def _found_in(lake: Any, wanted: Wanted) -> Any:
+def _found_in(lake: Any, wanted: Wanted, keep: Any = None) -> Any:
     """Return the rows, as one finds them who is about to write little, and has read nothing of the lake yet."""
     from jobs.lake.lake import Lake
 
     another = Lake(lake.spark, lake.root, "", lake.cluster)
     with another.brief(True):
-        return another.some(TRANSITIONS, wanted)
+        return another.some(TRANSITIONS, wanted, keep)
+
+
+def test_too_many_rows_beside_others_are_picked_into_a_file(
+    spark: Any, lake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jobs.frame.keeping import keeping
+    from jobs.frame.row_files import files_of
+
+    wanted = _wanted_beside(spark)
+    by_spark = sorted(map(str, lake.some(TRANSITIONS, wanted).collect()))
+    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    monkeypatch.setattr("jobs.lake.found_rows.MOST_ROWS", 5)
+    with keeping() as keep:
+        found = _found_in(lake, wanted, keep)
+        assert len(files_of(found) or ()) == 1
+        assert found.schema == struct_type(TRANSITIONS).toNullable()
+        assert sorted(map(str, found.collect())) == by_spark
+        assert files_of(_found_in(lake, Wanted(["a"]), keep)) is None, "nothing lies beside them"
+        assert files_of(_found_in(lake, wanted)) is None, "nobody keeps them"
+        monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES_PICKED", 5)
+        left = _found_in(lake, wanted, keep)
+        assert files_of(left) is None
+        assert sorted(map(str, left.collect())) == by_spark
 
 
 def test_too_many_rows_are_left_to_spark(lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
