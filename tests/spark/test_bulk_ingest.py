@@ -30,6 +30,9 @@ TABLES = (
     "rejected",
     "topic_names",
 )
+ODD_PARTITIONS = (90, 91)
+"""Captures have none of these."""
+
 OF_THE_WAY = frozenset({"loaded_at", "seen_at"})
 
 
@@ -58,7 +61,7 @@ def odd_segments(folder: Path) -> Path:
     draw = random.Random(7)
     pairs = odd_pairs()
     draw.shuffle(pairs)
-    for number in range(2):
+    for number in ODD_PARTITIONS:
         out, offset = [], 0
         for at in range(0, len(pairs), 40):
             some = pairs[at : at + 40]
@@ -81,9 +84,14 @@ def odd_segments(folder: Path) -> Path:
 
 @pytest.fixture
 def segments(request: Any, capture_dir: Callable[[str], Path], tmp_path: Path) -> Path:
-    if request.param == "odd":
-        return odd_segments(tmp_path / "segments")
-    return Path(shutil.copytree(capture_dir(request.param) / "consumer_offsets", tmp_path / "segments"))
+    """Segments of a capture, of odd records, or of both."""
+    folder = tmp_path / "segments"
+    for name in request.param.split(" and "):
+        if name == "odd":
+            odd_segments(folder)
+        else:
+            shutil.copytree(capture_dir(name) / "consumer_offsets", folder, dirs_exist_ok=True)
+    return folder
 
 
 def ingest_in_two(lake: Path, folder: Path) -> None:
@@ -100,7 +108,7 @@ def ingest_in_two(lake: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "segments", ["odd", pytest.param("chaos-3.9.1", marks=pytest.mark.long), "modern-4.2.0"], indirect=True
+    "segments", ["odd and modern-4.2.0", pytest.param("chaos-3.9.1", marks=pytest.mark.long)], indirect=True
 )
 def test_processes_fill_the_tables_as_spark_does(
     spark: Any, segments: Path, tmp_path: Path, by_processes: None, monkeypatch: pytest.MonkeyPatch
