@@ -19,27 +19,32 @@ Mark = Mapping[str, bool]
 Part = tuple[tuple[str, ...], Mark]
 """Files, of which there is at least one, and what is beside each of their rows."""
 
-_FILES: WeakKeyDictionary[DataFrame, tuple[str, ...]] = WeakKeyDictionary()
 _PARTS: WeakKeyDictionary[DataFrame, tuple[Part, ...]] = WeakKeyDictionary()
 
 
 def written(rows: DataFrame, folder: Path) -> DataFrame:
     """Have Spark write rows into a folder, and return the frame of what lies there now."""
     place = folder / uuid4().hex
-    rows.write.parquet(place.as_uri())
+    rows.write.parquet(named(place))
     return of_files(rows.sparkSession, [str(file) for file in sorted(place.glob("*.parquet"))], rows.schema)
 
 
 def of_files(spark: SparkSession, files: Sequence[str], kind: StructType) -> DataFrame:
     """Return the rows of files that have these columns."""
-    frame = spark.read.schema(kind.toNullable()).parquet(*(Path(file).as_uri() for file in files))
-    _FILES[frame] = tuple(files)
+    frame = spark.read.schema(kind.toNullable()).parquet(*map(named, files))
+    _PARTS[frame] = ((tuple(files), {}),)
     return frame
+
+
+def named(path: Path | str) -> str:
+    """Write a path of this machine as Spark reads it: Hadoop takes what a URI escapes for the name itself."""
+    return f"file:{path}"
 
 
 def files_of(frame: DataFrame) -> tuple[str, ...] | None:
     """Return the files whose rows a frame has, all of them and no others; None if it was made otherwise."""
-    return _FILES.get(frame)
+    parts = parts_of(frame) or ()
+    return next((files for files, mark in parts if not mark), None) if len(parts) == 1 else None
 
 
 def note_parts(frame: DataFrame, parts: Iterable[tuple[DataFrame, Mark]], folder: Path | None) -> None:
@@ -61,8 +66,7 @@ def note_parts(frame: DataFrame, parts: Iterable[tuple[DataFrame, Mark]], folder
 
 def parts_of(frame: DataFrame) -> tuple[Part, ...] | None:
     """Return the files that have the rows of a frame; None if that is not known."""
-    files = files_of(frame)
-    return _PARTS.get(frame) if files is None else ((files, {}),)
+    return _PARTS.get(frame)
 
 
 def row_count(parts: Iterable[Part]) -> int:

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.lake.cluster_files import ClusterFile
@@ -49,9 +50,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
     files = [file for file in files if _may_have(file, wanted)]
     if not files or wanted.groups == []:
         return kind.empty_table()
-    if not _are_readable(files):
-        return None
-    if wanted.beside is not None and rows_held(wanted.beside) is None:
+    if not _are_readable(files) or not _is_at_hand(wanted.beside):
         return None
     found = _asked(spec, files, cluster, wanted)
     return None if found.num_rows > MOST_ROWS else found.select(spec.columns).cast(kind)
@@ -70,8 +69,8 @@ def picked_rows(
         folder: where the file is put.
     """
     files = [file for file in files if _may_have(file, wanted)]
-    is_much = sum(file.size for file in files) > MOST_BYTES_PICKED
-    if is_much or not files or not are_nameable(files) or wanted.beside is None or rows_held(wanted.beside) is None:
+    is_by_others = wanted.beside is not None and _is_at_hand(wanted.beside)
+    if not files or not is_by_others or not _are_readable(files, MOST_BYTES_PICKED):
         return None
     file = str(folder / f"{uuid4().hex}.parquet")
     with connected(preserve_insertion_order="false") as connection:
@@ -162,5 +161,9 @@ def answer(
     return None if found.num_rows > MOST_ROWS else found.select(kind.names).cast(kind)
 
 
-def _are_readable(files: Sequence[ClusterFile]) -> bool:
-    return sum(file.size for file in files) <= MOST_BYTES and are_nameable(files)
+def _are_readable(files: Sequence[ClusterFile], most: int | None = None) -> bool:
+    return sum(file.size for file in files) <= (MOST_BYTES if most is None else most) and are_nameable(files)
+
+
+def _is_at_hand(beside: DataFrame | None) -> bool:
+    return beside is None or rows_held(beside) is not None

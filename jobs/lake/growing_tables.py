@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from jobs.frame.keeping import Keep
+from jobs.frame.row_files import named
 from jobs.jvm.delta_log import Commit
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.declared_tables import DeclaredTables, Guard
@@ -159,7 +160,7 @@ class GrowingTables(DeclaredTables):
         def add() -> int:
             if next(trust, False):
                 return small.add(spec, files, self._note(), (self._application, landing.turn))
-            paths = [(landing.folder / each.path).as_uri() for each in files]
+            paths = [named(landing.folder / each.path) for each in files]
             kind = StructType([field for field in struct_type(spec).toNullable() if field.name != "cluster"])
             rows = self._spark.read.schema(kind).parquet(*paths).withColumn("cluster", F.lit(self._cluster))
             return self._append_new(spec, rows, False)  # somebody came in between: they are compared once more

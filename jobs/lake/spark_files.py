@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.frame.row_files import named
 from jobs.lake.cluster_files import ClusterFile
 from schemas.spark import struct_type
 from schemas.table import TableSpec
@@ -45,8 +46,8 @@ def rows_in_files(
         return given(spark, kind)
     if len(files) > MOST_FILES or not all(_is_readable(spec, file, cluster) for file in files):
         return None
-    reader = spark.read.schema(kind).option("basePath", _named(folder))
-    return reader.parquet(*(_named(file.path) for file in files)).select(*spec.columns)
+    reader = spark.read.schema(kind).option("basePath", named(folder))
+    return reader.parquet(*(named(file.path) for file in files)).select(*spec.columns)
 
 
 def _is_readable(spec: TableSpec, file: ClusterFile, cluster: str) -> bool:
@@ -55,8 +56,3 @@ def _is_readable(spec: TableSpec, file: ClusterFile, cluster: str) -> bool:
     wanted = [f"{name}={values[name]}" for name in spec.partitions]
     found = [unquote(part, encoding="latin-1") for part in PurePath(file.name).parts[:-1]]
     return found == wanted and not _PATTERN & set(file.path)
-
-
-def _named(path: Path | str) -> str:
-    """Write a path as Hadoop reads it: nothing in it is escaped."""
-    return f"file:{path}"

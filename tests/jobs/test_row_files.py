@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F
 
-from jobs.frame.row_files import note_parts, parts_of, row_count, written
+from jobs.frame.row_files import files_of, note_parts, parts_of, row_count, written
 from transforms.given_rows import given
 
 pytestmark = pytest.mark.spark
@@ -37,6 +37,13 @@ def test_whoever_asks_the_files_finds_the_rows_of_the_frame(spark: Any, tmp_path
     with connected() as connection:
         found = connection.sql(rows_of(parts, both.columns).query).fetchall()
     assert sorted(found) == sorted(map(tuple, both.collect()))
+
+
+@pytest.mark.parametrize("name", ["a folder", "50%20", "läke #1"])
+def test_files_lie_in_any_folder(spark: Any, tmp_path: Path, name: str) -> None:
+    found = written(rows(spark, 1, 2), tmp_path / name)
+    assert sorted(found.collect()) == sorted(rows(spark, 1, 2).collect())
+    assert all(Path(file).is_relative_to(tmp_path / name) for file in files_of(found) or [""])
 
 
 def test_of_no_row_there_is_no_file_and_what_is_computed_is_not_known(spark: Any, tmp_path: Path) -> None:
