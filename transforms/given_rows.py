@@ -1,23 +1,39 @@
 """Rows that the driver has, as a frame that no query has to compute.
 
 Spark makes a frame of a list of Python rows by starting Python workers for it, which takes seconds in a young session.
-Arrow's rows go straight into the plan, and where there are none, whatever is built on them is planned away.
+Arrow's rows go straight into the plan, and where there are none, whatever is built on them is planned away. Spark is
+not told of them before a plan has them: what goes to others than Spark takes no call to its JVM.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BooleanType, StructField, StructType
 
-_HELD: WeakKeyDictionary[DataFrame, pa.Table] = WeakKeyDictionary()
+
+class _Held(ClassicFrame):
+    """A frame of rows that the driver has, which Spark learns of as soon as anything is built on it."""
+
+    def __new__(cls, rows: pa.Table, kind: StructType, spark: SparkSession) -> _Held:
+        return object.__new__(cls)
+
+    def __init__(self, rows: pa.Table, kind: StructType, spark: SparkSession) -> None:
+        super().__init__(None, spark)
+        del self._jdf
+        self._rows, self.schema = rows, kind
+
+    @cached_property
+    def _jdf(self) -> Any:
+        return self.sparkSession.createDataFrame(self._rows, self.schema)._jdf
 
 
 def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[str, Any]] = ()) -> DataFrame:
@@ -35,20 +51,14 @@ def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[st
 
 def held(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
     """Return rows as a frame that has them with its plan."""
-    return _made(spark, rows, kind) if rows.num_rows else _none(spark, kind.json())
+    return _Held(rows, kind, spark) if rows.num_rows else _none(spark, kind.json())
 
 
 @lru_cache(maxsize=256)  # half of what is held is empty, and to make a frame takes thirty calls to the JVM
 def _none(spark: SparkSession, kind: str) -> DataFrame:
     """Return no row; what has the same columns is one and the same frame."""
     columns = StructType.fromJson(json.loads(kind))
-    return _made(spark, to_arrow_schema(columns).empty_table(), columns)
-
-
-def _made(spark: SparkSession, rows: pa.Table, kind: StructType) -> DataFrame:
-    frame: DataFrame = spark.createDataFrame(rows, kind)
-    _HELD[frame] = rows
-    return frame
+    return _Held(to_arrow_schema(columns).empty_table(), columns, spark)
 
 
 def held_if_few(
@@ -66,4 +76,33 @@ def held_if_few(
 
 def rows_held(frame: DataFrame) -> pa.Table | None:
     """Return the rows that a frame was made of, if the driver gave them, so that nobody asks Spark for them."""
-    return _HELD.get(frame)
+    return frame._rows if isinstance(frame, _Held) else None
+
+
+def marked(frame: DataFrame, name: str, value: bool) -> DataFrame:
+    """Return rows with a column more, which has one value in all of them; of rows that are held, nobody asks Spark."""
+    rows = rows_held(frame)
+    if rows is None:
+        return frame.withColumn(name, F.lit(value))
+    kind = StructType([*frame.schema, StructField(name, BooleanType())])
+    return held(frame.sparkSession, rows.append_column(name, pa.repeat(pa.scalar(value), rows.num_rows)), kind)
+
+
+def without(frame: DataFrame, name: str) -> DataFrame:
+    """Return rows without a column, if they have it; of rows that are held, nobody asks Spark."""
+    rows = rows_held(frame)
+    if rows is None or name not in rows.column_names:
+        return frame.drop(name)
+    kind = StructType([field for field in frame.schema if field.name != name])
+    return held(frame.sparkSession, rows.drop_columns(name), kind)
+
+
+def together(first: DataFrame, second: DataFrame) -> DataFrame:
+    """Return the rows of both, by the names of their columns; of rows that are held, nobody asks Spark."""
+    one, other = rows_held(first), rows_held(second)
+    if one is None or other is None:
+        return first.unionByName(second)
+    kind = first.schema.toNullable()
+    columns = to_arrow_schema(kind)
+    rows = pa.concat_tables([each.select(columns.names).cast(columns) for each in (one, other)])
+    return held(first.sparkSession, rows, kind)

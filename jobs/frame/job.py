@@ -36,7 +36,7 @@ from jobs.sources.tables_read import TablesRead
 from schemas.catalog import ALL, TABLES
 from schemas.table import TableSpec
 from transforms.errors import QualityError
-from transforms.given_rows import held
+from transforms.given_rows import held, rows_held
 from transforms.silver.hashing import with_hashes
 from transforms.wanted_rows import Wanted
 
@@ -88,6 +88,8 @@ class Job:
 
     def staged(self, rows: DataFrame) -> DataFrame:
         """Return rows as they are now, without the way they came about."""
+        if rows_held(rows) is not None:
+            return rows
         few = fetched(rows, _MOST_AT_HAND) if self.lake.is_brief else None
         return staged(rows) if few is None else held(self.spark, few, rows.schema.toNullable())
 

@@ -96,10 +96,13 @@ def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[Da
         most: number up to which they are few.
         are_likely_few: fetch them before anything else; else they are computed once, be they few or not.
     """
-    kept = rows if are_likely_few or rows_held(rows) is not None else staged(rows)
+    is_held = rows_held(rows) is not None
+    kept = rows if are_likely_few or is_held else staged(rows)
     found = fetched(kept, most)
     if found is None:
         return staged(rows) if kept is rows else kept, None
+    if is_held:
+        return rows, found.to_pylist()
     return held(rows.sparkSession, found, rows.schema.toNullable()), found.to_pylist()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,11 @@ from schemas.table import TableSpec
 from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
-_SETTINGS = {"TimeZone": "UTC", "autoinstall_known_extensions": "false"}
+_SETTINGS = {
+    "TimeZone": "UTC",
+    "autoinstall_known_extensions": "false",
+    "enable_external_file_cache": "false",  # a long process would fill its memory with files that it saw once
+}
 
 _OF_SPARK = (
     "CREATE MACRO timestamp_micros(us) AS make_timestamptz(us)",
@@ -58,13 +62,29 @@ def _nothing(spec: TableSpec, name: str) -> str:
     return translated(f"SELECT CAST(NULL AS {kind}) AS `{name}`").removeprefix("SELECT ")
 
 
-def connected(**settings: str) -> Any:
-    """Return a connection to a DuckDB of one's own, to be closed."""
+def connected(is_ordered: bool = True, spill: Mapping[str, str] | None = None) -> Any:
+    """Return a connection to DuckDB, to be closed; what is temporary there, or registered, is nobody else's.
+
+    Args:
+        is_ordered: rows come in the order in which they lie in files.
+        spill: settings of a DuckDB of its own, which says how much memory it may hold, and where the rest goes.
+    """
+    return (_database(is_ordered) if spill is None else _started(is_ordered, spill)).cursor()
+
+
+@lru_cache
+def _database(is_ordered: bool) -> Any:
+    """Return a DuckDB for all of this process: to start one takes fifty times as long as to connect to it."""
+    return _started(is_ordered, {})
+
+
+def _started(is_ordered: bool, settings: Mapping[str, str]) -> Any:
     duckdb: Any = importlib.import_module("duckdb")  # imported by those who ask: it takes its time
-    connection = duckdb.connect(config={**_SETTINGS, **settings})
+    order = {"preserve_insertion_order": truth(is_ordered)}  # a setting of a whole DuckDB
+    database = duckdb.connect(config={**_SETTINGS, **order, **settings})
     for function in _OF_SPARK:
-        connection.execute(function)
-    return connection
+        database.execute(function)
+    return database
 
 
 @lru_cache(maxsize=128)  # the same few are asked by each run of a process, and a long one takes half a second

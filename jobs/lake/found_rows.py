@@ -73,7 +73,7 @@ def picked_rows(
     if not files or not is_by_others or not _are_readable(files, MOST_BYTES_PICKED):
         return None
     file = str(folder / f"{uuid4().hex}.parquet")
-    with connected(preserve_insertion_order="false") as connection:
+    with connected(is_ordered=False) as connection:
         statement, given = _statement(connection, spec, files, cluster, wanted)
         connection.sql(statement, params=given).write_parquet(file, row_group_size=_ROWS_OF_A_GROUP)
     return (file,)
@@ -152,7 +152,7 @@ def answer(
             if files:
                 of_groups = "" if groups is None else f" WHERE list_contains({listed(groups)}, group_id)"
                 rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}){of_groups}"
-                connection.execute(f'CREATE VIEW "{spec.name}" AS {rows}')
+                connection.execute(f'CREATE TEMP VIEW "{spec.name}" AS {rows}')
             else:
                 connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
         named = question.statement.format_map({name: name for name in (*(spec.name for spec in tables), *beside)})

@@ -110,7 +110,7 @@ class Rewriting:
             if isinstance(given, pa.Table):
                 connection.register("given", given)
             else:
-                connection.execute(f"CREATE VIEW given AS SELECT * FROM read_parquet({listed(given)})")
+                connection.execute(f"CREATE TEMP VIEW given AS SELECT * FROM read_parquet({listed(given)})")
             seen = DeltaTable(self._tables.log(self._spec).uri, version=table.version())
             yield _Opened(self._spec, seen, cluster, files, connection)
 

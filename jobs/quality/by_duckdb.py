@@ -21,8 +21,6 @@ from transforms.quality.statements import WHOLE_ROW
 from transforms.quality.thresholds import Thresholds
 from transforms.sql import truth
 
-_IN_ANY_ORDER = {"preserve_insertion_order": "false"}
-
 _MOST_MEMORY = "4GB"
 """Beyond it, what is sorted or grouped goes to the disk."""
 
@@ -66,13 +64,15 @@ def ask(
         thresholds: values that it names.
         scratch: folder for what is more than memory may hold.
     """
-    spill = {} if scratch is None else {"memory_limit": _MOST_MEMORY, "temp_directory": str(scratch)}
-    with connected(**_IN_ANY_ORDER, **spill) as connection:
+    spill = None if scratch is None else {"memory_limit": _MOST_MEMORY, "temp_directory": str(scratch)}
+    with connected(is_ordered=False, spill=spill) as connection:
         for name, rows in tables.items():
             if isinstance(rows, RowFiles):
-                connection.execute(f'CREATE VIEW "{name}" AS {_selected(rows)}')
+                there = rows
             else:
-                connection.register(name, rows)
+                there = RowFiles(f'SELECT * FROM "{name} at hand"', tuple(rows.column_names))
+                connection.register(f"{name} at hand", rows)
+            connection.execute(f'CREATE TEMP VIEW "{name}" AS {_selected(there)}')
         named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
         answer = connection.execute(translated(named), thresholds.named_in(statement))
         names = [column[0] for column in answer.description]

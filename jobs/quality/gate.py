@@ -32,10 +32,11 @@ from pyspark.sql import DataFrame
 
 from jobs.frame.keeping import Keep, fetched, keeping, staged
 from jobs.frame.row_files import parts_of, row_count
+from jobs.lake.rows import fetched as all_fetched
 from jobs.quality.by_duckdb import RowFiles, rows_of
 from jobs.quality.evidence import new_in_files
 from jobs.quality.judging import judging
-from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict, completed
+from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict
 from schemas.catalog import BY_NAME
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
@@ -188,7 +189,7 @@ def _question(job: Job, batch: Batch, keep: Keep) -> Question:
     if scratch is not None:
         at_hand = _in_files(job, batch, question, keep)
     if at_hand is not None:
-        return replace(question, at_hand={**at_hand, SOURCES: sources.toArrow()}, scratch=scratch)
+        return replace(question, at_hand={**at_hand, SOURCES: all_fetched(sources)}, scratch=scratch)
     small = [spec for spec, count in most.items() if 0 < count <= _SMALL_TABLE]
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
         kept = zip(small, threads.map(staged, [looked_at[spec] for spec in small]), strict=True)
@@ -206,8 +207,8 @@ def _in_files(job: Job, batch: Batch, question: Question, keep: Keep) -> dict[st
     words = set(re.findall(r"\w+", question.statement))
 
     def as_files(name: str, rows: DataFrame) -> pa.Table | RowFiles:
-        if rows_held(rows) is not None:
-            return completed(rows).toArrow()
+        if (known := rows_held(rows)) is not None:
+            return known
         spec = BY_NAME[name]
         if spec in batch.evidence and (query := new_in_files(job, spec)) is not None:
             return RowFiles(query, spec.columns)
@@ -225,7 +226,7 @@ def _at_hand(rows: Rows) -> dict[str, pa.Table | RowFiles] | None:
     found: dict[str, pa.Table | RowFiles] = {}
     left = MOST_AT_HAND
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
-        fetching = threads.map(lambda spec: fetched(completed(rows[spec]), _FEW.get(spec, MOST_AT_HAND)), rows)
+        fetching = threads.map(lambda spec: fetched(rows[spec], _FEW.get(spec, MOST_AT_HAND)), rows)
         for spec, table in zip(rows, fetching, strict=True):
             if table is None or table.num_rows > left:
                 return None

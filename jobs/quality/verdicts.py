@@ -113,11 +113,11 @@ class Question:
         return {spec.name for spec in self.specs} | {name for law in self.laws for name in law.reads}
 
     def _run(self, spark: SparkSession, statement: str) -> DataFrame:
-        rows: dict[str, Any] = {name: completed(self.rows[name]) for name in self._read}
+        rows: dict[str, Any] = {name: _completed(self.rows[name]) for name in self._read}
         return spark.sql(self.thresholds.put_into(statement), **rows)
 
 
-def completed(rows: DataFrame) -> DataFrame:
+def _completed(rows: DataFrame) -> DataFrame:
     """Add what laws ask for where a table lacks it."""
     missing = [f"{default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns]
     return rows.selectExpr("*", *missing) if missing else rows

@@ -13,14 +13,13 @@ from functools import cached_property, reduce
 from math import inf
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from schemas.table import TableSpec
 from schemas.tables.gold import REPLAY_SNAPSHOTS, TRANSITIONS
-from transforms.given_rows import given, held, rows_held
+from transforms.given_rows import given, marked
 from transforms.gold.findings.kernel import FINDING, GROUP
 from transforms.gold.timelines.replacing import EVERYTHING
 from transforms.question import Question
@@ -99,11 +98,7 @@ class Scope:
     @cached_property
     def _beside(self) -> DataFrame:
         """The groups as they are laid beside rows, of which others than theirs may be among."""
-        rows, of_run = rows_held(self.groups), T.StructField("is_of_run", T.BooleanType())
-        if rows is None:
-            return self.groups.select("*", F.lit(True).alias(of_run.name))
-        marked = rows.append_column(of_run.name, pa.array([True] * rows.num_rows, pa.bool_()))
-        return held(self.groups.sparkSession, marked, T.StructType([*self.groups.schema, of_run]))
+        return marked(self.groups, "is_of_run", True)
 
     def wanted(self, spec: TableSpec) -> Wanted:
         """Return which rows of a table are looked through for those that findings of the run may need."""

@@ -23,6 +23,7 @@ from schemas.tables.gold import (
     GENERATIONS,
     MEMBER_SESSIONS,
 )
+from transforms.given_rows import marked, together
 from transforms.gold.timelines.evidence import GROUP
 from transforms.gold.timelines.replacing import STAYS
 from transforms.question import Question
@@ -117,8 +118,8 @@ def looked_at(spec: TableSpec, groups: Sequence[str] | None, first: DataFrame) -
 
 def beside(told: DataFrame, staying: DataFrame) -> DataFrame:
     """Return what a run gave, and beside it what it is held against."""
-    marked = told if IS_KNOWN in told.columns else told.withColumn(IS_KNOWN, F.lit(False))
-    return marked.unionByName(staying.withColumn(IS_KNOWN, F.lit(True)))
+    new = told if IS_KNOWN in told.columns else marked(told, IS_KNOWN, False)
+    return together(new, marked(staying, IS_KNOWN, True))
 
 
 def new_of(rows: DataFrame) -> DataFrame:
