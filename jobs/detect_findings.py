@@ -38,7 +38,7 @@ from schemas.tables.gold import (
     STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
-from transforms.given_rows import rows_held, without
+from transforms.given_rows import rows_held, selected
 from transforms.gold.broker_refusals import ERRORS, may_tell
 from transforms.gold.client_refusals import lines_of_files
 from transforms.gold.findings.commits import LAST
@@ -234,7 +234,11 @@ def _replace(job: Job, scopes: Scopes, found: Found) -> None:
         timelines = held_against(held, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
     where = {spec: scope.condition(_begin(spec)) if scope else EVERYTHING for spec, scope in of_run.items()}
     with audited(job, Batch(dict(frames), beside=timelines)) as rows:
-        job.replace([(spec, without(told, IS_KNOWN)) for spec, told in rows.items()], where)
+        job.replace([(spec, _as_found(told)) for spec, told in rows.items()], where)
+
+
+def _as_found(rows: DataFrame) -> DataFrame:
+    return selected(rows, [name for name in rows.columns if name != IS_KNOWN])
 
 
 def _begin(spec: TableSpec) -> str:

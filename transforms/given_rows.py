@@ -88,13 +88,12 @@ def marked(frame: DataFrame, name: str, value: bool) -> DataFrame:
     return held(frame.sparkSession, rows.append_column(name, pa.repeat(pa.scalar(value), rows.num_rows)), kind)
 
 
-def without(frame: DataFrame, name: str) -> DataFrame:
-    """Return rows without a column, if they have it; of rows that are held, nobody asks Spark."""
-    rows = rows_held(frame)
-    if rows is None or name not in rows.column_names:
-        return frame.drop(name)
-    kind = StructType([field for field in frame.schema if field.name != name])
-    return held(frame.sparkSession, rows.drop_columns(name), kind)
+def selected(frame: DataFrame, names: Iterable[str]) -> DataFrame:
+    """Return some columns of rows; of rows that are held, nobody asks Spark."""
+    rows, wanted = rows_held(frame), list(names)
+    if rows is None:
+        return frame.select(*wanted)
+    return held(frame.sparkSession, rows.select(wanted), StructType([frame.schema[name] for name in wanted]))
 
 
 def together(first: DataFrame, second: DataFrame) -> DataFrame:

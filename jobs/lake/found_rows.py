@@ -50,7 +50,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
     files = [file for file in files if _may_have(file, wanted)]
     if not files or wanted.groups == []:
         return kind.empty_table()
-    if not _are_readable(files) or not _is_at_hand(wanted.beside):
+    if not _are_readable(files) or not is_at_hand(wanted.beside):
         return None
     found = _asked(spec, files, cluster, wanted)
     return None if found.num_rows > MOST_ROWS else found.select(spec.columns).cast(kind)
@@ -69,7 +69,7 @@ def picked_rows(
         folder: where the file is put.
     """
     files = [file for file in files if _may_have(file, wanted)]
-    is_by_others = wanted.beside is not None and _is_at_hand(wanted.beside)
+    is_by_others = wanted.beside is not None and is_at_hand(wanted.beside)
     if not files or not is_by_others or not _are_readable(files, MOST_BYTES_PICKED):
         return None
     file = str(folder / f"{uuid4().hex}.parquet")
@@ -165,5 +165,6 @@ def _are_readable(files: Sequence[ClusterFile], most: int | None = None) -> bool
     return sum(file.size for file in files) <= (MOST_BYTES if most is None else most) and are_nameable(files)
 
 
-def _is_at_hand(beside: DataFrame | None) -> bool:
+def is_at_hand(beside: DataFrame | None) -> bool:
+    """Tell whether DuckDB can be given what is laid beside rows."""
     return beside is None or rows_held(beside) is not None

@@ -84,8 +84,7 @@ class GrowingTables(DeclaredTables):
             keep: keeps them where they are not few, if they are picked by what lies beside them.
         """
         small = self._small
-        # Spark picks rows of a small table while it plans, but for what would take a join.
-        if small and self.log(spec).state() is not None and (wanted.beside is not None or small.rows(spec) is None):
+        if small and self.log(spec).state() is not None:
             found = small.some(spec, wanted)
             if found is not None:
                 return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
@@ -16,6 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.duckdb_files import connected, going, laid_beside
+from jobs.lake.found_rows import is_at_hand
 from jobs.lake.local_commits import properties
 from jobs.lake.local_tables import LocalTables, is_fitting, sound
 from schemas.spark import struct_type
@@ -41,6 +43,15 @@ class SmallTables(LocalTables):
         """Return the cluster's rows of a table that exists, as they are now; None if they are not few."""
         return self._at_version(spec)[1]
 
+    def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
+        """Return few rows of the cluster out of a table that exists; None if they are not few."""
+        few = self.rows(spec)
+        if few is None:
+            return super().some(spec, wanted)
+        if not is_at_hand(wanted.beside):
+            return None
+        return held(self._spark, _those(rows_held(few), *wanted.in_sql(), wanted), few.schema)
+
     def replace(
         self, spec: TableSpec, rows: pa.Table, where: str, note: str, staying: Wanted | None = None
     ) -> tuple[int, int]:
@@ -57,7 +68,7 @@ class SmallTables(LocalTables):
             Number of rows put in, and of those taken out.
         """
         old, version = self._old(spec)
-        kept = _without(old, going(where, staying), staying)
+        kept = _those(old, f"NOT {going(where, staying)}", [], staying)
         gone = old.num_rows - kept.num_rows
         if rows.num_rows or gone:
             self._overwrite(spec, version, [kept, rows], note)
@@ -128,16 +139,22 @@ def _are_few(files: Sequence[ClusterFile]) -> bool:
     return all(each is not None for each in counts) and sum(filter(None, counts)) <= FEW_ROWS and size <= FEW_BYTES
 
 
-def _without(rows: pa.Table, condition: str, staying: Wanted | None) -> pa.Table:
-    """Return the rows that do not fulfil a condition of DuckDB's, which may look at what is laid beside them."""
+def _those(rows: pa.Table, condition: str, given: Sequence[Any], by: Wanted | None) -> pa.Table:
+    """Return the rows that fulfil a condition of DuckDB's.
+
+    Args:
+        rows: the rows.
+        condition: it may look at what is laid beside the rows.
+        given: its parameters.
+        by: has what is laid beside them.
+    """
     if not rows.num_rows:
         return rows
     plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
     with connected() as connection:
         connection.register("rows", rows.select(plain).append_column("_place", pa.array(range(rows.num_rows))))
-        laid = laid_beside(connection, staying)
-        kept = connection.sql(f'SELECT _place FROM "rows" {laid} WHERE NOT {condition} ORDER BY _place')
-        return rows.take(kept.to_arrow_table().column(0))
+        found = f'SELECT _place FROM "rows" {laid_beside(connection, by)} WHERE {condition} ORDER BY _place'
+        return rows.take(connection.sql(found, params=given).to_arrow_table().column(0))
 
 
 def _keys(spec: TableSpec, rows: pa.Table) -> dict[tuple[object, ...], None]:

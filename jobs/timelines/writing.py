@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import Keep, at_hand
+from jobs.frame.keeping import Keep
 from jobs.frame.row_files import note_parts
 from jobs.lake.found_rows import MOST_ROWS
 from jobs.quality.evidence import new_evidence, new_left_out, note_audited
@@ -30,9 +30,6 @@ Spoken = Mapping[str, float]
 
 MOST_LISTED = 1000
 """Groups that a condition lists; of more, whole tables are looked through."""
-
-_FEW_GROUPS = 100_000
-"""Groups of a run that go into the plans of what has to do with all of them."""
 
 _NEW, _KNOWN = {looking_back.IS_KNOWN: False}, {looking_back.IS_KNOWN: True}
 
@@ -63,7 +60,7 @@ def write(
     starting = run.starting
     superseded = told.part(SUPERSEDED)
     there = job.lake.contents.row_counts(TABLES)
-    stays = replacing.staying(at_hand(replacing.groups_of_run(starting), _FEW_GROUPS)[0])
+    stays = replacing.staying(replacing.groups_of_run(starting))
     conditions, frames, where, staying, replaced = {}, [], {}, {}, []
     if SUPERSEDED in told.counts:
         keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
@@ -114,6 +111,7 @@ def _as_published(
     where nothing but what was told is looked at.
     """
     first = _looked_at_from(job, told, run) if sum(there.values()) > _SHORT_HISTORY else None
+    stays = replacing.staying_of_run(replacing.groups_of_run(run.starting), run.listed)
     rows, counts = {}, {}
     folder = None if job.lake.is_brief else keep.folder(job.spark)
     for spec in TABLES:
@@ -122,7 +120,8 @@ def _as_published(
         rows[spec] = told.part(spec.name)
         is_alone = spec is REPLAY_AUDIT or not there[spec.full_name]
         if not is_alone:
-            staying = _staying(job, spec, run, first, keep)
+            looked_at = stays if first is None else looking_back.looked_at(spec, run.listed, first)
+            staying = job.lake.some(spec, looked_at, keep)
             rows[spec] = both = looking_back.beside(rows[spec], staying)
             note_parts(both, [(told.part(spec.name), _NEW), (staying, _KNOWN)], folder)
         if spec is MEMBER_SESSIONS and SUPERSEDED in told.counts:
@@ -136,13 +135,6 @@ def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
     given = [told.part(spec.name) for spec in looking_back.OF_GENERATIONS]
     oldest, _ = job.at_hand(looking_back.oldest_told(run.starting, given), MOST_ROWS)
     return job.at_hand(job.lake.answer(looking_back.known_from(oldest), run.listed), MOST_ROWS)[0]
-
-
-def _staying(job: Job, spec: TableSpec, run: Run, first: DataFrame | None, keep: Keep) -> DataFrame:
-    """Return what stays of the groups of a run; no more than is looked at, if it is known from where on that is."""
-    if first is None:
-        return replacing.staying(replacing.groups_of_run(run.starting)).of(run.of_run(job.lake.read(spec)))
-    return job.lake.some(spec, looking_back.looked_at(spec, run.listed, first), keep)
 
 
 def _matched(job: Job, spec: TableSpec, where: str) -> DataFrame:

@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from transforms.given_rows import marked, selected
 from transforms.gold.timelines.columns import SUPERSEDED_COLUMNS
 from transforms.gold.timelines.evidence import GROUP
 from transforms.sql import among
@@ -45,7 +46,7 @@ def condition(going_back: Sequence[str] | None) -> str:
 
 def groups_of_run(starting: DataFrame) -> DataFrame:
     """Return what `staying` looks at: the groups of a run, and from where they go on."""
-    return starting.select(*GROUP, "taken_until", F.lit(True).alias("is_in_run"))
+    return marked(selected(starting, [*GROUP, "taken_until"]), "is_in_run", True)
 
 
 def staying(groups: DataFrame) -> Wanted:
@@ -55,6 +56,16 @@ def staying(groups: DataFrame) -> Wanted:
         groups: the groups of the run.
     """
     return Wanted(beside=groups, where=f"is_in_run IS NULL OR ({STAYS})")
+
+
+def staying_of_run(groups: DataFrame, listed: Sequence[str] | None) -> Wanted:
+    """Return which rows of gold there are of the groups of a run that it does not replace.
+
+    Args:
+        groups: the groups of the run.
+        listed: their ids; None = they are not listed.
+    """
+    return Wanted(listed, beside=groups, where=f"is_in_run AND {STAYS}")
 
 
 def going(rows: DataFrame, starting: DataFrame) -> DataFrame:
