@@ -89,13 +89,13 @@ def framed(spark: Any, of_clusters: dict[str, Tables]) -> dict[str, Any]:
 
 
 def _found(spark: Any, frames: dict[str, Any], with_checks: bool) -> dict[str, dict[str, list[str]]]:
-    from jobs.quality.verdicts import Question, completed
+    from jobs.quality.verdicts import Question
 
     specs = [BY_NAME[name] for name in READ] if with_checks else []
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for row in Question(frames, specs, LAWS, NOW).broken(spark):
         found[row["cluster"]][row["check"]] = row["sample"]
-    at_hand = {name: completed(frame).toArrow() for name, frame in frames.items()}
+    at_hand = {name: frame.toArrow() for name, frame in frames.items()}
     told = {(cluster, check) for cluster, checks in found.items() for check in checks}
     with TemporaryDirectory() as folder:
         in_files = {name: _as_file(rows, Path(folder) / f"{name}.parquet") for name, rows in at_hand.items()}
