@@ -72,12 +72,19 @@ def lake(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return lake
 
 
+@pytest.fixture(params=[True, False], ids=["small", "large"])
+def is_small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the table is small, so that its rows are at hand; of a large one there are its files."""
+    if not request.param:
+        monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    return bool(request.param)
+
+
 @pytest.mark.parametrize("name", WANTED)
-def test_duckdb_finds_the_rows_that_spark_finds(lake: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duckdb_finds_the_rows_that_spark_finds(lake: Any, name: str, is_small: bool) -> None:
     from transforms.given_rows import rows_held
 
-    by_spark = lake.some(TRANSITIONS, WANTED[name])
-    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    by_spark = WANTED[name].of(lake.read(TRANSITIONS))
     found = _found_in(lake, WANTED[name])
     assert rows_held(found) is not None, "nobody looked for them without Spark"
     assert found.schema == struct_type(TRANSITIONS).toNullable()
@@ -93,12 +100,11 @@ def _wanted_beside(spark: Any) -> Wanted:
     return Wanted(["a", "it's"], beside=beside, where="wanted_from IS NULL OR generation >= wanted_from")
 
 
-def test_rows_are_wanted_by_what_lies_beside_them(spark: Any, lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_wanted_by_what_lies_beside_them(spark: Any, lake: Any, is_small: bool) -> None:
     from transforms.given_rows import rows_held
 
     wanted = _wanted_beside(spark)
-    by_spark = lake.some(TRANSITIONS, wanted)
-    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
+    by_spark = wanted.of(lake.read(TRANSITIONS))
     found = _found_in(lake, wanted)
     assert rows_held(found) is not None
     assert sorted(map(str, found.collect())) == sorted(map(str, by_spark.collect()))
@@ -121,7 +127,7 @@ def test_too_many_rows_beside_others_are_picked_into_a_file(
     from jobs.frame.row_files import files_of
 
     wanted = _wanted_beside(spark)
-    by_spark = sorted(map(str, lake.some(TRANSITIONS, wanted).collect()))
+    by_spark = sorted(map(str, wanted.of(lake.read(TRANSITIONS)).collect()))
     monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
     monkeypatch.setattr("jobs.lake.found_rows.MOST_ROWS", 5)
     with keeping() as keep:
