@@ -25,6 +25,10 @@ class ByVersion(Generic[T]):
             known = self._known.get(spec.full_name)
         if known is None or known[0] != state:
             known = state, find()
-            with self._turn:
-                self._known[spec.full_name] = known
+            self.note(spec, *known)
         return known[1]
+
+    def note(self, spec: TableSpec, state: TableState, found: T) -> None:
+        """Note it of a version, as whoever wrote that version knows it."""
+        with self._turn:
+            self._known[spec.full_name] = state, found

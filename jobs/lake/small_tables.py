@@ -14,6 +14,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from jobs.jvm.delta_log import TableState
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.duckdb_files import connected, going, laid_beside
@@ -108,22 +109,25 @@ class SmallTables(LocalTables):
 
         def find() -> tuple[int, DataFrame | None]:
             found = self._found(spec, state.version)
-            kind = struct_type(spec).toNullable()
-            return state.version, None if found is None else held(self._spark, found, kind)
+            return state.version, None if found is None else self._held(spec, found)
 
         return self._few.of(spec, state, find)
+
+    def _held(self, spec: TableSpec, rows: pa.Table) -> DataFrame:
+        return held(self._spark, rows, struct_type(spec).toNullable())
 
     def _overwrite(self, spec: TableSpec, version: int, parts: Sequence[pa.Table], note: str) -> None:
         """Put rows in the place of all that the cluster has in a table, unless they changed since a version."""
         kind = to_arrow_schema(struct_type(spec).toNullable())
         cluster = "'" + self.cluster.replace("'", "''") + "'"
+        table = DeltaTable(self.log(spec).uri, version=version)
+        rows = sound(pa.concat_tables([part.select(spec.columns).cast(kind) for part in parts]))
         write_deltalake(
-            DeltaTable(self.log(spec).uri, version=version),
-            sound(pa.concat_tables([part.select(spec.columns).cast(kind) for part in parts])),
-            mode="overwrite",
-            predicate=f"cluster = {cluster}",
-            commit_properties=properties(note),
+            table, rows, mode="overwrite", predicate=f"cluster = {cluster}", commit_properties=properties(note)
         )
+        if rows.num_rows <= FEW_ROWS:  # and need not be read to be known
+            written = TableState(str(table.metadata().id), table.version())
+            self._few.note(spec, written, (written.version, self._held(spec, rows)))
 
     def _found(self, spec: TableSpec, version: int) -> pa.Table | None:
         table = DeltaTable(self.log(spec).uri, version=version)

@@ -7,8 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 
-from tests.support.written_rows import AT, CLUSTERS, RECORDS, TRANSITIONS, frame, lake_of, operation, record, told
+from tests.support.written_rows import (
+    AT,
+    CLUSTERS,
+    RECORDS,
+    TRANSITIONS,
+    frame,
+    lake_of,
+    operation,
+    record,
+    told,
+    transition,
+)
 from transforms.wanted_rows import Wanted
 
 pytestmark = pytest.mark.spark
@@ -49,11 +61,32 @@ def test_only_what_is_not_settled_is_looked_through_for_it(settled_and_others: A
     lake = settled_and_others
     found = {}
     for is_settled in (True, False):
-        by_spark = lake.some(TRANSITIONS, Wanted(is_settled=is_settled))
+        by_spark = Wanted(is_settled=is_settled).of(lake.read(TRANSITIONS))
         with lake.brief(True):
             found[is_settled] = sorted(map(str, lake.some(TRANSITIONS, Wanted(is_settled=is_settled)).collect()))
         assert found[is_settled] == sorted(map(str, by_spark.collect()))
     assert [len(rows) for rows in found.values()] == [3, 2]
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_what_was_put_into_a_small_table_is_known_without_reading_it(
+    spark: Any, tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake, other = (lake_of(spark, tmp_path, name) for name in (cluster, "other"))
+    settled, young = (transition("a", 1, True), transition("b", 2, False))
+    for each in (lake, other):
+        each.replace(TRANSITIONS, frame(spark, TRANSITIONS, [settled, young]))
+    again = frame(spark, TRANSITIONS, [transition("b", 3, False), transition("c", 4, True)])
+    with lake.brief(True), other.brief(True):
+        lake.replace(TRANSITIONS, again, "NOT is_settled")
+        assert "delta-rs" in operation(lake, TRANSITIONS)
+        with monkeypatch.context() as closed:
+            closed.delattr(DeltaTable, "to_pyarrow_table")
+            known = sorted(str(row) for row in lake.read(TRANSITIONS).collect())
+        other.replace(TRANSITIONS, again, "NOT is_settled")
+        afterwards = sorted(str(row) for row in lake.read(TRANSITIONS).collect())
+    assert len(known) == 3
+    assert known == afterwards == told(lake, TRANSITIONS, by_spark=True)
 
 
 @pytest.mark.usefixtures("no_table_is_small")
