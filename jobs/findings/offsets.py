@@ -25,6 +25,7 @@ from transforms.gold.offset_rewinds import offset_rewinds
 from transforms.wanted_rows import Wanted
 
 Found = list[tuple[TableSpec, DataFrame]]
+"""Findings, by their tables."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,102 @@
+"""What is read of the tables for those who look for storms, bursts and slow revokers: what lies near the news."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+
+from jobs.frame.job import Job
+from jobs.frame.keeping import Keep
+from schemas.table import TableSpec
+from schemas.tables.gold import GENERATION_MEMBERS, GENERATIONS, MEMBER_SESSIONS
+from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS
+from transforms.given_rows import rows_held
+from transforms.gold.broker_refusals import ERRORS, may_tell
+from transforms.gold.client_refusals import lines_of_files
+from transforms.gold.findings.kernel import GROUP
+from transforms.gold.findings.named_generations import named_generations, named_numbers
+from transforms.gold.findings.scope import Scope
+from transforms.gold.illegal_generation_bursts import IS_REFUSED, SETTINGS
+from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
+from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
+from transforms.sql import among
+
+_NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
+_OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
+
+
+@dataclass(frozen=True)
+class Near:
+    """The rows of a run's groups.
+
+    Attributes:
+        rows: by table, those near the news.
+        named: by table, those of generations however old they are, as refused requests name them.
+        of_cluster: by table, what lines are laid beside that need not name their group, and brokers' lines.
+        refused: the refused ones among the requests; None = nobody has looked for them.
+    """
+
+    rows: Mapping[TableSpec, DataFrame]
+    named: Mapping[TableSpec, DataFrame]
+    of_cluster: Mapping[TableSpec, DataFrame]
+    refused: DataFrame | None
+
+
+def near_news(job: Job, scope: Scope | None, keep: Keep) -> Near:
+    """Return what is read for the groups of a run; for all of them, all there is."""
+    read = {*READ_FOR_STORMS, *READ_FOR_BURSTS}
+    if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
+        read.remove(CLIENT_EVENTS)
+    if scope is None:
+        rows = {spec: job.lake.read(spec) for spec in read}
+        return Near(rows, {}, rows, None)
+    has_clients = CLIENT_EVENTS in read
+    near = {spec: job.lake.some(spec, scope.near(spec), keep) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
+    if has_clients:
+        clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
+        near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
+    refused = None if has_clients else _refused(job, scope)
+    named = of_all_time(job, scope) if refused is None else _named(job, scope, refused)
+    return Near(near, named, _of_cluster(job, scope, has_clients), refused)
+
+
+def of_all_time(job: Job, scope: Scope) -> dict[TableSpec, DataFrame]:
+    """Return all generations of the groups: a request that is refused may be of one that is long past."""
+    return {spec: scope.of_groups(job.lake.read(spec)) for spec in _NAMED_LATE}
+
+
+def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, DataFrame]:
+    """Return what lines are laid beside that need not name their group, and brokers' lines.
+
+    Whoever is fenced by a broker's line is looked for in all stays; where no line fences anybody, nobody is.
+    """
+    late = scope.late(COORDINATOR_EVENTS, {"event": SETTINGS})
+    lines = job.lake.some(COORDINATOR_EVENTS, replace(late, where=among("event", (*SETTINGS, *ERRORS))))
+    beside = _OF_CLUSTER if has_clients else (MEMBER_SESSIONS,) if may_tell(lines) else ()
+    return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
+
+
+def _refused(job: Job, scope: Scope) -> DataFrame:
+    """Return the refused requests among those that findings of a run may need; they are few, as a rule."""
+    near = scope.near(GROUP_REQUESTS)
+    return job.lake.some(GROUP_REQUESTS, replace(near, where=f"{near.where} AND {IS_REFUSED}"))
+
+
+def _named(job: Job, scope: Scope, refused: DataFrame) -> dict[TableSpec, DataFrame]:
+    """Return what there is of generations that are late, or that refused requests name.
+
+    Of who is not let in brokers' lines tell as of generation 0. What clients say that they were refused is of
+    generations, too, and nobody knows of which: where there are any, all are needed (`of_all_time`).
+    """
+    held = None if scope.listed is None else rows_held(refused)
+    if held is None:
+        named = named_generations(refused, scope.groups)
+        return {spec: scope.rows_or_named(spec, job.lake.read(spec), named) for spec in _NAMED_LATE}
+    found, numbers = {}, named_numbers(held)
+    for spec in _NAMED_LATE:
+        wanted = scope.wanted(spec)
+        rows = job.lake.some(spec, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
+        found[spec] = scope.of_groups(rows)
+    return found
