@@ -15,7 +15,7 @@ from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, Scopes, has_groups, line_of, scopes_of
 from jobs.findings.offsets import Found, Offsets
 from jobs.findings.reading import near_news
-from jobs.findings.searches import BEGIN, few_of, hold_of, searches
+from jobs.findings.searches import BEGIN, few_of, hold_of, searches_of
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.handing_over.findings import hand_over
@@ -73,7 +73,7 @@ def _detect(job: Job) -> None:
         with keeping() as keep:
             others = []
             if has_groups(scopes.of_others):
-                others = searches(job, scopes.of_others, near_news(job, scopes.of_others, keep), seen_until)
+                others = searches_of(job, scopes.of_others, near_news(job, scopes.of_others, keep), seen_until)
             _replace(job, scopes, _found([*others, offsets.found]))
     listed = None if scopes.of_offsets is None else scopes.of_offsets.listed
     look_at_health(job, listed, seen_until, now.line is not None)
@@ -93,10 +93,10 @@ def _now(job: Job, replayed: Standing | None) -> Looked:
     return Looked(how=how, marks=without_audit(marks(job)), loaded=dict(loaded), line=line_of(replayed))
 
 
-def _found(each: Sequence[Callable[[], Found]]) -> Found:
+def _found(searches: Sequence[Callable[[], Found]]) -> Found:
     """Search for several kinds at a time: while the driver plans one search, another one's rows are computed."""
-    with ThreadPoolExecutor(len(each)) as threads:
-        return [one for found in threads.map(lambda search: search(), each) for one in found]
+    with ThreadPoolExecutor(len(searches)) as threads:
+        return [each for found in threads.map(lambda search: search(), searches) for each in found]
 
 
 _CUT = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)
@@ -120,10 +120,10 @@ def _replace(job: Job, scopes: Scopes, found: Found) -> None:
     if scopes.of_offsets is None or scopes.of_others is None:
         timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
     else:
-        few_of = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
+        listed = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
         held = {
-            GENERATIONS: _held_against(job, scopes.of_others, few_of.get(_BURSTS, [])),
-            ASSIGNMENTS: _lost(job, scopes.of_offsets, few_of),
+            GENERATIONS: _held_against(job, scopes.of_others, listed.get(_BURSTS, [])),
+            ASSIGNMENTS: _lost(job, scopes.of_offsets, listed),
         }
         timelines = held_against(held, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
     where = {spec: scope.condition(_begin(spec)) if scope else EVERYTHING for spec, scope in of_run.items()}

@@ -27,7 +27,7 @@ _MOST_JUDGED_HERE = 5 * FEW_ROWS
 """Rows of evidence that are judged by the driver: with what lies around them they are more than what is new."""
 
 
-def searches(job: Job, scope: Scope | None, near: Near, seen_until: float | None) -> list[Callable[[], Found]]:
+def searches_of(job: Job, scope: Scope | None, near: Near, seen_until: float | None) -> list[Callable[[], Found]]:
     """Return what searches in a run's groups; findings that stay are among those that it gives.
 
     Args:

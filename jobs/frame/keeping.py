@@ -101,9 +101,7 @@ def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[Da
     found = fetched(kept, most)
     if found is None:
         return staged(rows) if kept is rows else kept, None
-    if is_held:
-        return rows, found.to_pylist()
-    return held(rows.sparkSession, found, rows.schema.toNullable()), found.to_pylist()
+    return rows if is_held else held(rows.sparkSession, found, rows.schema.toNullable()), found.to_pylist()
 
 
 def fetched(rows: DataFrame, most: int) -> pa.Table | None:

@@ -43,8 +43,10 @@ def named(path: Path | str) -> str:
 
 def files_of(frame: DataFrame) -> tuple[str, ...] | None:
     """Return the files whose rows a frame has, all of them and no others; None if it was made otherwise."""
-    parts = parts_of(frame) or ()
-    return next((files for files, mark in parts if not mark), None) if len(parts) == 1 else None
+    match parts_of(frame):
+        case ((files, mark),) if not mark:
+            return files
+    return None
 
 
 def note_parts(frame: DataFrame, parts: Iterable[tuple[DataFrame, Mark]], folder: Path | None) -> None:

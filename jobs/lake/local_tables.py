@@ -123,7 +123,7 @@ class LocalTables:
         if files is None:
             return None
         found = found_rows(spec, files, self.cluster, wanted)
-        return None if found is None else held(self._spark, found, struct_type(spec).toNullable())
+        return None if found is None else self._held(spec, found)
 
     def picked(self, spec: TableSpec, wanted: Wanted, folder: Path) -> DataFrame | None:
         """Return rows of the cluster that lie beside others, out of a file in a folder; None if Spark has to pick."""
@@ -176,6 +176,9 @@ class LocalTables:
         table = DeltaTable(self.log(spec).uri)
         commit_files(spec, table, self.cluster, files, (), properties(note, number(table, transaction)))
         return sum(each.row_count for each in files)
+
+    def _held(self, spec: TableSpec, rows: pa.Table) -> DataFrame:
+        return held(self._spark, rows, struct_type(spec).toNullable())
 
     def _state(self, spec: TableSpec) -> TableState:
         state = self.log(spec).state()

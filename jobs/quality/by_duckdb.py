@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from jobs.frame.row_files import Mark, Part
 from jobs.lake.duckdb_files import connected, listed, translated
-from transforms.quality.laws.law import DEFAULTS
+from transforms.quality.laws.law import lacking
 from transforms.quality.statements import WHOLE_ROW
 from transforms.quality.thresholds import Thresholds
 from transforms.sql import truth
@@ -68,17 +68,13 @@ def ask(
     with connected(is_ordered=False, spill=spill) as connection:
         for name, rows in tables.items():
             if isinstance(rows, RowFiles):
-                there = rows
+                place, columns = f"({rows.query})", rows.columns
             else:
-                there = RowFiles(f'SELECT * FROM "{name} at hand"', tuple(rows.column_names))
+                place, columns = f'"{name} at hand"', rows.column_names
                 connection.register(f"{name} at hand", rows)
-            connection.execute(f'CREATE TEMP VIEW "{name}" AS {_selected(there)}')
+            selected = ", ".join(["*", *lacking(columns)])
+            connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT {selected} FROM {place}')
         named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
         answer = connection.execute(translated(named), thresholds.named_in(statement))
         names = [column[0] for column in answer.description]
         return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
-
-
-def _selected(rows: RowFiles) -> str:
-    missing = "".join(f", {default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns)
-    return f"SELECT *{missing} FROM ({rows.query})"

@@ -14,7 +14,7 @@ from jobs.quality.by_duckdb import RowFiles, ask
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
 from transforms.quality import statements
-from transforms.quality.laws.law import DEFAULTS, Law
+from transforms.quality.laws.law import Law, lacking
 from transforms.quality.thresholds import Thresholds
 
 SOURCES = "sources"
@@ -119,7 +119,7 @@ class Question:
 
 def _completed(rows: DataFrame) -> DataFrame:
     """Add what laws ask for where a table lacks it."""
-    missing = [f"{default} AS {name}" for name, default in DEFAULTS.items() if name not in rows.columns]
+    missing = lacking(rows.columns)
     return rows.selectExpr("*", *missing) if missing else rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
@@ -18,7 +19,7 @@ FOR_EVER = "TIMESTAMP '9999-01-01'"
 LIFE = "cluster, group_id, life"
 GENERATION = f"{LIFE}, generation"
 
-DEFAULTS: dict[str, str] = {
+_DEFAULTS: dict[str, str] = {
     "group_type": "'classic'",
     "hold": "'owned'",
     "role": "CAST(NULL AS STRING)",
@@ -54,6 +55,12 @@ DOUBTED = """
 which is lost leaves a hole that nobody else fills."""
 
 _NOT_TABLES = frozenset({"sources"})
+
+
+def lacking(columns: Iterable[str]) -> list[str]:
+    """Return what laws ask for and rows with these columns lack, to be selected beside them (SQL)."""
+    there = set(columns)
+    return [f"{default} AS {name}" for name, default in _DEFAULTS.items() if name not in there]
 
 
 @dataclass(frozen=True)
