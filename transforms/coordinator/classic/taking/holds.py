@@ -7,7 +7,7 @@ phase in which somebody is still missing. Each waits a few ms, a few times; then
 
 from __future__ import annotations
 
-from schemas.rows import CoordinatorEventRow
+from schemas.rows import CoordinatorEventRow, GroupRequestRow
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Group
 from transforms.coordinator.classic.taking.course import Course
@@ -21,7 +21,7 @@ from transforms.coordinator.evidence.tolerances import (
     STORE_MS,
 )
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
-from transforms.coordinator.kafka.states import EMPTY, PREPARING
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING
 
 TRIGGERS_OF_TIMERS = frozenset(
     {"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed", "protocol_downgraded"}
@@ -49,6 +49,8 @@ def comes_too_early(course: Course, item: Item) -> bool:
         return row.api == "JoinGroup" and _answer_comes_too_early(course, item)
     if row.api == "JoinGroup":
         return _join_comes_too_early(course, course.exchange_of(item), item.holds)
+    if row.api == "SyncGroup" and group.state is COMPLETING:
+        return item.holds < HOLDS_OF_A_REQUEST and _assignment_comes_too_late(course, row, item.handled_at)
     is_of_next = group.state is PREPARING and row.generation == group.generation + 1
     if not is_of_next or item.holds < HOLDS_OF_A_REQUEST:
         return is_of_next
@@ -58,6 +60,15 @@ def comes_too_early(course: Course, item: Item) -> bool:
 def _is_there_yet(course: Course, line: CoordinatorEventRow) -> bool:
     """Whether a group that is told to be deleted is there, while the request log has every DeleteGroups."""
     return course.machine.present is not None and course.presence.hears_at(line.logged_at or 0.0)
+
+
+def _assignment_comes_too_late(course: Course, row: GroupRequestRow, at: float) -> bool:
+    """Whether lines tell of a rebalance at the moment of a leader's SyncGroup, and of no assignment before it."""
+    group, witnesses = course.machine.group, course.witnesses
+    if row.member_id != group.leader or row.generation != group.generation:
+        return False
+    is_left = witnesses.tells_of(PREPARING, group.generation, at) is not None
+    return is_left and witnesses.denies_assignment(group.generation, at)
 
 
 def _answer_comes_too_early(course: Course, item: Item) -> bool:
