@@ -50,10 +50,25 @@ class Neighbourhood:
         there = self.present()
         if there is None:
             near = (each for each in self._ahead if each.at <= handled_at + SAME_MOMENT_MS)
-            there = next((name for each in near for name in each.operations), None)
+            there = next((name for each in near for name in each.operations), None) or self._joined(row)
         if there is None and row.api == DELETE_GROUPS and self._past.last is not None:
             there = next(iter(self._past.last.operations), None)  # its line may be late, and the group no more
         return there
+
+    def _joined(self, row: GroupRequestRow) -> str | None:
+        """Return the type of a group that was new when a JoinGroup was answered, and had whom it let in.
+
+        A broker's first requests of a group can wait for each other, longer than estimates are off.
+        """
+        if row.api != "JoinGroup" or not row.answered_member_id or row.error_code:
+            return None
+        if self._state.classic.machine.present is not None:
+            return None
+        for group_type in PROTOCOLS:
+            written = self.to_come(group_type, row.answered_at)
+            if any(record.name == row.answered_member_id for each in written for record in each.records):
+                return group_type
+        return None
 
     def to_come(self, group_type: str, until: float) -> list[Operation]:
         """Return what was written by a moment of a group of one type, and has not been taken yet."""

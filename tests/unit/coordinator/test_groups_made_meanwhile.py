@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.coordinator.converted_rows import NEW, NOTHING, broker, standing
-from tests.unit.coordinator.evidence_rows import GROUP, Row, modern_records, request
+from tests.unit.coordinator.converted_rows import CLASSIC, NEW, NOTHING, broker, standing
+from tests.unit.coordinator.evidence_rows import GROUP, Row, join, modern_records, request
 from transforms.coordinator.replay import replay_group
 from transforms.coordinator.timeline.audit import WHY_RACE
 
@@ -39,3 +39,12 @@ def test_a_join_by_the_classic_protocol_meets_a_group_that_is_empty_no_more():
     written = [_joined(1_000, "m", 1, NEW), left, _joined(3_100, "n", 3, NEW)]
     row = _audited(modern_records(*written), asked)
     assert (row["group_type"], row["agrees"], row["why"]) == ("consumer", True, WHY_RACE)
+
+
+def test_a_join_that_waited_until_a_new_group_was_there_is_of_that_group():
+    asked = join(1_000, "", 2, "n", parked_ms=40, api_version=2)
+    written = modern_records(_joined(1_010, "m", 1, NEW), _joined(1_030, "n", 2, CLASSIC))
+    row = _audited(written, asked)
+    assert (row["group_type"], row["agrees"], row["why"]) == ("consumer", True, None)
+    refused = _audited(written, join(1_000, "", None, error_code=25, parked_ms=40, api_version=2))
+    assert refused["agrees"] is not True, "it was let in"

@@ -76,6 +76,20 @@ def test_who_leaves_twice_is_unknown_the_second_time():
     assert (lied["agrees"], lied["predicted_error"]) == (False, 25)
 
 
+def test_whoever_a_timer_removed_a_moment_before_did_not_leave_with_the_others():
+    """A LeaveGroup names two: the one is gone by then, and its records are not the request's."""
+    joined = (1_050, [(5, "n", WHO), (3, "", {"epoch": 2}), (6, "", {"assignmentEpoch": 2}), (8, "n", _standing(2, 0))])
+    fenced = (2_000, [(8, "n", None), (5, "n", None), (3, "", {"epoch": 3})])
+    lines = (line(2_000, "modern_member_fenced", member_id="n", reason="the member session expired."), LEAVES)
+    records = modern_records((1_001, JOINED), joined, fenced, (2_001, [*LEFT[:3], (3, "", {"epoch": 4})]))
+    leaving = [
+        {"member_id": name, "group_instance_id": None, "error_code": code} for name, code in (("m", 0), ("n", 25))
+    ]
+    asked = request(2_000.5, "LeaveGroup", "m", 25, parked_ms=4, leaving_members=leaving)
+    *_, left = _audited(records, _join(1_000), asked, lines=lines)
+    assert (left["agrees"], left["predicted_error"], left["is_answer_used"]) == (True, 25, False)
+
+
 def test_a_member_whose_session_ended_did_not_leave_a_moment_later():
     """Nobody leaves by a timer: whoever is answered then as if it were still there was asked before."""
     fenced = line(2_000, "modern_member_fenced", member_id="m", reason="the member session expired.")

@@ -114,8 +114,8 @@ class Speaker(Struct, frozen=True, gc=False):
             return False
         of_member = [each for each in operation.records if each.type_id in (types.member, types.current)]
         named = [each for each in of_member if each.name in self.ids]
-        if self.is_leave:
-            return any(each.value is None for each in named)
+        if self.is_leave:  # of those whom a request names, a timer may have removed one just before
+            return any(each.value is None and (not self.left or each.name in self.left) for each in named)
         return any(each.value is not None for each in named)
 
     def could_have_written_late(self, types: Types, operation: Operation) -> bool:
