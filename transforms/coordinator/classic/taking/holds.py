@@ -102,8 +102,13 @@ def _join_comes_too_early(course: Course, exchange: Exchange, holds: int) -> boo
         return foreseen in REFUSALS_OF_JOIN and holds < HOLDS_OF_A_REQUEST
     if observed == Error.UNKNOWN_MEMBER_ID != foreseen:
         return course.witnesses.failed_within(exchange.request.member_id, exchange.handled_at, exchange.answered_at)
-    is_fenced = observed == Error.FENCED_INSTANCE_ID and not exchange.parked_ms  # and not while it waited
+    is_fenced = observed == Error.FENCED_INSTANCE_ID and not _can_wait(group, exchange)  # else perhaps while it waited
     return (observed == Error.GROUP_MAX_SIZE_REACHED or is_fenced) and observed != foreseen and not holds
+
+
+def _can_wait(group: Group, exchange: Exchange) -> bool:
+    """Whether a JoinGroup can have waited for others, and not for its turn alone."""
+    return exchange.parked_ms > 0 and not (group.state is PREPARING and _would_end_it(group, exchange))
 
 
 def _is_overtaken(course: Course, exchange: Exchange) -> bool:
