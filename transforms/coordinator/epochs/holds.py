@@ -32,8 +32,10 @@ def follow(
     kept: list[Hold] = []
     for hold in state.holds.pop(member_id, ()):
         is_had = (hold.part, hold.how) in has
-        if is_had and epoch in (None, hold.epoch):
-            del has[hold.part, hold.how]
+        # 3.7 lets a member keep in the same epoch what it was to give up: that it still has it is all that is told.
+        is_given_back = hold.how == REVOKING and hold.epoch == epoch and (hold.part, OWNED) in has
+        if is_given_back or (is_had and epoch in (None, hold.epoch)):
+            del has[hold.part, OWNED if is_given_back else hold.how]
             kept.append(hold)
             continue
         if hold.since < at:
