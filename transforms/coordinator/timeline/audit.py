@@ -166,9 +166,12 @@ class Audit(Struct, Generic[View], array_like=True):
 
     def is_settled_by_past(self, verdict: Verdict, answer_of: AnswerOf[View]) -> bool:
         """Whether a state of a moment ago explains the broker's answer; then the verdict is a race."""
-        since = verdict.exchange.handled_at - RACE_WINDOW_MS
+        handled_at = verdict.exchange.handled_at
         for past in reversed(self.past):
-            if past.until < since or _is_in_order(verdict.exchange, past.by):
+            is_in_order = _is_in_order(verdict.exchange, past.by)
+            if is_in_order and past.until > handled_at:
+                continue  # it changed the group itself, as a LeaveGroup does that some may leave by and others not
+            if is_in_order or past.until < handled_at - RACE_WINDOW_MS:
                 return False
             if _settles(verdict, past.view, answer_of):
                 return True

@@ -21,13 +21,14 @@ from transforms.coordinator.evidence.tolerances import (
     STORE_MS,
 )
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
-from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
 
 TRIGGERS_OF_TIMERS = frozenset(
     {"session_expired", "sync_timeout", "group_over_capacity", "assignment_store_failed", "protocol_downgraded"}
 )
 """Rebalances that no request to a classic group causes."""
 
+_REBALANCING_APIS = frozenset({"JoinGroup", "LeaveGroup"})
 
 _TOO_EARLY_PERHAPS = frozenset({"preparing_rebalance", "group_empty", "stabilized"})
 """Lines about what a request can have caused that has not been handled yet."""
@@ -47,6 +48,8 @@ def comes_too_early(course: Course, item: Item) -> bool:
         return False
     if item.kind is ANSWER:
         return row.api == "JoinGroup" and _answer_comes_too_early(course, item)
+    if row.api in _REBALANCING_APIS and _is_behind_the_assignment(course, item.handled_at):
+        return item.holds < HOLDS_OF_A_REQUEST
     if row.api == "JoinGroup":
         return _join_comes_too_early(course, course.exchange_of(item), item.holds)
     if row.api == "SyncGroup" and group.state is COMPLETING:
@@ -60,6 +63,18 @@ def comes_too_early(course: Course, item: Item) -> bool:
 def _is_there_yet(course: Course, line: CoordinatorEventRow) -> bool:
     """Whether a group that is told to be deleted is there, while the request log has every DeleteGroups."""
     return course.machine.present is not None and course.presence.hears_at(line.logged_at or 0.0)
+
+
+def _is_behind_the_assignment(course: Course, at: float) -> bool:
+    """Whether lines tell of the leader's assignment after a moment, and of the next rebalance.
+
+    An assignment is received while the round is being completed, and so before the rebalance that ends that.
+    """
+    group, witnesses = course.machine.group, course.witnesses
+    if group.state is not COMPLETING or witnesses.tells_of(PREPARING, group.generation, at) is None:
+        return False
+    assigned = witnesses.tells_of(STABLE, group.generation, at)
+    return assigned is not None and at < assigned
 
 
 def _assignment_comes_too_late(course: Course, row: GroupRequestRow, at: float) -> bool:
