@@ -48,8 +48,8 @@ def _commit(at: float, epoch: int, error: int = 0, **fields: Any) -> Row:
     return {**request(at, "OffsetCommit", "m", error, generation=epoch, **fields), "api_version": 9}
 
 
-def _audited(records: list[Row], *requests: Row, lines: tuple[Row, ...] = ()) -> list[Row]:
-    printed = [line(900, "broker_version", group_id=None, attributes={"version": "4.1.1"}), *lines]
+def _audited(records: list[Row], *requests: Row, lines: tuple[Row, ...] = (), version: str = "4.1.1") -> list[Row]:
+    printed = [line(900, "broker_version", group_id=None, attributes={"version": version}), *lines]
     rows = replay_group("c", GROUP, [], printed, list(requests), 50, modern_records=records)["replay_audit"]
     return sorted(rows, key=lambda row: row["line_number"])
 
@@ -88,6 +88,17 @@ def test_whoever_a_timer_removed_a_moment_before_did_not_leave_with_the_others()
     asked = request(2_000.5, "LeaveGroup", "m", 25, parked_ms=4, leaving_members=leaving)
     *_, left = _audited(records, _join(1_000), asked, lines=lines)
     assert (left["agrees"], left["predicted_error"], left["is_answer_used"]) == (True, 25, False)
+
+
+def test_who_leaves_for_a_while_wrote_that_and_not_what_it_failed_to_say_before():
+    """A heartbeat of 3.7 whose target could not be computed, and a ms later its member leaves: one record of both."""
+    away = (2_001, [(8, "m", {**_standing(1, 0), "memberEpoch": -2})])
+    failed = _beat(1_999, 1, None, -1, subscribed_topics=["orders", "t"], parked_ms=3, group_instance_id="i")
+    leaves = _beat(2_001, -2, -2, group_instance_id="i")
+    records = modern_records((1_001, [(5, "m", {**WHO, "instanceId": "i"}), *JOINED[1:]]), away)
+    *_, untold, left = _audited(records, _join(1_000, group_instance_id="i"), failed, leaves, version="3.7.2")
+    assert (untold["agrees"], untold["predicted_error"]) == (None, None)
+    assert (left["agrees"], left["is_answer_used"]) == (True, False)
 
 
 def test_a_member_whose_session_ended_did_not_leave_a_moment_later():

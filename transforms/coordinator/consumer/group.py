@@ -31,8 +31,6 @@ from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import MemberTarget, partitions_of
 from transforms.coordinator.modern.topics import Topic
 
-LEFT_FOR_A_WHILE = -2
-
 
 class Member(Struct, frozen=True, gc=False, array_like=True):
     """One member.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member
+from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.reconcile import Standing
 from transforms.coordinator.consumer.requests import JOIN, HeartbeatRequest
 from transforms.coordinator.consumer.turn import Turn
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.modern.group import LEFT
+from transforms.coordinator.modern.group import LEFT, LEFT_FOR_A_WHILE
 from transforms.coordinator.modern.partitions import Partitions, minus
 from transforms.coordinator.modern.world import ModernSettings, Refused
 

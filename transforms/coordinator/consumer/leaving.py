@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from transforms.coordinator.consumer.conversion import can_downgrade, downgrade
-from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Member, subscriptions
+from transforms.coordinator.consumer.group import Member, subscriptions
 from transforms.coordinator.consumer.joining import known_member
 from transforms.coordinator.consumer.requests import HeartbeatRequest
 from transforms.coordinator.consumer.turn import TimerKind, Turn
 from transforms.coordinator.kafka.answers import Error
+from transforms.coordinator.modern.group import LEFT_FOR_A_WHILE
 from transforms.coordinator.modern.requests import Answer, LeaveRequest, LeavingMember
 from transforms.coordinator.modern.turn import Deadline
 from transforms.coordinator.modern.world import Refused

@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from transforms.coordinator.consumer import classic_protocol, offsets
 from transforms.coordinator.consumer.bumps import resolve_regexes
 from transforms.coordinator.consumer.conversion import ClassicBefore, upgrade
-from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member
+from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.heartbeat import answer_of, heartbeat
 from transforms.coordinator.consumer.joining import check_fields
 from transforms.coordinator.consumer.leaving import leave, remove, time_out
@@ -44,7 +44,7 @@ from transforms.coordinator.modern.elsewhere import (
     answer_of_share,
     answer_of_share_or_streams,
 )
-from transforms.coordinator.modern.group import LEFT
+from transforms.coordinator.modern.group import LEFT, LEFT_FOR_A_WHILE
 from transforms.coordinator.modern.machine import ModernMachine, Outcome
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
 from transforms.coordinator.modern.requests import (

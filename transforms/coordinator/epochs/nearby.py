@@ -20,12 +20,12 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.evidence.tolerances import LATE_LINE_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
+from transforms.coordinator.modern.group import LEFT, LEFT_FOR_A_WHILE
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record, Types
 
 Claim = tuple[float, int]
 """Moment and place of what was written."""
 
-_LEFT_FOR_GOOD = -1
 _written_at = attrgetter("at")
 _SILENT = frozenset({"OffsetCommit", "TxnOffsetCommit", "SyncGroup", "Heartbeat"})
 """Requests that write no records of the group."""
@@ -95,6 +95,7 @@ class Speaker(Struct, frozen=True, gc=False):
     Attributes:
         ids: of all that it may write records of.
         is_leave: somebody leaves by it.
+        is_going: somebody leaves by it for a while; None = perhaps.
         is_silent: it writes no records of the group.
         says_who: it says what a member's record has.
         converts: it may convert a classic group, which writes records of all its members.
@@ -103,6 +104,7 @@ class Speaker(Struct, frozen=True, gc=False):
 
     ids: frozenset[str]
     is_leave: bool
+    is_going: bool | None
     is_silent: bool
     says_who: bool
     converts: bool = False
@@ -116,7 +118,7 @@ class Speaker(Struct, frozen=True, gc=False):
         named = [each for each in of_member if each.name in self.ids]
         if self.is_leave:  # of those whom a request names, a timer may have removed one just before
             return any(each.value is None and (not self.left or each.name in self.left) for each in named)
-        return any(each.value is not None for each in named)
+        return any(each.value is not None and self.is_going in (None, _is_away(each)) for each in named)
 
     def could_have_written_late(self, types: Types, operation: Operation) -> bool:
         """Whether it is one that nobody else can have written, and that goes with what the request says."""
@@ -131,7 +133,7 @@ def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
     leavers = [each.member_id for each in row.leaving_members or () if each.member_id]
     named = frozenset(filter(None, (row.member_id, row.answered_member_id, *leavers)))
     is_silent = row.api in _SILENT
-    is_leave = bool(leavers) or (row.generation == _LEFT_FOR_GOOD and not is_silent)
+    is_leave = bool(leavers) or (row.generation == LEFT and not is_silent)
     says_who = (
         row.api == "JoinGroup"
         or row.generation == 0
@@ -142,7 +144,8 @@ def speaker_of(row: GroupRequestRow, left: Callable[[str], bool]) -> Speaker:
         or (row.rebalance_timeout_ms or -1) >= 0
         or row.api == "StreamsGroupHeartbeat"  # of process, endpoint and tags, which the evidence does not hold
     )
-    return Speaker(named, is_leave, is_silent, says_who, row.api in MODERN_HEARTBEATS, frozenset(filter(left, named)))
+    is_going, converts = row.generation == LEFT_FOR_A_WHILE, row.api in MODERN_HEARTBEATS
+    return Speaker(named, is_leave, is_going, is_silent, says_who, converts, frozenset(filter(left, named)))
 
 
 def own_operations(types: Types, near: Surroundings, moment: Moment, speaker: Speaker) -> tuple[int, int] | None:
@@ -164,6 +167,10 @@ def own_operations(types: Types, near: Surroundings, moment: Moment, speaker: Sp
     return None
 
 
+def _is_away(record: Record[Struct]) -> bool:
+    return getattr(record.value, "member_epoch", 0) == LEFT_FOR_A_WHILE
+
+
 def is_before(operation: Operation, moment: Moment) -> bool:
     """Whether an operation can be a request's own only if the request's line is late."""
     return operation.at < moment.handled_at - SAME_MOMENT_MS
@@ -173,7 +180,8 @@ def first_of_later_request(types: Types, near: Surroundings, moment: Moment, spe
     """Return the place of the first operation before a request that must be of a later request of its member."""
     if not near.operations:
         return None
-    speaking, leaving = Speaker(speaker.ids, False, False, True), Speaker(speaker.left, True, False, False)
+    speaking = Speaker(speaker.ids, False, None, False, True)
+    leaving = Speaker(speaker.left, True, False, False, False)
     for place, operation in _unclaimed(near, moment):
         if operation.at > moment.handled_at:
             return None

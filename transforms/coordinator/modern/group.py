@@ -18,6 +18,9 @@ from transforms.coordinator.modern.records import GroupEpoch, Record, TargetEpoc
 LEFT: Final = -1
 """Epoch of a member that left, and of targets that were deleted."""
 
+LEFT_FOR_A_WHILE: Final = -2
+"""Epoch of a static member that is to come back."""
+
 
 class AnyMember(Protocol):
     """A member as far as its group asks for it."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 from schemas.rows import GroupRequestRow
 from schemas.words import AWAY
 from transforms.coordinator.consumer.causes import cause_of
-from transforms.coordinator.consumer.group import LEFT_FOR_A_WHILE, Group, Member
+from transforms.coordinator.consumer.group import Group, Member
 from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.consumer.recognise import assignor_of
 from transforms.coordinator.consumer.records import REGEX, TOPIC_METADATA, TYPES, read
@@ -22,6 +22,7 @@ from transforms.coordinator.epochs.requests import partitions_of, request_of, to
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.rules import Release
 from transforms.coordinator.kafka.states import MemberState, ModernState
+from transforms.coordinator.modern.group import LEFT_FOR_A_WHILE
 from transforms.coordinator.modern.partitions import Partitions
 from transforms.coordinator.modern.records import Record
 from transforms.coordinator.modern.requests import Answer, Caller
