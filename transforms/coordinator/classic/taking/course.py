@@ -23,7 +23,6 @@ from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
-from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.states import COMPLETING, DEAD, NAMES, STABLE
 from transforms.coordinator.rows.counts import say_verdict
 from transforms.coordinator.rows.tables import Sink, whole
@@ -130,16 +129,14 @@ class Course:
     def answer_of(self, group: Group | None, exchange: Exchange) -> int | None:
         """Return what a group in a state answers.
 
-        None for a state that had not reached the request's generation: somebody had been told of that generation,
-        unless it was refused as one that is not there. But where the generation is not looked at, as in
-        CompletingRebalance before 2.4, it may be any. None too where the request would have to wait, for what it waits
-        for may come or not.
+        None for a state that had not reached the request's generation: somebody had been told of that generation. But
+        where the generation is not looked at, as in CompletingRebalance before 2.4, it may be any. None too where the
+        request would have to wait, for what it waits for may come or not.
         """
         if group is None:
             return None
         is_looked_at = group.state is not COMPLETING or not self.machine.settings.rules.commits_await_sync
-        is_made_up = exchange.observed_error == Error.ILLEGAL_GENERATION
-        if is_looked_at and group.generation < exchange.request.generation and not is_made_up:
+        if is_looked_at and group.generation < exchange.request.generation:
             return None
         return foresee(group, exchange.request, self.machine.settings)
 

@@ -11,13 +11,14 @@ from schemas.rows import CoordinatorEventRow, GroupRequestRow
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Group
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.evidence.exchanges import Exchange
+from transforms.coordinator.evidence.exchanges import Exchange, observed_error
 from transforms.coordinator.evidence.items import ANSWER, Item
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     HOLDS_OF_A_REQUEST,
     JOIN_TIMER_LAG_MS,
     MOST_HOLDS,
+    RACE_WINDOW_MS,
     STORE_MS,
 )
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
@@ -55,6 +56,7 @@ def comes_too_early(course: Course, item: Item) -> bool:
     if row.api == "SyncGroup" and group.state is COMPLETING:
         return item.holds < HOLDS_OF_A_REQUEST and _assignment_comes_too_late(course, row, item.handled_at)
     is_of_next = group.state is PREPARING and row.generation == group.generation + 1
+    is_of_next = is_of_next and not _is_made_up(course, row, item.handled_at)
     if not is_of_next or item.holds < HOLDS_OF_A_REQUEST:
         return is_of_next
     return not course.witnesses.denies_completion(group.generation + 1, item.handled_at)
@@ -63,6 +65,13 @@ def comes_too_early(course: Course, item: Item) -> bool:
 def _is_there_yet(course: Course, line: CoordinatorEventRow) -> bool:
     """Whether a group that is told to be deleted is there, while the request log has every DeleteGroups."""
     return course.machine.present is not None and course.presence.hears_at(line.logged_at or 0.0)
+
+
+def _is_made_up(course: Course, row: GroupRequestRow, at: float) -> bool:
+    """Whether nobody can have been told of a request's generation yet, by the lines, and it was refused as not there."""
+    completed = course.witnesses.tells_of(COMPLETING, row.generation or 0, at)
+    is_early = completed is not None and at < completed - RACE_WINDOW_MS
+    return is_early and observed_error(row) == Error.ILLEGAL_GENERATION
 
 
 def _is_behind_the_assignment(course: Course, at: float) -> bool:

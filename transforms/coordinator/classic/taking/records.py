@@ -96,7 +96,7 @@ def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
     if not group.is_known:
         return False
     if group.generation > generation:
-        return following is not None and _ended_since(following, at - SAME_MOMENT_MS)
+        return following is not None and _ended_since(course, following, at - SAME_MOMENT_MS)
     leader = group.members.get(group.leader or "")
     if group.state is COMPLETING and leader is not None and leader.parked_sync is not None:
         return True
@@ -108,10 +108,13 @@ def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
     return is_told and following.preparing_at.value >= at - SAME_MOMENT_MS
 
 
-def _ended_since(row: GenerationFacts, at: float) -> bool:
-    """Whether a line or an answer tells that a join phase ended at a moment or later."""
+def _ended_since(course: Course, row: GenerationFacts, at: float) -> bool:
+    """Whether a line, which may not have been taken yet, or an answer tells that a join phase ended since a moment."""
     ended = row.completing_at
-    if ended is None or ended.authority < Authority.LOGGED:
+    is_told = ended is not None and (
+        ended.authority >= Authority.LOGGED or course.witnesses.was_completed(row.generation, ended.value)
+    )
+    if not is_told:
         ended = row.joined_by
     return ended is not None and ended.value >= at
 
