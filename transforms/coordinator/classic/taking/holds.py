@@ -68,7 +68,7 @@ def _is_there_yet(course: Course, line: CoordinatorEventRow) -> bool:
 
 
 def _is_made_up(course: Course, row: GroupRequestRow, at: float) -> bool:
-    """Whether nobody can have been told of a request's generation yet, by the lines, and it was refused as not there."""
+    """Whether nobody can have been told of a generation yet, by the lines, and its request was refused for it."""
     completed = course.witnesses.tells_of(COMPLETING, row.generation or 0, at)
     is_early = completed is not None and at < completed - RACE_WINDOW_MS
     return is_early and observed_error(row) == Error.ILLEGAL_GENERATION
