@@ -49,17 +49,21 @@ def comes_too_early(course: Course, item: Item) -> bool:
         return False
     if item.kind is ANSWER:
         return row.api == "JoinGroup" and _answer_comes_too_early(course, item)
-    if row.api in _REBALANCING_APIS and _is_behind_the_assignment(course, item.handled_at):
-        return item.holds < HOLDS_OF_A_REQUEST
+    return _request_comes_too_early(course, item, row)
+
+
+def _request_comes_too_early(course: Course, item: Item, row: GroupRequestRow) -> bool:
+    group, at, may_wait = course.machine.group, item.handled_at, item.holds < HOLDS_OF_A_REQUEST
+    if group.state is COMPLETING and may_wait:
+        is_on_wrong_side = row.api == "SyncGroup" and _assignment_comes_too_late(course, row, at)
+        if is_on_wrong_side or (row.api in _REBALANCING_APIS and _is_behind_the_assignment(course, at)):
+            return True
     if row.api == "JoinGroup":
         return _join_comes_too_early(course, course.exchange_of(item), item.holds)
-    if row.api == "SyncGroup" and group.state is COMPLETING:
-        return item.holds < HOLDS_OF_A_REQUEST and _assignment_comes_too_late(course, row, item.handled_at)
     is_of_next = group.state is PREPARING and row.generation == group.generation + 1
-    is_of_next = is_of_next and not _is_made_up(course, row, item.handled_at)
-    if not is_of_next or item.holds < HOLDS_OF_A_REQUEST:
-        return is_of_next
-    return not course.witnesses.denies_completion(group.generation + 1, item.handled_at)
+    if not is_of_next or _is_made_up(course, row, at):
+        return False
+    return may_wait or not course.witnesses.denies_completion(group.generation + 1, at)
 
 
 def _is_there_yet(course: Course, line: CoordinatorEventRow) -> bool:
@@ -80,7 +84,7 @@ def _is_behind_the_assignment(course: Course, at: float) -> bool:
     An assignment is received while the round is being completed, and so before the rebalance that ends that.
     """
     group, witnesses = course.machine.group, course.witnesses
-    if group.state is not COMPLETING or witnesses.tells_of(PREPARING, group.generation, at) is None:
+    if witnesses.tells_of(PREPARING, group.generation, at) is None:
         return False
     assigned = witnesses.tells_of(STABLE, group.generation, at)
     return assigned is not None and at < assigned
