@@ -42,11 +42,11 @@ class Walk(Protocol):
             The position behind the last that was taken.
         """
 
-    def take(self, item: Item) -> bool:
+    def take(self, item: Item) -> float:
         """Let the timers run out that are due before a piece of evidence, and take it.
 
         Returns:
-            Whether it was taken: what shows something that cannot have happened yet is put off, a few times.
+            For how long (ms) it is put off, as it shows something that cannot have happened yet; 0 = it was taken.
         """
 
     def settle(self, now: float) -> None:
@@ -102,8 +102,8 @@ class Driver:
                 item = waiting.next_beside_held(before)
                 if item is None:
                     return
-                if walk.take_many((item,), 0, inf, inf) == 0 and not walk.take(item):
-                    waiting.put_off(item)
+                if walk.take_many((item,), 0, inf, inf) == 0 and (wait_ms := walk.take(item)):
+                    waiting.put_off(item, wait_ms)
                     continue
                 at = item.at
             else:
@@ -114,8 +114,8 @@ class Driver:
                 end = walk.take_many(items, position, before, lives.settle_at) if item.kind is REQUEST else position
                 if end == position:
                     waiting.position = position + 1
-                    if not walk.take(item):
-                        waiting.put_off(item)
+                    if wait_ms := walk.take(item):
+                        waiting.put_off(item, wait_ms)
                         continue
                     at = item.at
                 else:

@@ -103,32 +103,33 @@ class GroupWalk:
         if item.record is not None:
             self._classic.notice_record(item.record)
 
-    def take(self, item: Item) -> bool:
+    def take(self, item: Item) -> float:
         """Take a piece of evidence, unless it comes too early; as `driver.Walk.take`."""
         row, classic = item.request, self._classic
         classic.let_time_pass(item.at)
         # Whether nothing tells, by now, that the group ever was one of epochs.
         is_plain = not self._courses and not self._ahead and (row is None or row.api not in TYPE_OF_HEARTBEAT)
         if is_plain:
-            if classic.comes_too_early(item):
-                return False
+            if wait_ms := classic.waits_ms(item):
+                return wait_ms
             classic.take(item)
-        elif self._comes_too_early(item, row):
-            return False
+        elif wait_ms := self._waits_ms(item, row):
+            return wait_ms
         else:
             self._take(item, row)
-        return True
+        return 0.0
 
-    def _comes_too_early(self, item: Item, row: GroupRequestRow | None) -> bool:
+    def _waits_ms(self, item: Item, row: GroupRequestRow | None) -> float:
+        """Return for how long a piece of evidence is put off, as it comes too early; 0 = not at all."""
         if row is None:
             if self._is_of_classic_group_to_come(item):
-                return item.holds < _HOLDS_OF_A_CONVERSION
+                return HOLD_MS if item.holds < _HOLDS_OF_A_CONVERSION else 0.0
         elif self._is_after_end_to_come(item, row):
-            return item.holds < _HOLDS_OF_A_CONVERSION
+            return HOLD_MS if item.holds < _HOLDS_OF_A_CONVERSION else 0.0
         elif row.api in TYPE_OF_HEARTBEAT or self._is_join_by_classic_protocol(item, row):
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
-            return not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND
-        return self._classic.comes_too_early(item)
+            return HOLD_MS if not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND else 0.0
+        return self._classic.waits_ms(item)
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""

@@ -8,7 +8,7 @@ from math import inf
 from msgspec import Struct, field
 
 from transforms.coordinator.evidence.items import REQUEST, Item, Rank
-from transforms.coordinator.evidence.tolerances import HOLD_MS, NO_MORE_HOLDS
+from transforms.coordinator.evidence.tolerances import NO_MORE_HOLDS
 
 _COMPACT_AT = 4_096
 
@@ -57,9 +57,9 @@ class Waiting(Struct, array_like=True):
         del self.items[: self.position]
         self.position = 0
 
-    def put_off(self, item: Item) -> None:
-        """Put a piece of evidence off for a moment."""
-        item.at += HOLD_MS
+    def put_off(self, item: Item, wait_ms: float) -> None:
+        """Put a piece of evidence off for a moment, so many ms."""
+        item.at += wait_ms
         item.holds += 1
         self.count += 1
         heapq.heappush(self.held, (item.rank, self.count, item))

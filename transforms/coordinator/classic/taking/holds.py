@@ -17,6 +17,7 @@ from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     HOLDS_OF_A_REQUEST,
     JOIN_TIMER_LAG_MS,
+    LINE_DELAY_MS,
     MOST_HOLDS,
     RACE_WINDOW_MS,
     STORE_MS,
@@ -35,8 +36,17 @@ _TOO_EARLY_PERHAPS = frozenset({"preparing_rebalance", "group_empty", "stabilize
 """Lines about what a request can have caused that has not been handled yet."""
 
 
-def comes_too_early(course: Course, item: Item) -> bool:
-    """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
+def waits_ms(course: Course, item: Item) -> float:
+    """Return for how long a piece of evidence is put off, as what it shows cannot have happened yet; 0 = not at all."""
+    if _comes_too_early(course, item):
+        return HOLD_MS
+    row = item.request
+    if row is None or item.kind is ANSWER or row.api not in _REBALANCING_APIS or item.holds >= HOLDS_OF_A_REQUEST:
+        return 0.0
+    return max(0.0, _behind_the_assignment(course, item) - item.at)
+
+
+def _comes_too_early(course: Course, item: Item) -> bool:
     if item.holds >= MOST_HOLDS:
         return False
     if item.line is not None:
@@ -54,10 +64,8 @@ def comes_too_early(course: Course, item: Item) -> bool:
 
 def _request_comes_too_early(course: Course, item: Item, row: GroupRequestRow) -> bool:
     group, at, may_wait = course.machine.group, item.handled_at, item.holds < HOLDS_OF_A_REQUEST
-    if group.state is COMPLETING and may_wait:
-        is_on_wrong_side = row.api == "SyncGroup" and _assignment_comes_too_late(course, row, at)
-        if is_on_wrong_side or (row.api in _REBALANCING_APIS and _is_behind_the_assignment(course, at)):
-            return True
+    if row.api == "SyncGroup" and group.state is COMPLETING and may_wait:
+        return _assignment_comes_too_late(course, row, at)
     if row.api == "JoinGroup":
         return _join_comes_too_early(course, course.exchange_of(item), item.holds)
     is_of_next = group.state is PREPARING and row.generation == group.generation + 1
@@ -78,16 +86,18 @@ def _is_made_up(course: Course, row: GroupRequestRow, at: float) -> bool:
     return is_early and observed_error(row) == Error.ILLEGAL_GENERATION
 
 
-def _is_behind_the_assignment(course: Course, at: float) -> bool:
-    """Whether lines tell of the leader's assignment after a moment, and of the next rebalance.
+def _behind_the_assignment(course: Course, item: Item) -> float:
+    """Return when the leader's assignment is in for sure that a request comes behind, by the lines; 0 = any time.
 
     An assignment is received while the round is being completed, and so before the rebalance that ends that.
     """
-    group, witnesses = course.machine.group, course.witnesses
+    group, witnesses, at = course.machine.present, course.witnesses, item.handled_at
+    if group is None or not group.is_known or group.state is not COMPLETING:
+        return 0.0
     if witnesses.tells_of(PREPARING, group.generation, at) is None:
-        return False
+        return 0.0
     assigned = witnesses.tells_of(STABLE, group.generation, at)
-    return assigned is not None and at < assigned
+    return 0.0 if assigned is None or at >= assigned else assigned + 2 * LINE_DELAY_MS
 
 
 def _assignment_comes_too_late(course: Course, row: GroupRequestRow, at: float) -> bool:

@@ -96,16 +96,20 @@ def _is_overtaken(course: Course, record: GroupMetadataRow, at: float) -> bool:
     if not group.is_known:
         return False
     if group.generation > generation:
-        return following is not None and _ended_since(course, following, at - SAME_MOMENT_MS)
+        since = at - SAME_MOMENT_MS
+        return following is not None and (_begun_since(following, since) or _ended_since(course, following, since))
     leader = group.members.get(group.leader or "")
     if group.state is COMPLETING and leader is not None and leader.parked_sync is not None:
         return True
     if group.state is PREPARING and any(member.parked_join is not None for member in group.members.values()):
         return True
-    if following is None or following.preparing_at is None:
-        return False
-    is_told = following.preparing_at.authority >= Authority.LOGGED
-    return is_told and following.preparing_at.value >= at - SAME_MOMENT_MS
+    return following is not None and _begun_since(following, at - SAME_MOMENT_MS)
+
+
+def _begun_since(row: GenerationFacts, at: float) -> bool:
+    """Whether a line tells that a join phase began at a moment or later."""
+    begun = row.preparing_at
+    return begun is not None and begun.authority >= Authority.LOGGED and begun.value >= at
 
 
 def _ended_since(course: Course, row: GenerationFacts, at: float) -> bool:

@@ -22,7 +22,7 @@ from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer
 from transforms.coordinator.classic.taking import answers, lines, records, requests
 from transforms.coordinator.classic.taking.conversion import become_modern, conversion_failed
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.classic.taking.holds import comes_too_early
+from transforms.coordinator.classic.taking.holds import waits_ms
 from transforms.coordinator.classic.taking.homes import is_at_home
 from transforms.coordinator.classic.taking.many import Many
 from transforms.coordinator.classic.taking.state import ClassicState
@@ -61,8 +61,8 @@ class ClassicWalk:
         self._place = shared.place
         self._untold = Sink()
         self._choose_sink()
-        self.comes_too_early: Callable[[Item], bool] = partial(comes_too_early, self._course)
-        """Whether what a piece of evidence shows cannot have happened yet; then it is put off, a few times."""
+        self.waits_ms: Callable[[Item], float] = partial(waits_ms, self._course)
+        """For how long a piece of evidence is put off, as what it shows cannot have happened yet; 0 = not at all."""
         self.take_many: Callable[[Sequence[Item], int, float, float], int] = Many(self._course).take
         """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
 
