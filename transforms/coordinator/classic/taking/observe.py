@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from schemas.client_reasons import is_poll_timeout, refined
-from schemas.rows import GroupMetadataRow, SentAssignment, StoredMember
+from schemas.rows import SentAssignment
 from transforms.coordinator.classic.machine.events import Event, Gone, Joined, Moved
 from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
@@ -140,7 +140,7 @@ def replaced_in_generation(row: GenerationFacts, output: Joined, group: Group) -
             topics=brought.topics,
             subscription=brought.subscription,
         )
-        _hand_over(old, member, output.at)
+        hand_over(old, member, output.at)
         row.members[member.member_id] = member
 
 
@@ -200,83 +200,7 @@ def assignment_sent(row: GenerationFacts, sent: Iterable[SentAssignment], protoc
             member.assigned = assigned_pairs(assignments.get(member.member_id, b""), protocol_type)
 
 
-# --- what records hold ---------------------------------------------------------------------------------------------
-
-
-def stored(row: GenerationFacts, record: GroupMetadataRow, is_replacement: bool, is_reloaded: bool) -> None:
-    """Take a GroupMetadata record of a generation that has members.
-
-    Args:
-        row: the generation.
-        record: row of `silver.group_metadata`.
-        is_replacement: a further record of a generation, written because a static member came under a new id.
-        is_reloaded: the generation began in the life before, and another coordinator has loaded it.
-    """
-    members = [_of_record(member) for member in record.members or ()]
-    if is_replacement:
-        _replace(row, members, record.recorded_at)
-        return
-    completing_at = None if is_reloaded else record.state_changed_at
-    row.learn_times(Source.OFFSETS, completing_at=completing_at, stable_at=record.recorded_at)
-    _elected(row, record)
-    row.learn_members(Source.OFFSETS, members)
-
-
-def reloaded(row: GenerationFacts, record: GroupMetadataRow, at: float) -> None:
-    """Take a generation of the life before that another coordinator has loaded: it is in force again."""
-    row.learn_times(Source.OFFSETS, stable_at=at)
-    row.learn_cause(Source.OFFSETS, trigger="coordinator_failover")
-    row.is_stored = True
-    _elected(row, record)
-    row.learn_members(Source.OFFSETS, [_of_record(member) for member in record.members or ()])
-
-
-def _elected(row: GenerationFacts, record: GroupMetadataRow) -> None:
-    row.learn_choice(
-        Source.OFFSETS,
-        protocol=record.protocol,
-        protocol_type=record.protocol_type,
-        leader=record.leader_member_id,
-    )
-
-
-def _of_record(member: StoredMember) -> MemberFacts:
-    return MemberFacts(
-        member_id=member.member_id,
-        group_instance_id=member.group_instance_id,
-        client_id=member.client_id,
-        client_host=member.client_host,
-        session_timeout_ms=member.session_timeout_ms,
-        rebalance_timeout_ms=member.rebalance_timeout_ms,
-        topics=None if member.topics is None else tuple(member.topics),
-        subscription=member.subscription,
-        assigned=None
-        if member.assigned is None
-        else tuple([(entry.topic, partition) for entry in member.assigned for partition in entry.partitions or ()]),
-        is_stored=True,
-    )
-
-
-def _replace(row: GenerationFacts, members: list[MemberFacts], at: float | None) -> None:
-    """Add the ids that a record brings into a generation, each as the successor of its instance's last id."""
-    current = {member.group_instance_id: member for member in row.current_members.values()}
-    current.pop(None, None)
-    for member in members:
-        known = row.members.get(member.member_id)
-        if known is not None:
-            if known.replaces is not None and not known.is_stored:
-                # The machine saw it come; the first record that holds it has the exact moment.
-                _hand_over(row.members[known.replaces], known, at)
-            known.is_stored = True
-            continue
-        old = current.get(member.group_instance_id)
-        if old is not None:
-            _hand_over(old, member, at)
-        row.members[member.member_id] = member
-    row.sources.add(Source.OFFSETS)
-
-
-def _hand_over(old: MemberFacts, new: MemberFacts, at: float | None) -> None:
+def hand_over(old: MemberFacts, new: MemberFacts, at: float | None) -> None:
     """The new id takes the old one's assignment over."""
     new.replaces = old.member_id
     new.valid_from = old.valid_to = at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.moves import bring_to, create
-from transforms.coordinator.classic.taking import observe
+from transforms.coordinator.classic.taking import stored_generations
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import members_of
 from transforms.coordinator.evidence.sources import Authority, Source
@@ -65,7 +65,7 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     is_confirmed = member_ids in row.stable_sets
     is_replacement = _is_replacement(row, record, at)
     row.is_stored = True
-    observe.stored(row, record, is_replacement, _is_reloaded(course, record))
+    stored_generations.stored(row, record, is_replacement, _is_reloaded(course, record))
     if life is not course.life:
         return
     group = course.machine.present

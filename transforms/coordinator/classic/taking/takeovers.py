@@ -8,7 +8,7 @@ from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Member
 from transforms.coordinator.classic.machine.moves import take_over
-from transforms.coordinator.classic.taking import observe
+from transforms.coordinator.classic.taking import stored_generations
 from transforms.coordinator.classic.taking.conversion import CLASSIC_TYPES, become_modern, converted
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import members_of, reloaded
@@ -67,7 +67,7 @@ def _load(course: Course, line: CoordinatorEventRow, cause: Cause) -> None:
     if elected is not None and members:
         group.protocol, group.protocol_type, group.leader = elected
     if is_fallen and members and record is not None and is_of_record:
-        observe.reloaded(course.life.generation(generation), record, cause.at)
+        stored_generations.reloaded(course.life.generation(generation), record, cause.at)
     course.forget_parked()
 
 
