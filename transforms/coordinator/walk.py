@@ -121,15 +121,21 @@ class GroupWalk:
 
     def _waits_ms(self, item: Item, row: GroupRequestRow | None) -> float:
         """Return for how long a piece of evidence is put off, as it comes too early; 0 = not at all."""
+        most = self._most_holds(item, row)
+        if most is None:
+            return self._classic.waits_ms(item)
+        return HOLD_MS if item.holds < most else 0.0
+
+    def _most_holds(self, item: Item, row: GroupRequestRow | None) -> int | None:
+        """Return how often evidence is put off that bears on a group of epochs; None where it does not."""
         if row is None:
-            if self._is_of_classic_group_to_come(item):
-                return HOLD_MS if item.holds < _HOLDS_OF_A_CONVERSION else 0.0
-        elif self._is_after_end_to_come(item, row):
-            return HOLD_MS if item.holds < _HOLDS_OF_A_CONVERSION else 0.0
-        elif row.api in TYPE_OF_HEARTBEAT or self._is_join_by_classic_protocol(item, row):
+            return _HOLDS_OF_A_CONVERSION if self._is_of_classic_group_to_come(item) else None
+        if self._is_after_end_to_come(item, row):
+            return _HOLDS_OF_A_CONVERSION
+        if row.api in TYPE_OF_HEARTBEAT or self._is_join_by_classic_protocol(item, row):
             is_all_seen = item.at + LOOK_AHEAD_MS > row.answered_at + RECORD_DELAY_MS + RACE_WINDOW_MS
-            return HOLD_MS if not is_all_seen and item.holds < _HOLDS_OF_AN_APPEND else 0.0
-        return self._classic.waits_ms(item)
+            return 0 if is_all_seen else _HOLDS_OF_AN_APPEND
+        return None
 
     def _is_after_end_to_come(self, item: Item, row: GroupRequestRow) -> bool:
         """Whether the group of epochs was no more when a request came, by records that have not been taken yet."""

@@ -180,8 +180,8 @@ def first_of_later_request(types: Types, near: Surroundings, moment: Moment, spe
     """Return the place of the first operation before a request that must be of a later request of its member."""
     if not near.operations:
         return None
-    speaking = Speaker(speaker.ids, False, None, False, True)
-    leaving = Speaker(speaker.left, True, False, False, False)
+    speaking = Speaker(speaker.ids, is_leave=False, is_going=None, is_silent=False, says_who=True)
+    leaving = Speaker(speaker.left, is_leave=True, is_going=False, is_silent=False, says_who=False)
     for place, operation in _unclaimed(near, moment):
         if operation.at > moment.handled_at:
             return None

@@ -2,7 +2,8 @@
 
 Moments are estimates, off by a few ms. So an effect can stand before its cause in the order: a heartbeat of a
 generation that the group has not reached, a line about a rebalance whose request is a line later, the end of a join
-phase in which somebody is still missing. Each waits a few ms, a few times; then it is taken as it is.
+phase in which somebody is still missing. Each waits a few ms, a few times, or to the moment that a line tells; then it
+is taken as it is.
 """
 
 from __future__ import annotations

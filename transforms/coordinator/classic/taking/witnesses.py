@@ -22,7 +22,7 @@ from transforms.coordinator.evidence.tolerances import (
     REMOVAL_SLACK_MS,
     SAME_MOMENT_MS,
 )
-from transforms.coordinator.kafka.states import PREPARING, STABLE, GroupState
+from transforms.coordinator.kafka.states import COMPLETING, PREPARING, STABLE, GroupState
 
 ROUNDS = frozenset({"preparing_rebalance", "stabilized", "group_empty"})
 """Lines of the same level as those about removals: where they are logged, so are these."""
@@ -118,9 +118,7 @@ class Witnesses(Struct, array_like=True):
 
     def was_completed(self, generation: int, at: float) -> bool:
         """Whether a line tells that a join phase of this generation ended at a moment."""
-        return any(
-            number == generation and abs(at - completed) <= SAME_MOMENT_MS for number, completed, _ in self.completions
-        )
+        return self.tells_of(COMPLETING, generation, at) is not None
 
     def denies_completion(self, generation: int, at: float, member_count: float = inf) -> bool:
         """Whether a line would tell that a join phase ended just before a moment or soon after, and none does.
