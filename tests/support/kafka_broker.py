@@ -12,6 +12,7 @@ on; for those before see `zookeeper_broker`. Their jars come from Maven Central 
 from __future__ import annotations
 
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -119,6 +120,14 @@ class Brokers:
         process = self._processes.pop(node)
         process.kill()
         process.wait()
+
+    def freeze(self, node: int) -> None:
+        """Let a broker stand still, as a machine does that swaps or is moved."""
+        self._processes[node].send_signal(signal.SIGSTOP)
+
+    def thaw(self, node: int) -> None:
+        """Let it go on."""
+        self._processes[node].send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         """Stop what still runs, the controller last, and remove all files."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, inf
 from typing import Any
 
-from schemas.rows import GroupRequestRow
+from schemas.rows import CoordinatorEventRow, GroupRequestRow
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.epochs.audit import Asked, judge
 from transforms.coordinator.epochs.audit_rows import audit_row
@@ -39,7 +39,7 @@ from transforms.coordinator.neighbourhood import Neighbourhood
 from transforms.coordinator.past import Past
 from transforms.coordinator.rows.tables import Sink
 from transforms.coordinator.state import ReplayState, Spoken
-from transforms.coordinator.timeline.audit import WHY_SETTING, WHY_UNKNOWN
+from transforms.coordinator.timeline.audit import WHY_OTHER_COPY, WHY_SETTING, WHY_UNKNOWN
 
 _TELLING_APIS = MODERN_HEARTBEATS | {"JoinGroup"}
 """Requests that tell of their neighbours in time; any tells when the request log begins, if it is the first."""
@@ -88,11 +88,14 @@ class GroupWalk:
         if item.request is not None:
             self._classic.notice_request(item, item.request)
         elif item.line is not None:
-            if item.line.group_id is not None:
+            if item.line.group_id is not None and not self._is_outdated(item.line):
                 self._state.modern.told.notice(item.line)
             self._classic.notice_line(item.line)
         else:
             self._notice_records(item)
+
+    def _is_outdated(self, line: CoordinatorEventRow) -> bool:
+        return self._state.shared.ownership.is_outdated(line.broker, line.logged_at or 0.0)
 
     def _notice_records(self, item: Item) -> None:
         if item.modern:
@@ -154,7 +157,7 @@ class GroupWalk:
         elif item.modern:
             self._take_records(item)
         else:
-            if item.line is not None:
+            if item.line is not None and not self._is_outdated(item.line):
                 self._state.modern.unwritten.take_line(item.line)
             if self._courses and self._shows_classic_group(item):
                 if self._is_of_group_before(item):
@@ -281,6 +284,9 @@ class GroupWalk:
             bounds if brokers.are_printed(row.broker) else None,
             modern.unwritten.of(row.broker, item.handled_at),
         )
+        if self._state.shared.ownership.stood_still(row.broker, row.answered_at):
+            self._classic.say_audited(audit_row(self._state.shared.cluster, protocol, asked, None, WHY_OTHER_COPY))
+            return True
         predicted, why = judge(protocol, asked)
         if row.api == "ConsumerGroupHeartbeat":
             near, end = asked.near, sum(each.at <= row.answered_at for each in asked.near.operations)

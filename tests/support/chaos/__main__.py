@@ -9,7 +9,7 @@ import tarfile
 from contextlib import suppress
 from pathlib import Path
 
-from tests.support.chaos import epochs, shares, streams
+from tests.support.chaos import cluster, epochs, shares, streams
 from tests.support.chaos.run import run
 from tests.support.kafka_broker import Brokers
 from tests.support.kafka_capture import write_capture
@@ -44,10 +44,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--old-leaders", action="store_true", help="let clients lead that know of no static members")
     parser.add_argument("--epochs", action="store_true", help="let members of newer protocols loose, too (3.7)")
+    parser.add_argument("--brokers", type=int, default=1, help="of several all but one die and come back (3.3)")
     parser.add_argument("folder", type=Path, help="the capture's own; its archive goes beside it")
     chosen = parser.parse_args()
     folder = capture(
-        chosen.version, chosen.seed, chosen.seconds, chosen.folder, chosen.scala, chosen.old_leaders, chosen.epochs
+        chosen.version,
+        chosen.seed,
+        chosen.seconds,
+        chosen.folder,
+        chosen.scala,
+        chosen.old_leaders,
+        chosen.epochs,
+        chosen.brokers,
     )
     with tarfile.open(folder.with_name(f"{folder.name}.tar.xz"), "w:xz") as archive:
         archive.add(folder, folder.name, filter=_anonymous)
@@ -61,23 +69,27 @@ def capture(
     scala: str | None = None,
     has_old_leaders: bool = False,
     has_epochs: bool = False,
+    nodes: int = 1,
 ) -> Path:
     """Make a capture in a folder that is not there yet; return it."""
     folder.mkdir(parents=True)
     release = tuple(int(part) for part in version.split(".")[:2])
     is_old = release < FIRST_WITHOUT_ZOOKEEPER
     settings = SETTINGS | (_settings_of_epochs(release) if has_epochs else {})
-    broker = ZooKeeperBrokers(version, settings, scala) if is_old else Brokers(version, settings=settings)
-    with broker:
+    if nodes > 1:
+        settings |= cluster.SETTINGS
+    brokers = ZooKeeperBrokers(version, settings, scala) if is_old else Brokers(version, nodes, settings)
+    with brokers:
         truth = folder / "truth.jsonl"
-        server, who = broker.bootstrap_servers[0], {"has_old_leaders": has_old_leaders, "has_epochs": has_epochs}
+        who = {"has_old_leaders": has_old_leaders, "has_epochs": has_epochs}
         who["describes_epochs"] = not has_epochs or release >= FIRST_THAT_DESCRIBES_EPOCHS
-        asyncio.run(run(server, seed, seconds, truth, **who))
-        broker.stop(1)
+        asyncio.run(run(brokers, seed, seconds, truth, **who))
+        for node in reversed(brokers.nodes):
+            brokers.stop(node)
         with suppress(JavaError):  # up to 3.7 the tool that makes the dump ends at a member that was given nothing
-            write_capture(broker, folder)
-        paths = {str(broker.log_dir(1).parents[1]): "/var/lib/kafka", str(CACHE): LIBRARIES}
-    for log in folder.glob("broker_logs/*.log"):
+            write_capture(brokers, folder)
+        paths = {str(brokers.log_dir(1).parents[1]): "/var/lib/kafka", str(CACHE): LIBRARIES}
+    for log in folder.glob("broker_logs/**/*.log"):
         text = log.read_text(encoding="utf-8")
         for path, there in paths.items():
             text = text.replace(path, there)

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any
 
-from tests.support.chaos.connection import Body, Connection, Versions, some_version
+from schemas.kafka_errors import error_name
+from tests.support.chaos.cluster import Cluster
+from tests.support.chaos.connection import Body, Connection, some_version
 from tests.support.chaos.contents import partitions_of
 from tests.support.chaos.notes import Notes
 
@@ -17,6 +19,7 @@ FIRST_WITH_LIST_OF_LEAVERS = 3
 NO_RETENTION = -1
 NO_EPOCH = -1
 NO_TIMEOUT = -1
+NO_COORDINATOR = ("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS")
 _OF_EPOCHS = (
     "instanceId",
     "rackId",
@@ -40,14 +43,14 @@ class Client:
         chance: chooses versions.
     """
 
-    def __init__(self, server: str, versions: Versions, notes: Notes, group: str, name: str, chance: Random) -> None:
+    def __init__(self, cluster: Cluster, notes: Notes, group: str, name: str, chance: Random) -> None:
         self.name = name
-        self.versions = versions
+        self.versions = cluster.versions
         self.chance = chance
         self._notes = notes
-        self._server = server
+        self._cluster = cluster
         self._group = group
-        self._connections = [Connection(server, name)]
+        self._connections: list[Connection] = []
 
     def knows_instances(self) -> bool:
         """Whether the broker has static members at all."""
@@ -215,7 +218,7 @@ class Client:
         began = time.time()
         self._notes.note("_delete_group", began, group=group)
         version = some_version(self.versions, "DeleteGroups", self.chance)
-        answer = await self._free().ask("DeleteGroups", version, {"groupsNames": [group]})
+        answer = await self._answered("DeleteGroups", version, {"groupsNames": [group]})
         return answer["results"][0]["errorCode"]
 
     def note_end(self) -> None:
@@ -236,16 +239,31 @@ class Client:
 
     async def _ask(self, api: str, version: int, body: Body) -> tuple[Body, float, float]:
         began = time.time()
-        answer = await self._free().ask(api, version, {"groupId": self._group, **body})
+        answer = await self._answered(api, version, {"groupId": self._group, **body})
         return answer, began, time.time()
 
-    def _free(self) -> Connection:
+    async def _answered(self, api: str, version: int, body: Body) -> Body:
+        """Ask the coordinator; one that is gone is looked for anew before the next request."""
+        try:
+            return await (await self._free()).ask(api, version, body)
+        except ConnectionError:
+            self.hang_up()
+            raise
+
+    async def _free(self) -> Connection:
         """Return a connection on which nothing is outstanding."""
         for connection in self._connections:
             if not connection.is_waiting:
                 return connection
-        self._connections.append(Connection(self._server, self.name))
+        if self._connections:
+            server = self._connections[-1].server
+        else:
+            server = await self._cluster.coordinator(self._group, self.name, self.chance)
+        self._connections.append(Connection(server, self.name))
         return self._connections[-1]
 
     def _note(self, api: str, began: float, ended: float, error: int, **said: Any) -> None:
+        """Note a request and its answer; one that says who is no coordinator has that looked for, too."""
+        if error_name(error) in NO_COORDINATOR:
+            self.hang_up()
         self._notes.note(api, began, ended, group=self._group, name=self.name, error=error, **said)

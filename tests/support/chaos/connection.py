@@ -22,10 +22,14 @@ _NO_TAGS = b"\x00"
 
 
 class Connection:
-    """A connection that is opened with its first request."""
+    """A connection that is opened with its first request.
+
+    Attributes:
+        server: where the broker listens.
+    """
 
     def __init__(self, server: str, client_id: str) -> None:
-        self._server = server
+        self.server = server
         self._client_id = client_id.encode()
         self._correlation_id = 0
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
@@ -50,9 +54,9 @@ class Connection:
             header = struct.pack(">hhih", api.key, version, self._correlation_id, len(self._client_id))
             request = header + self._client_id + (_NO_TAGS if flexible else b"")
             request += body_bytes(api.request, body, version, flexible=flexible)
-            writer.write(_SIZE.pack(len(request)) + request)
-            await writer.drain()
             try:
+                writer.write(_SIZE.pack(len(request)) + request)
+                await writer.drain()
                 answer = await self._read_answer(reader)
             except (asyncio.IncompleteReadError, ConnectionError) as problem:
                 self.close()
@@ -77,7 +81,7 @@ class Connection:
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self._streams is None:
-            host, _, port = self._server.rpartition(":")
+            host, _, port = self.server.rpartition(":")
             self._streams = await asyncio.open_connection(host, int(port))
         return self._streams
 

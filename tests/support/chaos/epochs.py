@@ -185,19 +185,22 @@ class EpochMember(Liver):
 
 
 async def describe(server: str, versions: Versions, notes: Notes, groups: list[Group]) -> None:
-    """Note every now and then what the broker says of each group that is a consumer group then."""
+    """Note every now and then what a broker says of each group that is a consumer group then."""
     connection = Connection(server, "describe-epochs")
     topics: set[str] = set()
     while not all(group.is_over for group in groups):
+        await asyncio.sleep(DESCRIBE_EVERY_S)
         began = time.time()
         body = {"groupIds": [group.name for group in groups], "includeAuthorizedOperations": 0}
-        answer = await connection.ask(DESCRIBE, versions[DESCRIBE][1], body)
+        try:
+            answer = await connection.ask(DESCRIBE, versions[DESCRIBE][1], body)
+        except ConnectionError:
+            continue  # it is down
         ended = time.time()
         for said in answer["groups"]:
             if not said["errorCode"]:
                 _note_topics(notes, said, topics)
                 _note_group(notes, said, began, ended)
-        await asyncio.sleep(DESCRIBE_EVERY_S)
     connection.close()
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from schemas.kafka_errors import error_name
 from tests.support.chaos import mischief
-from tests.support.chaos.client import Client
+from tests.support.chaos.client import NO_COORDINATOR, Client
 from tests.support.chaos.connection import Body, some_version
 from tests.support.chaos.contents import assignment, dealt_out, subscription
 from tests.support.chaos.group import Group
@@ -29,7 +29,6 @@ OFFERS: dict[tuple[str, ...], float] = {
 
 GHOST = "ghost-0"
 OUT = ("UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "GROUP_MAX_SIZE_REACHED")
-NO_COORDINATOR = ("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS")
 
 
 class Member:

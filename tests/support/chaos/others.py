@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from random import Random
 
 from schemas.kafka_errors import error_name
@@ -48,15 +49,20 @@ async def warm_up(server: str, versions: Versions) -> None:
 
 
 async def describe(server: str, versions: Versions, notes: Notes, groups: list[Group]) -> None:
-    """Note every now and then what the broker says of each group."""
+    """Note every now and then what a broker says of each group that it coordinates."""
     connection = Connection(server, "describe")
     version = versions["DescribeGroups"][1]
     while not all(group.is_over for group in groups):
         body = {"groups": [group.name for group in groups], "includeAuthorizedOperations": 0}
+        await asyncio.sleep(DESCRIBE_EVERY_S)
         began = time.time()
-        for said in (await connection.ask("DescribeGroups", version, body))["groups"]:
+        try:
+            answer = await connection.ask("DescribeGroups", version, body)
+        except ConnectionError:
+            continue  # it is down
+        for said in answer["groups"]:
             if said["errorCode"]:
-                continue  # its partition is being loaded
+                continue  # it is not the coordinator, or does not know of the group yet
             members = {
                 member["memberId"]: {
                     "client": member["clientId"],
@@ -79,7 +85,6 @@ async def describe(server: str, versions: Versions, notes: Notes, groups: list[G
                 gtype="CLASSIC",
                 members=members,
             )
-        await asyncio.sleep(DESCRIBE_EVERY_S)
     connection.close()
 
 
@@ -87,37 +92,47 @@ async def meddle(client: Client, group: Group, chance: Random) -> None:
     """Send requests to a group, now and then, without ever being a member; mind neither its state nor the answers."""
     while not group.is_over:
         await asyncio.sleep(chance.uniform(0.5, 4.0))
-        what = chance.randrange(9)
-        offsets = {(chance.choice(("orders", "payments")), 0): group.next_offset()}
-        if what < 3:
-            await client.commit("", None, -1, offsets)
-        elif what == 3:
-            await client.commit("tool-0", None, chance.choice((-1, 0, 5)), offsets)
-        elif what == 4:
-            await client.heartbeat("tool-0", None, chance.choice((0, 1, 5)))
-        elif what == 5:
-            await client.sync("tool-0", None, 1, {}, None, is_leader=False)
-        elif what == 6:
-            await client.leave([("tool-0", None)])
-        elif what == 7:
-            await client.delete(chance.choice((f"{group.name}-nobody", f"{group.name}-nobody", group.name)))
-        else:
-            version = some_version(client.versions, "JoinGroup", chance, 4)
-            await client.join("tool-0", None, {"range": subscription(["orders"])}, (3_000, 3_000), version)
+        with suppress(ConnectionError):
+            await _meddle_once(client, group, chance)
+
+
+async def _meddle_once(client: Client, group: Group, chance: Random) -> None:
+    what = chance.randrange(9)
+    offsets = {(chance.choice(("orders", "payments")), 0): group.next_offset()}
+    if what < 3:
+        await client.commit("", None, -1, offsets)
+    elif what == 3:
+        await client.commit("tool-0", None, chance.choice((-1, 0, 5)), offsets)
+    elif what == 4:
+        await client.heartbeat("tool-0", None, chance.choice((0, 1, 5)))
+    elif what == 5:
+        await client.sync("tool-0", None, 1, {}, None, is_leader=False)
+    elif what == 6:
+        await client.leave([("tool-0", None)])
+    elif what == 7:
+        await client.delete(chance.choice((f"{group.name}-nobody", f"{group.name}-nobody", group.name)))
+    else:
+        version = some_version(client.versions, "JoinGroup", chance, 4)
+        await client.join("tool-0", None, {"range": subscription(["orders"])}, (3_000, 3_000), version)
 
 
 async def be_reborn(member: Member, chance: Random) -> None:
     """Have a group that lives for a few seconds, is deleted and comes again, from generation 1."""
-    client, group = member.client, member.group
-    while not group.is_over:
-        await member.live_once()
-        await client.leave([(member.member_id, None)])
-        if chance.random() < 0.4:
-            await client.commit("", None, -1, {("orders", 0): group.next_offset()})
-        client.note_end()
-        await asyncio.sleep(chance.uniform(0.0, 1.0))
-        while error_name(await client.delete(group.name)) == "NON_EMPTY_GROUP" and not group.is_over:
-            await asyncio.sleep(0.5)
-        if chance.random() < 0.4:
-            await client.commit("", None, -1, {("orders", 0): group.next_offset()})
+    while not member.group.is_over:
+        with suppress(ConnectionError):
+            await _be_born_and_die(member, chance)
         await asyncio.sleep(chance.uniform(0.2, 2.0))
+
+
+async def _be_born_and_die(member: Member, chance: Random) -> None:
+    client, group = member.client, member.group
+    await member.live_once()
+    await client.leave([(member.member_id, None)])
+    if chance.random() < 0.4:
+        await client.commit("", None, -1, {("orders", 0): group.next_offset()})
+    client.note_end()
+    await asyncio.sleep(chance.uniform(0.0, 1.0))
+    while error_name(await client.delete(group.name)) == "NON_EMPTY_GROUP" and not group.is_over:
+        await asyncio.sleep(0.5)
+    if chance.random() < 0.4:
+        await client.commit("", None, -1, {("orders", 0): group.next_offset()})

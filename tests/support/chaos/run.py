@@ -11,10 +11,12 @@ from typing import Any
 
 from tests.support.chaos import epochs, others, shares, streams
 from tests.support.chaos.client import FIRST_WITH_INSTANCE, Client
+from tests.support.chaos.cluster import Cluster, befall
 from tests.support.chaos.connection import Versions, shared_versions
 from tests.support.chaos.group import Group
 from tests.support.chaos.member import Member
 from tests.support.chaos.notes import Notes
+from tests.support.kafka_broker import Brokers
 
 GROUPS = 8
 MEMBERS = (3, 6)
@@ -34,7 +36,7 @@ LAST_ANSWERS_S = 8.0
 
 
 async def run(
-    server: str,
+    brokers: Brokers,
     seed: int,
     seconds: float,
     truth: Path,
@@ -43,10 +45,10 @@ async def run(
     has_epochs: bool = False,
     describes_epochs: bool = True,
 ) -> None:
-    """Let chaotic clients loose on a broker.
+    """Let chaotic clients loose on brokers; where there are several, all but the first die and come back, too.
 
     Args:
-        server: where the broker listens.
+        brokers: that run.
         seed: what the clients' choices follow from, as far as the broker's answers let them.
         seconds: how long it takes, the end of it not counted.
         truth: file that the clients' notes go to.
@@ -55,15 +57,17 @@ async def run(
         has_epochs: there are groups with members of the newer protocols, too, as far as the broker serves them.
         describes_epochs: what the broker says of these groups is noted.
     """
-    versions = await shared_versions(server)
-    await others.warm_up(server, versions)
+    servers = brokers.bootstrap_servers
+    versions = await shared_versions(servers[0])
+    await others.warm_up(servers[0], versions)
+    cluster = Cluster(servers, versions)
     notes = Notes(truth)
     stops_at = time.time() + seconds
 
     def client(group: Group, name: str) -> Client:
-        return Client(server, versions, notes, group.name, name, Random(f"{seed} {group.name} {name} versions"))
+        return Client(cluster, notes, group.name, name, Random(f"{seed} {group.name} {name} versions"))
 
-    parts: list[Coroutine[Any, Any, None]] = []
+    parts: list[Coroutine[Any, Any, None]] = [befall(brokers, notes, Random(f"{seed} brokers"), stops_at)]
     groups: list[Group] = []
     for number in range(GROUPS):
         chance = Random(f"{seed} {number}")
@@ -83,11 +87,11 @@ async def run(
     groups.append(reborn)
     member = Member(client(reborn, "reborn-0"), reborn, None, Random(f"{seed} reborn-0"))
     parts.append(others.be_reborn(member, Random(f"{seed} rebirths")))
-    parts.append(others.describe(server, versions, notes, groups))
+    parts += [others.describe(server, versions, notes, groups) for server in servers]
     if has_epochs:
         with_epochs = _with_epochs(client, seed, stops_at, parts)
         if describes_epochs:
-            parts.append(epochs.describe(server, versions, notes, with_epochs))
+            parts += [epochs.describe(server, versions, notes, with_epochs) for server in servers]
         parts += _with_shares_and_streams(client, seed, stops_at, versions)
     await _all(parts, seconds + LAST_ANSWERS_S)
     notes.close()

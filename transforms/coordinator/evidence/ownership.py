@@ -16,7 +16,7 @@ from operator import itemgetter
 from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow
-from transforms.coordinator.evidence.tolerances import LINE_MS
+from transforms.coordinator.evidence.tolerances import LINE_MS, LOOK_AHEAD_MS
 from transforms.coordinator.kafka.answers import Error
 
 LOADING = Error.COORDINATOR_LOAD_IN_PROGRESS
@@ -49,6 +49,9 @@ COORDINATOR_EVENTS = frozenset(LOAD_EVENTS) | BROKER_LIFE
 ENDS_A_REIGN = frozenset({"coordinator_resigned", "unload_scheduled"}) | BROKER_LIFE
 """Events by which a broker ends its own time."""
 
+_BEGINS_AN_EPOCH = frozenset({"coordinator_elected", "load_scheduled"})
+_ENDS_AN_EPOCH = frozenset({"unload_finished"}) | BROKER_LIFE
+
 _HAD_IT_BEFORE = frozenset({"coordinator_resigned", "unload_scheduled", "unload_finished", "coordinator_stopped"})
 """A broker whose log begins with one of these had the partition before."""
 
@@ -59,6 +62,9 @@ WHILE_LOADING: dict[tuple[str, str], Error] = {
 }
 """Answers, by API and dialect, that do not tell that the partition is being loaded."""
 
+
+_HEARS_WITHIN_MS = LOOK_AHEAD_MS / 2
+"""A broker that is well hears of another's election as soon."""
 
 _MEMORY_MS = 60_000.0
 """How long a change is remembered: a request that waits is judged when it comes, so nothing asks further back."""
@@ -71,11 +77,16 @@ class Ownership(Struct, array_like=True):
         changes: by broker, moments and answers from then on, in order; what held long ago has moment -inf.
         dialects: by broker, the dialect that its lines were last in.
         asks_since: by broker, since when it asks the group, and nothing later is known of it; infinite = it does not.
+        epochs: by broker that was elected and has not given the partition up, the epoch that it was elected in.
+        outdated: by broker, the last stretch of time in which it took itself for the coordinator in an epoch that was
+            over, as another was in a later one.
     """
 
     changes: dict[str, list[tuple[float, Error]]] = field(default_factory=dict)
     dialects: dict[str, str] = field(default_factory=dict)
     asks_since: dict[str, float] = field(default_factory=dict)
+    epochs: dict[str, int] = field(default_factory=dict)
+    outdated: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def notice(self, row: CoordinatorEventRow, dialect: str) -> None:
         """Take a line about the partition's coordinator (`COORDINATOR_EVENTS`); in order of time.
@@ -87,6 +98,7 @@ class Ownership(Struct, array_like=True):
             dialect: the broker's dialect, where the line does not tell its own.
         """
         self.dialects[row.broker] = row.dialect or dialect
+        self._notice_epoch(row)
         before = Error.NONE if row.event in _HAD_IT_BEFORE else Error.NOT_COORDINATOR
         changes = self.changes.setdefault(row.broker, [(-inf, before)])
         changes.extend(_changes(row, row.dialect or dialect))
@@ -94,6 +106,45 @@ class Ownership(Struct, array_like=True):
         self._forget(changes, (row.logged_at or 0.0) - _MEMORY_MS)
         since, answer = changes[-1]
         self.asks_since[row.broker] = since if answer is Error.NONE else inf
+
+    def _notice_epoch(self, row: CoordinatorEventRow) -> None:
+        """Take in which epoch a broker coordinates the group, or that it does no more.
+
+        A broker that starts reads the cluster's metadata from where it left off, and is elected once more in what it
+        reads, until it comes to what happened while it was away. One that stood still goes on in its epoch until it
+        hears that another was elected. Source: BrokerMetadataPublisher (KRaft).
+        """
+        broker, at = row.broker, row.logged_at or 0.0
+        if row.event in _ENDS_AN_EPOCH:
+            self.epochs.pop(broker, None)
+            self._is_up_to_date(broker, at)
+        epoch = (row.attributes or {}).get("epoch", "")
+        if not epoch.isdigit():
+            return
+        if row.event in _BEGINS_AN_EPOCH:
+            if any(int(epoch) < each for other, each in self.epochs.items() if other != broker):
+                self.outdated[broker] = (at, inf)
+            else:
+                self.epochs[broker] = int(epoch)
+                self._is_up_to_date(broker, at)
+        elif row.event == "load_finished" and not self.is_outdated(broker, at):
+            for other, each in self.epochs.items():
+                if each < int(epoch) and not self.is_outdated(other, at):
+                    self.outdated[other] = (at, inf)
+
+    def _is_up_to_date(self, broker: str, at: float) -> None:
+        if self.is_outdated(broker, at):
+            self.outdated[broker] = (self.outdated[broker][0], at)
+
+    def is_outdated(self, broker: str, at: float) -> bool:
+        """Whether a broker took itself for the coordinator at a moment when another was, elected after it."""
+        since, until = self.outdated.get(broker, (inf, inf))
+        return since <= at < until
+
+    def stood_still(self, broker: str, at: float) -> bool:
+        """Whether that was so at a moment, and for longer than it takes a broker that is well to hear of it."""
+        since, until = self.outdated.get(broker, (inf, inf))
+        return since <= at < until and until - since > _HEARS_WITHIN_MS
 
     def _forget(self, changes: list[tuple[float, Error]], before: float) -> None:
         last = bisect_right(changes, (before, _HIGHEST)) - 1

@@ -34,7 +34,7 @@ def give_member_id(desk: Desk, cause: Cause) -> None:
     """Give out a member id, to be joined with within the session timeout (KIP-394)."""
     request = _request(cause)
     if request.given_member_id:
-        desk.group.pending_joins[request.given_member_id] = None
+        desk.group.pending_joins[request.given_member_id] = request
         due = Timer(cause.at + request.session_timeout_ms)
         desk.group.timers.start(member_timer(request.given_member_id), due)
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from transforms.coordinator.kafka.java_hashing import map_order, vote_order
-from transforms.coordinator.kafka.requests import Protocols, could_be
+from transforms.coordinator.kafka.requests import Protocols, Request, could_be
 from transforms.coordinator.kafka.states import EMPTY, GroupState
 
 
@@ -25,7 +25,7 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
         parked_sync: request whose SyncGroup answer is held back.
         joined_at: when it was added to the group.
         join_version: version of its last JoinGroup.
-        is_partial: taken from a record, which keeps only the elected protocol of those that the member offers.
+        is_partial: what it offers is not known: a record keeps only the elected protocol of it, a line nothing.
     """
 
     member_id: str
@@ -115,7 +115,7 @@ class Group(Struct, array_like=True):
         map_kind: kind of hash map that its members are in (see `java_hashing.map_order`).
         is_known: the members are known; false between a jump that the evidence forced and the next record.
         largest: most members at once, which sizes the coordinator's hash map (see `java_hashing.map_order`).
-        pending_joins: ids given out that did not come back yet.
+        pending_joins: ids given out that did not come back yet, and the requests by which they were asked for.
         pending_syncs: members that did not send SyncGroup in this generation.
         new_member_added: a member came during the initial delay, which draws it out.
     """
@@ -132,7 +132,7 @@ class Group(Struct, array_like=True):
     members: dict[str, Member] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)
     largest: int = 0
-    pending_joins: dict[str, None] = field(default_factory=dict)
+    pending_joins: dict[str, Request] = field(default_factory=dict)
     pending_syncs: dict[str, None] = field(default_factory=dict)
     new_member_added: bool = False
     timers: Timers = field(default_factory=Timers)

@@ -25,7 +25,7 @@ from transforms.coordinator.timeline.audit import WHY_OWN_ANSWER, WHY_STORE_FAIL
 
 def take(course: Course, item: Item, answer: Observed) -> None:
     """Take an answer that proves something, at the time it was sent."""
-    if course.presence.is_modern:
+    if course.presence.is_modern or course.is_elsewhere(answer.row.broker):
         return
     if answer.row.api == "JoinGroup":
         _join_answered(course, item, answer)

@@ -74,6 +74,10 @@ class Course:
         group = self.machine.present
         return group.is_known if group is not None else self.presence.is_absence_known
 
+    def is_elsewhere(self, broker: str) -> bool:
+        """Whether the group is another broker's by now, though this one may have a copy of it still."""
+        return self.presence.coordinator not in (None, broker) and broker in self.ownership.changes
+
     # --- the one way to do something to the group ---------------------------------------------------------------
 
     def let(self, at: float, act: Callable[[], object], until: float | None = None, by: Exchange | None = None) -> None:

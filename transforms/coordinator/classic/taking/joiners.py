@@ -1,8 +1,11 @@
-"""Finds the ids of joiners whom the broker's answer does not name.
+"""Finds the ids of joiners whom the broker's answer does not name, and joiners who were never answered.
 
 A broker makes up the id of a joiner that brings none, and tells it in its answer; but if the join is refused in the
 end, after it was parked, the answer has no id. The broker's log may have it: at once ("Adding new member m"), or when
 the member goes ("Member m has failed"). Until then the member goes by a name of ours.
+
+A broker that is killed, or stopped, takes the requests that wait in it along: nobody is answered, and so no request log
+has them. That somebody had joined is told by lines alone.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from functools import lru_cache
+from math import inf
 
 from msgspec import Struct, field
 
@@ -27,11 +31,15 @@ class Joiners(Struct, array_like=True):
     Attributes:
         named: by id, when a line first named it.
         given: by id, when somebody joined who was told it in the end.
+        known: by id, when somebody joined by it last.
+        unnamed: by instance or client, when one joined last who was told no id.
         made_up: ids of ours that somebody goes by, or went by.
     """
 
     named: dict[str, float] = field(default_factory=dict)
     given: dict[str, float] = field(default_factory=dict)
+    known: dict[str, float] = field(default_factory=dict)
+    unnamed: dict[str, float] = field(default_factory=dict)
     made_up: set[str] = field(default_factory=set)
 
     def notice_line(self, line: CoordinatorEventRow) -> None:
@@ -43,10 +51,27 @@ class Joiners(Struct, array_like=True):
                 self.named = _younger(self.named, at - _MEMORY_MS)
 
     def notice_request(self, row: GroupRequestRow, at: float) -> None:
-        """Take the id that an answer gives."""
-        if row.answered_member_id and not row.member_id:
+        """Take the id that an answer gives, or a request has."""
+        before = at - _MEMORY_MS
+        if row.member_id:
+            self.known[row.member_id] = at
+            self.known = _younger(self.known, before)
+        elif row.answered_member_id:
             self.given[row.answered_member_id] = at
-            self.given = _younger(self.given, at - _MEMORY_MS)
+            self.given = _younger(self.given, before)
+        elif row.group_instance_id or row.client_id:
+            self.unnamed[row.group_instance_id or row.client_id or ""] = at
+            self.unnamed = _younger(self.unnamed, before)
+
+    def is_unanswered(self, line: CoordinatorEventRow, at: float) -> bool:
+        """Whether a line tells of somebody who joined, and no answer does."""
+        member_id, since = line.member_id or "", at - LOOK_AHEAD_MS
+        if self.known.get(member_id, -inf) >= since:
+            return False
+        if line.event == "pending_member_joined":
+            return True
+        is_given = self.given.get(member_id, -inf) >= since
+        return not is_given and not any(could_be(member_id, each) and of >= since for each, of in self.unnamed.items())
 
     def name_of(self, request: Request, at: float, taken: Collection[str]) -> str | None:
         """Return the id of a joiner that no answer names, where one and only one was named in its time."""

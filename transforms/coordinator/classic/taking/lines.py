@@ -11,6 +11,7 @@ from transforms.coordinator.classic.taking.joiners import listed_ids
 from transforms.coordinator.classic.taking.records import delete
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
+from transforms.coordinator.classic.taking.unanswered import join_unanswered
 from transforms.coordinator.evidence.sources import Authority, Source
 from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import authority_of
@@ -27,7 +28,9 @@ def take(course: Course, line: CoordinatorEventRow, at: float) -> None:
 
 
 def _is_afterthought(course: Course, line: CoordinatorEventRow, at: float) -> bool:
-    """Whether a broker tells of a group that it has given up, whose timers may run on for a while."""
+    """Whether a broker tells of a group that it has given up, whose timers may run on, or that is another's by now."""
+    if course.ownership.is_outdated(line.broker, at):
+        return True
     if line.group_id is None or line.event in ("group_loaded", "group_unloaded"):
         return False
     return course.ownership.is_out(line.broker, at)
@@ -220,9 +223,11 @@ def _ended(course: Course, member_ids: tuple[str, ...], at: float, end_cause: st
 
 
 def _joined(course: Course, line: CoordinatorEventRow, at: float) -> None:
-    """Without a request log a line is the only sign of a member until the next record."""
-    if not course.presence.hears_at(at) and line.member_id:
+    """Without a request log, or an answer, a line is the only sign of a member until the next record."""
+    if line.member_id and not course.presence.hears_at(at):
         course.life.session(line.member_id).came(_SOURCE, at=at, group_instance_id=line.group_instance_id)
+    elif line.member_id and course.state.joiners.is_unanswered(line, at):
+        join_unanswered(course, line, at)
 
 
 # --- the group as a whole ------------------------------------------------------------------------------------------

@@ -158,11 +158,10 @@ def _is_of_other_group(course: Course, verdict: Verdict) -> bool:
 
     A broker may not have given the group up yet while another coordinates it already.
     """
-    broker, presence = verdict.exchange.row.broker, course.presence
-    if presence.is_modern:
+    if course.presence.is_modern:
         verdict.why = WHY_MODERN
         return True
-    if presence.coordinator not in (None, broker) and broker in course.ownership.changes:
+    if course.is_elsewhere(verdict.exchange.row.broker):
         verdict.why = WHY_OTHER_COPY
         return True
     return False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Member
@@ -14,6 +16,7 @@ from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.resync import members_of, reloaded
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.states import GroupState
+from transforms.coordinator.timeline.audit import WHY_OTHER_COPY
 
 Handler = Callable[[Course, CoordinatorEventRow, float], None]
 """Takes a line, which was logged at a moment."""
@@ -95,6 +98,7 @@ def _load_finished(course: Course, line: CoordinatorEventRow, at: float) -> None
     if broker in presence.has_loaded or presence.coordinator == broker:
         return
     if presence.coordinator is not None:
+        _leave_waiting(course, presence.coordinator, at)
         _unload(course, at)
         course.note()  # in the life that may end here
         life = course.life
@@ -106,6 +110,22 @@ def _load_finished(course: Course, line: CoordinatorEventRow, at: float) -> None
             row.was_lost = not row.is_counted
     presence.coordinator = broker
     presence.is_absence_known = True
+
+
+def _leave_waiting(course: Course, broker: str, at: float) -> None:
+    """Let those wait that wait at a broker that stands still, and hears of the next coordinator only later.
+
+    It may answer them as if the group were still its own; what it answers then is not for this group to tell.
+    """
+    group = course.machine.present
+    if group is None or not course.ownership.stood_still(broker, at):
+        return
+    for member in list(group.members.values()):
+        for token in (member.parked_join, member.parked_sync):
+            verdict = course.audit.verdicts.get(token or 0)
+            if verdict is not None:
+                verdict.why = WHY_OTHER_COPY
+        group.put(replace(member, parked_join=None, parked_sync=None))
 
 
 def _unloaded(course: Course, line: CoordinatorEventRow, at: float) -> None:
