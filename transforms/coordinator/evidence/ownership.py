@@ -164,6 +164,19 @@ class Ownership(Struct, array_like=True):
         is_asked = changes[following - 1][1] is Error.NONE
         return is_asked and (following == len(changes) or changes[following][0] > until + LINE_MS)
 
+    def begins_to_ask(self, broker: str, since: float, until: float) -> float | None:
+        """Return when a broker that does not ask the group at a moment does, up to another; None if it does not.
+
+        A line is of any moment of its millisecond.
+        """
+        if since >= self.asks_since.get(broker, -inf) + LINE_MS:
+            return None
+        changes = self.changes[broker]
+        following = bisect_right(changes, (since - LINE_MS, _HIGHEST))
+        if changes[following - 1][1] is Error.NONE:
+            return None
+        return next((at for at, answer in changes[following:] if answer is Error.NONE and at <= until), None)
+
     def is_out(self, broker: str, at: float) -> bool:
         """Whether a broker certainly did not coordinate the group at a moment."""
         if self.is_settled(broker, at, at):

@@ -13,7 +13,7 @@ from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Group
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.exchanges import Exchange, observed_error
-from transforms.coordinator.evidence.items import ANSWER, Item
+from transforms.coordinator.evidence.items import ANSWER, REQUEST, Item
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     HOLDS_OF_A_REQUEST,
@@ -23,7 +23,7 @@ from transforms.coordinator.evidence.tolerances import (
     RACE_WINDOW_MS,
     STORE_MS,
 )
-from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
+from transforms.coordinator.kafka.answers import REFUSALS, REFUSALS_OF_JOIN, Error
 from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
 
 TRIGGERS_OF_TIMERS = frozenset(
@@ -39,9 +39,13 @@ _TOO_EARLY_PERHAPS = frozenset({"preparing_rebalance", "group_empty", "stabilize
 
 def waits_ms(course: Course, item: Item) -> float:
     """Return for how long a piece of evidence is put off, as what it shows cannot have happened yet; 0 = not at all."""
+    row = item.request
+    if row is not None and item.kind is REQUEST and not item.holds:
+        begun = course.ownership.begins_to_ask(row.broker, item.handled_at, row.answered_at)
+        if begun is not None and observed_error(row) not in REFUSALS:
+            return max(0.0, begun + 2 * LINE_DELAY_MS - item.at)
     if _comes_too_early(course, item):
         return HOLD_MS
-    row = item.request
     if row is None or item.kind is ANSWER or row.api not in _REBALANCING_APIS or item.holds >= HOLDS_OF_A_REQUEST:
         return 0.0
     return max(0.0, _behind_the_assignment(course, item) - item.at)
