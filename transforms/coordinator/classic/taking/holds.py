@@ -12,6 +12,7 @@ from schemas.rows import CoordinatorEventRow, GroupRequestRow
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.machine.group import JOIN_TIMER, Group
 from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.classic.taking.unanswered import is_unanswered_rejoin
 from transforms.coordinator.evidence.exchanges import Exchange, observed_error
 from transforms.coordinator.evidence.items import ANSWER, REQUEST, Item
 from transforms.coordinator.evidence.tolerances import (
@@ -199,7 +200,9 @@ def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:
     group = course.machine.present
     begun = group is not None and (group.generation > (line.generation or 0) or group.state is PREPARING)
     trigger = (line.attributes or {}).get("trigger")
-    return course.presence.hears_at(line.logged_at or 0.0) and not begun and trigger not in TRIGGERS_OF_TIMERS
+    at = line.logged_at or 0.0
+    is_by_request = course.presence.hears_at(at) and trigger not in TRIGGERS_OF_TIMERS
+    return is_by_request and not begun and not is_unanswered_rejoin(course, line, at)
 
 
 def _can_complete(course: Course, at: float, member_count: int | None, holds: int) -> bool:

@@ -24,6 +24,9 @@ from transforms.coordinator.kafka.requests import Request, could_be
 
 _MEMORY_MS = 2 * LOOK_AHEAD_MS
 
+_WITHOUT_ID = frozenset({"member_added", "static_member_added"})
+"""Events of those who joined without an id, and were given one."""
+
 
 class Joiners(Struct, array_like=True):
     """Ids that lines and answers named in the last moments.
@@ -68,7 +71,7 @@ class Joiners(Struct, array_like=True):
         member_id, since = line.member_id or "", at - LOOK_AHEAD_MS
         if self.known.get(member_id, -inf) >= since:
             return False
-        if line.event == "pending_member_joined":
+        if line.event not in _WITHOUT_ID:
             return True
         is_given = self.given.get(member_id, -inf) >= since
         return not is_given and not any(could_be(member_id, each) and of >= since for each, of in self.unnamed.items())

@@ -11,7 +11,7 @@ from transforms.coordinator.classic.taking.joiners import listed_ids
 from transforms.coordinator.classic.taking.records import delete
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
-from transforms.coordinator.classic.taking.unanswered import join_unanswered
+from transforms.coordinator.classic.taking.unanswered import is_unanswered_rejoin, join_unanswered, rejoin_unanswered
 from transforms.coordinator.evidence.sources import Authority, Source
 from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import authority_of
@@ -64,6 +64,8 @@ def _preparing(course: Course, line: CoordinatorEventRow, at: float) -> None:
     named = member_ids_of(line)
     course.life.generation(old + 1)
     is_begun = (group.state is PREPARING and group.generation == old) or group.generation > old
+    if not is_begun and group.generation == old and is_unanswered_rejoin(course, line, at):
+        is_begun = rejoin_unanswered(course, line, at)
     if not is_begun:
         _begin_join(course, old, at, trigger, named)
     member_id = _culprit(course, trigger, named)

@@ -1,4 +1,4 @@
-"""Lets somebody join of whom a line alone tells: the broker was gone before it answered, and logged no request."""
+"""Lets somebody join, or join again, of whom a line alone tells: its broker was gone before it could answer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.items import token_of
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.requests import Request
+
+_REJOINS = {"leader_rejoined": Event.LEADER_REJOINED, "subscription_changed": Event.METADATA_CHANGED}
+"""What a member does that joins again, by the trigger of the rebalance that follows."""
 
 _CONSUMER = "consumer"
 _REBALANCE_TIMEOUT_MS = 300_000
@@ -36,6 +39,33 @@ def join_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> Non
     member = course.machine.group.members.get(member_id)
     if member is not None and asked is None:
         course.machine.group.put(replace(member, is_partial=True))
+
+
+def is_unanswered_rejoin(course: Course, line: CoordinatorEventRow, at: float) -> bool:
+    """Whether a line tells of a rebalance because a member joined again, and no answer to that is known."""
+    group, trigger = course.machine.present, (line.attributes or {}).get("trigger")
+    if trigger not in _REJOINS or group is None or line.member_id not in group.members:
+        return False
+    return group.is_known and course.presence.hears_at(at) and course.state.joiners.is_unanswered(line, at)
+
+
+def rejoin_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> bool:
+    """Let the member that a line names join again with what it has; its request waits for good. False = it cannot."""
+    member = course.machine.group.members[line.member_id or ""]
+    request = Request(
+        token_of((line.source_file, line.line_number, line.seq)),
+        "JoinGroup",
+        member.join_version,
+        member.member_id,
+        member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        session_timeout_ms=member.session_timeout_ms,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        protocols=member.protocols,
+    )
+    event = _REJOINS[(line.attributes or {})["trigger"]]
+    return course.machine.apply(event, Cause(at, request, (member.member_id,), Source.BROKER_LOG))
 
 
 def _guessed(group: Group, line: CoordinatorEventRow, token: int) -> Request:
