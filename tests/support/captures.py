@@ -29,6 +29,9 @@ MODERN_POLICIES = ("modern-policy-disabled-4.2.0", "modern-policy-upgrade-4.2.0"
 """Small: groups that are converted, or not, by the broker's policy."""
 MODERN_FAILOVER = ("modern-failover-4.1.1",)
 """Chaotic clients of every protocol at three brokers, which are shut down or killed in turn, and come back."""
+FROZEN = "frozen-3.8.1"
+"""Chaotic clients at three brokers, one of which is killed, shut down or stopped with SIGSTOP now and then, and comes
+back; made by `tests.support.chaos`."""
 OLD = ("chaos-2.8.2", "chaos-2.4.1", "chaos-2.1.1")
 """Brokers with ZooKeeper and chaotic clients, made by `tests.support.chaos`; up to 2.7 the request log is text."""
 CAPTURES = (*CALM, *CHAOTIC, *FAILOVER)

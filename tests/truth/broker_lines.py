@@ -148,6 +148,6 @@ def _begun_once(prepared: list[Prepared], reached: tuple[Reached, ...]) -> tuple
         following[line.group_id] = line
         is_same = again is not None and again.generation == line.generation
         reached_at = ends.get((line.group_id, line.generation), ())
-        if again is None or not is_same or any(line.at <= at <= again.at for at in reached_at):
+        if again is None or not is_same or any(line.at <= at < again.at for at in reached_at):
             kept.append(line)
     return tuple(reversed(kept))
