@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.support.captures import ALL
+from tests.support.captures import ALL, FROZEN
 from tests.support.pure_pipeline import evidence_by_group
 from tests.unit.coordinator.test_fold import counted, folded, items_of
 from transforms.coordinator.replay import typed_evidence
@@ -17,7 +17,7 @@ MOST_BYTES = 100_000
 """Five members with sixty partitions, in the middle of their broker's start, when all partitions are loaded."""
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", (*ALL, FROZEN))
 def test_every_group_may_be_cut_anywhere(name: str, pure_tables) -> None:
     dice = random.Random(5)
     for group, rows in sorted(evidence_by_group(pure_tables(name)).items()):

@@ -82,3 +82,56 @@ def test_between_two_changes_the_group_is_asked():
 def test_a_partition_that_cannot_be_loaded_is_owned_all_the_same_by_the_old_coordinator(dialect, answer):
     rows = [{**line(1_000, "load_failed"), "dialect": dialect}]
     assert told(rows).answers("1", "JoinGroup", 1_500, 1_501) == [answer]
+
+
+def elected(at: float, broker: str, epoch: int) -> list[Row]:
+    """A broker is elected in an epoch, and has loaded the partition ten ms later."""
+    of_epoch = {"attributes": {"epoch": str(epoch)}}
+    return [
+        line(at, "coordinator_elected", broker, **of_epoch),
+        line(at, "load_scheduled", broker, **of_epoch),
+        line(at + 10, "load_finished", broker, **of_epoch),
+    ]
+
+
+def test_a_broker_that_starts_is_behind_until_it_has_read_what_happened_since():
+    ownership = told(
+        [
+            *elected(1_000, "2", 5),
+            line(2_000, "coordinator_started", "1"),
+            *elected(2_100, "1", 4),
+            line(2_150, "unload_finished", "1"),
+            *elected(3_000, "1", 6),
+        ]
+    )
+    assert not ownership.is_outdated("1", 2_090)
+    assert ownership.is_outdated("1", 2_110)
+    assert not ownership.is_outdated("1", 2_160)
+    assert not ownership.is_outdated("1", 3_010)
+    assert not ownership.is_outdated("2", 2_110)
+
+
+@pytest.mark.parametrize(("hears_at", "is_frozen"), [(5_100, True), (1_050, False)])
+def test_a_broker_that_stood_still_is_behind_until_it_hears_of_the_next(hears_at: float, is_frozen: bool):
+    rows = [*elected(0, "1", 4), *elected(1_000, "2", 5), line(hears_at, "unload_finished", "1")]
+    ownership = told(rows)
+    assert ownership.is_outdated("1", 1_020)
+    assert ownership.stood_still("1", 1_020) == is_frozen
+    assert not ownership.is_outdated("1", 1_005)
+    assert not ownership.is_outdated("1", hears_at)
+    assert not ownership.is_outdated("2", 1_020)
+
+
+def test_where_lines_tell_no_epoch_nobody_is_behind():
+    rows = [line(0, "load_finished", "1"), line(1_000, "load_finished", "2"), line(1_010, "load_finished", "1")]
+    ownership = told(rows)
+    assert not any(ownership.is_outdated(broker, at) for broker in "12" for at in (0, 1_005, 1_020))
+
+
+def test_when_a_broker_begins_to_ask_the_group():
+    ownership = told(lines("scala"))
+    assert ownership.begins_to_ask("1", 1_080, 1_500) == 1_100
+    assert ownership.begins_to_ask("1", 1_100.2, 1_500) == 1_100  # in the millisecond of the line
+    assert ownership.begins_to_ask("1", 1_080, 1_090) is None
+    assert ownership.begins_to_ask("1", 1_300, 1_500) is None
+    assert ownership.begins_to_ask("2", 1_300, 1_500) is None
