@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -83,9 +84,10 @@ def staged(rows: DataFrame) -> DataFrame:
     """Return rows as they are now, without the way they came about.
 
     What is built upon them is planned as if they were a table. Else each query would plan all that lies below it again,
-    which takes the driver longer than the query itself. Executors hold them; one that is lost ends the run.
+    which takes the driver longer than the query itself. Executors hold them on their disks, as many rows would leave no
+    memory for what is done with them; one that is lost ends the run.
     """
-    return rows.localCheckpoint() if rows_held(rows) is None else rows
+    return rows.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY) if rows_held(rows) is None else rows
 
 
 def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[DataFrame, list[dict[str, Any]] | None]:

@@ -28,11 +28,14 @@ _ROWS_PER_GROUP = 1 << 18
 _BYTES_PER_GROUP = 64 << 20
 """What a writer holds in memory at most before it writes it: readers leave out groups of rows as a whole."""
 
+_WIDE_ROW_BYTES, _BYTES_PER_WIDE_GROUP = 4 << 10, 4 << 20
+"""Spark's reader takes up to 4,096 rows of a group of rows at once: of rows as wide as states are that is too much."""
+
 _PAGE_BYTES = 64 << 10
 """Of 8 bytes a value some 8,000 rows: a group's late rows are read, and few others."""
 
 _UNLIKE = frozenset(
-    {"record_offset", "value", "committed_offset", "committed_at", "line_number", "text", "body", "handled_at"}
+    {"record_offset", "value", "committed_offset", "committed_at", "line_number", "text", "body", "handled_at", "state"}
 )
 """Columns whose values are nearly all different: a dictionary of them would be made and thrown away."""
 
@@ -105,12 +108,19 @@ class FileWriter:
         """Add rows: columns of the table without cluster and time of loading, in any order."""
         if not rows.num_rows:
             return
+        row_bytes = rows.nbytes // rows.num_rows
+        most = _BYTES_PER_WIDE_GROUP if row_bytes >= _WIDE_ROW_BYTES else _BYTES_PER_GROUP
+        at_once = max(1, most // max(1, row_bytes))
+        for start in range(0, rows.num_rows, at_once):
+            self._hold(rows.slice(start, at_once))
+            if self._rows >= _ROWS_PER_GROUP or self._bytes + row_bytes > most:
+                self._write_held()
+
+    def _hold(self, rows: pa.RecordBatch) -> None:
         columns = [self._column(rows, each) for each in self._schema]
         self._held.append(pa.RecordBatch.from_arrays(columns, schema=self._schema))
         self._rows += rows.num_rows
         self._bytes += self._held[-1].nbytes
-        if self._rows >= _ROWS_PER_GROUP or self._bytes >= _BYTES_PER_GROUP:
-            self._write_held()
 
     def end(self) -> list[NewFile]:
         """Close the file, and return it if there is one."""

@@ -4,7 +4,8 @@
 
 Writes what brokers would have written (`load_workload`), and runs the pipeline as a process of its own: over all but
 the last hundredth of it; again without silver and gold, so that these are built from bronze; with the rest, which is of
-nearly all groups; and with commits alone, hours later, of all groups. Without a rest all groups rebalance every five
+nearly all groups; with about as much of one group in a hundred, which has as many generations once more; and with
+commits alone, hours later, of all groups. Without a rest all groups rebalance every five
 seconds from their beginning to their end, within minutes; with one they are jobs that run for ten generations each
 time, as most groups of a cluster have more of a history than of a present.
 """
@@ -31,6 +32,9 @@ _LATER_MS = (2.5 * HOUR, 2.7 * HOUR)
 
 _OF_ALL = 0.01
 """So much of the evidence comes behind the rest of it."""
+
+_OF_FEW, _FEW = 0.5, 0.01
+"""So much of what is played is told of so many groups alone: a hundredth of what was told of all before."""
 
 LATENESS_MS = 5 * SECOND
 """A group's hundred generations follow each other within minutes; what is waited for late lines is shorter likewise."""
@@ -65,14 +69,15 @@ def main() -> None:
     parser.add_argument("--rest", type=float, default=0.0)
     parser.add_argument("--scratch", type=Path)
     given = parser.parse_args()
-    stories = [story(number, given.generations, given.seed, given.rest * HOUR) for number in range(STORIES)]
+    stories = [story(number, 2 * given.generations, given.seed, given.rest * HOUR) for number in range(STORIES)]
     with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
         measure(Path(folder), stories, given.groups, _USUAL_LATENESS_MS if given.rest else LATENESS_MS)
 
 
 def measure(root: Path, stories: list[dict[int, Written]], groups: int, lateness_ms: int) -> None:
     """Write the workload, and print what the runs take."""
-    first, last = parted(stories, _OF_ALL)
+    begun, following = parted(stories, _OF_FEW)
+    first, last = parted(stories, _OF_ALL, begun)
     began = time.monotonic()
     most = write(root, stories, range(groups), first)
     _say(f"{groups:,} groups: {most:,} lines and records, written in {time.monotonic() - began:.0f} s")
@@ -81,10 +86,13 @@ def measure(root: Path, stories: list[dict[int, Written]], groups: int, lateness
         shutil.rmtree(root / "lake" / layer)
     _tell("from bronze", most, *run(root, lateness_ms))
     more = write(root, stories, range(groups), last)
-    _tell("with more", more, *run(root, lateness_ms))
+    _tell("with more of all", more, *run(root, lateness_ms))
+    few = max(1, round(groups * _FEW))
+    more = write(root, stories, range(few), following)
+    _tell(f"with more of {few:,} groups", more, *run(root, lateness_ms))
     _tell("without news", 0, *run(root, lateness_ms))
     for later_ms in _LATER_MS:
-        commits = write_commits(root, range(groups), BEGIN + last[-1] * SPAN_MS + later_ms)
+        commits = write_commits(root, range(groups), BEGIN + following[-1] * SPAN_MS + later_ms)
         _tell(f"with commits alone, {later_ms / HOUR:.1f} h later", commits, *run(root, lateness_ms))
 
 

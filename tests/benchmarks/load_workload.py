@@ -149,9 +149,17 @@ def _renamed(raw: bytes, of: int, namesake: int) -> bytes:
     return raw.replace(name(of, 0).encode(), name(of, namesake).encode()).replace(client, b"%06d-" % namesake)
 
 
-def parted(stories: list[dict[int, Written]], share: float) -> tuple[list[int], list[int]]:
-    """Return the spans in which something is written, and apart the last of them, which hold about so much of it."""
-    spans = sorted(set().union(*stories))
+def parted(
+    stories: list[dict[int, Written]], share: float, among: Iterable[int] | None = None
+) -> tuple[list[int], list[int]]:
+    """Return the spans in which something is written, and apart the last of them, which hold about so much of it.
+
+    Args:
+        stories: what is written.
+        share: how much of it.
+        among: spans; None = all.
+    """
+    spans = sorted(set().union(*stories) if among is None else among)
     pieces = [sum(each[span].pieces for each in stories if span in each) for span in spans]
     count, rest = 0, share * sum(pieces)
     while rest > 0:

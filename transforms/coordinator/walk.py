@@ -12,14 +12,14 @@ from math import ceil, inf
 from typing import Any
 
 from schemas.rows import CoordinatorEventRow, GroupRequestRow
+from transforms.coordinator.asking import asked_of
 from transforms.coordinator.classic.taking.walk import ClassicWalk
-from transforms.coordinator.epochs.audit import Asked, judge
+from transforms.coordinator.epochs.audit import judge
 from transforms.coordinator.epochs.audit_rows import audit_row
 from transforms.coordinator.epochs.converting import has_sent_back
 from transforms.coordinator.epochs.course import Course
-from transforms.coordinator.epochs.nearby import Operation, speaker_of
+from transforms.coordinator.epochs.nearby import Operation
 from transforms.coordinator.epochs.recall import Recall
-from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
@@ -32,8 +32,6 @@ from transforms.coordinator.evidence.tolerances import (
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import CLASSIC_APIS, MODERN_HEARTBEATS, TYPE_OF_HEARTBEAT
 from transforms.coordinator.modern.elsewhere import GroupType
-from transforms.coordinator.modern.topics import NO_TOPICS
-from transforms.coordinator.modern.world import World, settings_of
 from transforms.coordinator.moments import PROTOCOLS, read_moment
 from transforms.coordinator.neighbourhood import Neighbourhood
 from transforms.coordinator.past import Past
@@ -257,35 +255,13 @@ class GroupWalk:
         if group_type is None or self._lacks_records(row):
             return False
         protocol = PROTOCOLS[group_type]
-        exchange, modern = observed_of(item.handled_at, row), self._state.modern
-        brokers = self._state.shared.brokers
-        speaker = speaker_of(row, modern.told.has_left)
+        modern, brokers, cluster = self._state.modern, self._state.shared.brokers, self._state.shared.cluster
         is_fenced_join = is_heartbeat and row.generation == 0 and row.error_code == Error.FENCED_MEMBER_EPOCH
         is_learnt = is_fenced_join and brokers.learns_that_joins_are_fenced(row.broker)
-        there = self._near.classic()
-        of_broker = brokers.of(row.broker)
-        settings = settings_of(of_broker)
-        bounds = (of_broker.min_session_timeout_ms, of_broker.max_session_timeout_ms)
-        asked = Asked(
-            exchange,
-            protocol.request_of(row),
-            self._near.around(group_type, item.handled_at, row.answered_at),
-            World(NO_TOPICS, settings, item.handled_at),
-            speaker,
-            self._near.moment(item, row, speaker),
-            modern.claimed,
-            self._near.elsewhere(group_type),
-            there,
-            modern.told.failures,
-            brokers.is_release_told,
-            self._state.shared.ownership,
-            self._recall,
-            self._sink.topic_names,
-            bounds if brokers.are_printed(row.broker) else None,
-            modern.unwritten.of(row.broker, item.handled_at),
-        )
-        if self._state.shared.ownership.stood_still(row.broker, row.answered_at):
-            self._classic.say_audited(audit_row(self._state.shared.cluster, protocol, asked, None, WHY_OTHER_COPY))
+        asked = asked_of(self._state, self._near, self._recall, self._sink.topic_names, group_type, item, row)
+        settings = asked.world.settings
+        if asked.ownership.stood_still(row.broker, row.answered_at):
+            self._classic.say_audited(audit_row(cluster, protocol, asked, None, WHY_OTHER_COPY))
             return True
         predicted, why = judge(protocol, asked)
         if row.api == "ConsumerGroupHeartbeat":
@@ -294,13 +270,13 @@ class GroupWalk:
         if predicted is None and not is_heartbeat and why == WHY_UNKNOWN:
             self._give_up(self._near.given_up_at(group_type, row))
             return False
-        audited = audit_row(self._state.shared.cluster, protocol, asked, predicted, why)
+        audited = audit_row(cluster, protocol, asked, predicted, why)
         if is_learnt:
             audited.is_answer_used, audited.why = True, WHY_SETTING
         self._classic.say_audited(audited)
         self._give_up(self._near.forgotten_at(group_type, row, settings.rules))
         is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC
-        if is_by_consumer and has_sent_back(there, settings, row.generation, exchange.observed_error):
+        if is_by_consumer and has_sent_back(asked.classic, settings, row.generation, asked.exchange.observed_error):
             self._classic.fail_to_convert(item.handled_at, row.answered_at + SAME_MOMENT_MS)
         return not is_heartbeat or asked.near.tells_by_itself(item.handled_at, row.answered_at)
 
