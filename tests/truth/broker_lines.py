@@ -76,7 +76,8 @@ class BrokerLines:
     emptied: tuple[Reached, ...]
 
 
-def _moment(line: str) -> int | None:
+def moment(line: str) -> int | None:
+    """Return when a line was logged."""
     match = _STAMP.match(line)
     if match is None:
         return None
@@ -117,7 +118,7 @@ def broker_lines(folder: Path) -> BrokerLines:
     emptied: list[Reached] = []
     leaves: dict[str, list[tuple[int, str, str, str]]] = {}
     for line in _server_lines(folder / "broker_logs"):
-        at = _moment(line)
+        at = moment(line)
         if at is None:
             continue
         if match := _LEFT_JAVA.search(line):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, inf
 from typing import Any
 
-from schemas.rows import CoordinatorEventRow, GroupRequestRow
+from schemas.rows import GroupRequestRow
 from transforms.coordinator.asking import asked_of
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.epochs.audit import judge
@@ -58,6 +58,7 @@ class GroupWalk:
         self._sink = sink
         self._classic = ClassicWalk(state.shared, state.classic, sink)
         self._presence = state.classic.presence
+        self._ownership = state.shared.ownership
         self._courses: dict[str, Course] = {}
         for group_type in PROTOCOLS:
             if getattr(state.modern, group_type) is not None:
@@ -86,14 +87,11 @@ class GroupWalk:
         if item.request is not None:
             self._classic.notice_request(item, item.request)
         elif item.line is not None:
-            if item.line.group_id is not None and not self._is_outdated(item.line):
+            if item.line.group_id is not None and not self._ownership.tells_of_the_past(item.line):
                 self._state.modern.told.notice(item.line)
             self._classic.notice_line(item.line)
         else:
             self._notice_records(item)
-
-    def _is_outdated(self, line: CoordinatorEventRow) -> bool:
-        return self._state.shared.ownership.is_outdated(line.broker, line.logged_at or 0.0)
 
     def _notice_records(self, item: Item) -> None:
         if item.modern:
@@ -155,7 +153,7 @@ class GroupWalk:
         elif item.modern:
             self._take_records(item)
         else:
-            if item.line is not None and not self._is_outdated(item.line):
+            if item.line is not None and not self._ownership.tells_of_the_past(item.line):
                 self._state.modern.unwritten.take_line(item.line)
             if self._courses and self._shows_classic_group(item):
                 if self._is_of_group_before(item):
@@ -260,7 +258,7 @@ class GroupWalk:
         is_learnt = is_fenced_join and brokers.learns_that_joins_are_fenced(row.broker)
         asked = asked_of(self._state, self._near, self._recall, self._sink.topic_names, group_type, item, row)
         settings = asked.world.settings
-        if asked.ownership.stood_still(row.broker, row.answered_at):
+        if self._ownership.stood_still(row.broker, row.answered_at):
             self._classic.say_audited(audit_row(cluster, protocol, asked, None, WHY_OTHER_COPY))
             return True
         predicted, why = judge(protocol, asked)

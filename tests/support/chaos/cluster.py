@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from tests.support.chaos.connection import Connection, Versions
@@ -59,23 +59,20 @@ class Cluster:
 
 async def befall(brokers: Brokers, notes: Notes, chance: Random, stops_at: float) -> None:
     """Kill, shut down or freeze one broker after the other, and bring it back; the first, which controls, is spared."""
-    there, back = _ends(brokers), _returns(brokers)
+    fates = {
+        "kill": (brokers.kill, brokers.start),
+        "stop": (brokers.stop, brokers.start),
+        "freeze": (brokers.freeze, brokers.thaw),
+    }
     mortal = brokers.nodes[1:]
     while mortal:
         await asyncio.sleep(chance.uniform(*NEXT_S))
         if time.time() + AWAY_S[1] + START_S > stops_at:
             return
-        node, how = chance.choice(mortal), chance.choice(sorted(there))
+        node, how = chance.choice(mortal), chance.choice(sorted(fates))
+        end, bring_back = fates[how]
         notes.note("_broker", time.time(), node=node, how=how)
-        await asyncio.to_thread(there[how], node)
+        await asyncio.to_thread(end, node)
         await asyncio.sleep(chance.uniform(*AWAY_S))
-        await asyncio.to_thread(back[how], node)
+        await asyncio.to_thread(bring_back, node)
         notes.note("_broker_back", time.time(), node=node, how=how)
-
-
-def _ends(brokers: Brokers) -> dict[str, Callable[[int], None]]:
-    return {"kill": brokers.kill, "stop": brokers.stop, "freeze": brokers.freeze}
-
-
-def _returns(brokers: Brokers) -> dict[str, Callable[[int], None]]:
-    return {"kill": brokers.start, "stop": brokers.start, "freeze": brokers.thaw}

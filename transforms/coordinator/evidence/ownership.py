@@ -16,7 +16,7 @@ from operator import itemgetter
 from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow
-from transforms.coordinator.evidence.tolerances import LINE_MS, LOOK_AHEAD_MS
+from transforms.coordinator.evidence.tolerances import HEARS_WITHIN_MS, LINE_MS
 from transforms.coordinator.kafka.answers import Error
 
 LOADING = Error.COORDINATOR_LOAD_IN_PROGRESS
@@ -51,6 +51,7 @@ ENDS_A_REIGN = frozenset({"coordinator_resigned", "unload_scheduled"}) | BROKER_
 
 _BEGINS_AN_EPOCH = frozenset({"coordinator_elected", "load_scheduled"})
 _ENDS_AN_EPOCH = frozenset({"unload_finished"}) | BROKER_LIFE
+"""Not when it resigns: what it had begun to load it finishes first."""
 
 _HAD_IT_BEFORE = frozenset({"coordinator_resigned", "unload_scheduled", "unload_finished", "coordinator_stopped"})
 """A broker whose log begins with one of these had the partition before."""
@@ -62,9 +63,6 @@ WHILE_LOADING: dict[tuple[str, str], Error] = {
 }
 """Answers, by API and dialect, that do not tell that the partition is being loaded."""
 
-
-_HEARS_WITHIN_MS = LOOK_AHEAD_MS / 2
-"""A broker that is well hears of another's election as soon."""
 
 _MEMORY_MS = 60_000.0
 """How long a change is remembered: a request that waits is judged when it comes, so nothing asks further back."""
@@ -141,10 +139,16 @@ class Ownership(Struct, array_like=True):
         since, until = self.outdated.get(broker, (inf, inf))
         return since <= at < until
 
+    def tells_of_the_past(self, line: CoordinatorEventRow) -> bool:
+        """Whether a line is of a broker that took itself for the coordinator, and was not."""
+        return self.is_outdated(line.broker, line.logged_at or 0.0)
+
     def stood_still(self, broker: str, at: float) -> bool:
         """Whether that was so at a moment, and for longer than it takes a broker that is well to hear of it."""
-        since, until = self.outdated.get(broker, (inf, inf))
-        return since <= at < until and until - since > _HEARS_WITHIN_MS
+        if not self.is_outdated(broker, at):
+            return False
+        since, until = self.outdated[broker]
+        return until - since > HEARS_WITHIN_MS
 
     def _forget(self, changes: list[tuple[float, Error]], before: float) -> None:
         last = bisect_right(changes, (before, _HIGHEST)) - 1

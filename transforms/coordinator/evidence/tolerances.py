@@ -95,5 +95,8 @@ PAST_MS = REORDER_MS + SLOW_APPEND_MS + LATE_LINE_MS
 LOOK_AHEAD_MS = 250.0
 """Evidence is taken when all that is this much younger has been seen: longer than anything above that looks ahead."""
 
+HEARS_WITHIN_MS = LOOK_AHEAD_MS / 2
+"""A broker that is well hears as soon that another was elected: so the line about it has been seen by then."""
+
 SETTLING_MS = 5_000.0
 """What is over for this long is settled: evidence that stands in order does not come back to it."""

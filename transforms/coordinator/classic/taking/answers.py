@@ -7,14 +7,12 @@ leaves prove nothing.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Member
 from transforms.coordinator.classic.machine.moves import bring_to
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.classic.taking.resync import end_join
+from transforms.coordinator.classic.taking.resync import end_join, let_go_of_waiting
 from transforms.coordinator.evidence.exchanges import Observed, exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import Source
@@ -108,11 +106,7 @@ def _store_failed(course: Course, answer: Observed) -> None:
     group, machine = course.machine.present, course.machine
     if group is None or group.state is not COMPLETING or group.generation != _generation_of(answer):
         return
-    for member in list(group.members.values()):
-        verdict = course.audit.verdicts.get(member.parked_sync or 0)
-        if verdict is not None:
-            verdict.why = WHY_STORE_FAILED
-        group.put(replace(member, parked_sync=None))
+    let_go_of_waiting(course, WHY_STORE_FAILED)
     cause = Cause(answer.answered_at, None, (group.leader or "",), Source.ANSWER)
     machine.apply(Event.ASSIGNMENT_STORE_FAILED, cause)
 

@@ -42,9 +42,9 @@ def waits_ms(course: Course, item: Item) -> float:
     """Return for how long a piece of evidence is put off, as what it shows cannot have happened yet; 0 = not at all."""
     row = item.request
     if row is not None and item.kind is REQUEST and not item.holds:
-        begun = course.ownership.begins_to_ask(row.broker, item.handled_at, row.answered_at)
-        if begun is not None and observed_error(row) not in REFUSALS:
-            return max(0.0, begun + 2 * LINE_DELAY_MS - item.at)
+        wait_ms = _behind_the_load(course, item, row) - item.at
+        if wait_ms > 0:
+            return wait_ms
     if _comes_too_early(course, item):
         return HOLD_MS
     if row is None or item.kind is ANSWER or row.api not in _REBALANCING_APIS or item.holds >= HOLDS_OF_A_REQUEST:
@@ -90,6 +90,12 @@ def _is_made_up(course: Course, row: GroupRequestRow, at: float) -> bool:
     completed = course.witnesses.tells_of(COMPLETING, row.generation or 0, at)
     is_early = completed is not None and at < completed - RACE_WINDOW_MS
     return is_early and observed_error(row) == Error.ILLEGAL_GENERATION
+
+
+def _behind_the_load(course: Course, item: Item, row: GroupRequestRow) -> float:
+    """Return when the broker has certainly loaded the group that it answered for, by the lines; 0 = any time."""
+    begun = course.ownership.begins_to_ask(row.broker, item.handled_at, row.answered_at)
+    return 0.0 if begun is None or observed_error(row) in REFUSALS else begun + 2 * LINE_DELAY_MS
 
 
 def _behind_the_assignment(course: Course, item: Item) -> float:

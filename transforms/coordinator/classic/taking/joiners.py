@@ -50,21 +50,16 @@ class Joiners(Struct, array_like=True):
         at = line.logged_at or 0.0
         for member_id in named_in(line):
             if member_id not in self.named:
-                self.named[member_id] = at
-                self.named = _younger(self.named, at - _MEMORY_MS)
+                self.named = _remembered(self.named, member_id, at)
 
     def notice_request(self, row: GroupRequestRow, at: float) -> None:
         """Take the id that an answer gives, or a request has."""
-        before = at - _MEMORY_MS
         if row.member_id:
-            self.known[row.member_id] = at
-            self.known = _younger(self.known, before)
+            self.known = _remembered(self.known, row.member_id, at)
         elif row.answered_member_id:
-            self.given[row.answered_member_id] = at
-            self.given = _younger(self.given, before)
-        elif row.group_instance_id or row.client_id:
-            self.unnamed[row.group_instance_id or row.client_id or ""] = at
-            self.unnamed = _younger(self.unnamed, before)
+            self.given = _remembered(self.given, row.answered_member_id, at)
+        elif whose := row.group_instance_id or row.client_id:
+            self.unnamed = _remembered(self.unnamed, whose, at)
 
     def is_unanswered(self, line: CoordinatorEventRow, at: float) -> bool:
         """Whether a line tells of somebody who joined, and no answer does."""
@@ -89,10 +84,12 @@ class Joiners(Struct, array_like=True):
         return fitting[0] if len(fitting) == 1 else None
 
 
-def _younger(moments: dict[str, float], than: float) -> dict[str, float]:
+def _remembered(moments: dict[str, float], key: str, now: float) -> dict[str, float]:
+    """Return moments by key with one more; where they become many, without those that are long ago."""
+    moments[key] = now
     if len(moments) <= 32:
         return moments
-    return {key: at for key, at in moments.items() if at >= than}
+    return {each: at for each, at in moments.items() if at >= now - _MEMORY_MS}
 
 
 def is_unnamed(row: GroupRequestRow) -> bool:

@@ -29,7 +29,7 @@ def take(course: Course, line: CoordinatorEventRow, at: float) -> None:
 
 def _is_afterthought(course: Course, line: CoordinatorEventRow, at: float) -> bool:
     """Whether a broker tells of a group that it has given up, whose timers may run on, or that is another's by now."""
-    if course.ownership.is_outdated(line.broker, at):
+    if course.ownership.tells_of_the_past(line):
         return True
     if line.group_id is None or line.event in ("group_loaded", "group_unloaded"):
         return False

@@ -8,6 +8,7 @@ from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import Member, member_timer
 from transforms.coordinator.classic.machine.machine import Machine
+from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.evidence.tolerances import EXPIRY_SLACK_MS
 from transforms.coordinator.kafka.answers import Error
@@ -43,6 +44,17 @@ def reloaded(member: Member, protocol: str | None) -> Member:
     metadata = member.metadata(protocol)
     kept = () if protocol is None or metadata is None else ((protocol, metadata),)
     return replace(member, protocols=kept, is_new=False, parked_join=None, parked_sync=None)
+
+
+def let_go_of_waiting(course: Course, why: str) -> None:
+    """Let go of the requests that wait in the group; of their answers nothing can be foreseen, and this is why."""
+    group = course.machine.group
+    for member in list(group.members.values()):
+        for token in (member.parked_join, member.parked_sync):
+            verdict = course.audit.verdicts.get(token or 0)
+            if verdict is not None:
+                verdict.why = why
+        group.put(replace(member, parked_join=None, parked_sync=None))
 
 
 def end_join(machine: Machine, at: float, source: Source) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Member
@@ -13,7 +11,7 @@ from transforms.coordinator.classic.machine.moves import take_over
 from transforms.coordinator.classic.taking import stored_generations
 from transforms.coordinator.classic.taking.conversion import CLASSIC_TYPES, become_modern, converted
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.classic.taking.resync import members_of, reloaded
+from transforms.coordinator.classic.taking.resync import let_go_of_waiting, members_of, reloaded
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.states import GroupState
 from transforms.coordinator.timeline.audit import WHY_OTHER_COPY
@@ -117,15 +115,8 @@ def _leave_waiting(course: Course, broker: str, at: float) -> None:
 
     It may answer them as if the group were still its own; what it answers then is not for this group to tell.
     """
-    group = course.machine.present
-    if group is None or not course.ownership.stood_still(broker, at):
-        return
-    for member in list(group.members.values()):
-        for token in (member.parked_join, member.parked_sync):
-            verdict = course.audit.verdicts.get(token or 0)
-            if verdict is not None:
-                verdict.why = WHY_OTHER_COPY
-        group.put(replace(member, parked_join=None, parked_sync=None))
+    if course.machine.present is not None and course.ownership.stood_still(broker, at):
+        let_go_of_waiting(course, WHY_OTHER_COPY)
 
 
 def _unloaded(course: Course, line: CoordinatorEventRow, at: float) -> None:

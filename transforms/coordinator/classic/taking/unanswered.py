@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from schemas.client_defaults import MAX_POLL_INTERVAL_MS
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.moves import create
 from transforms.coordinator.classic.taking.course import Course
+from transforms.coordinator.classic.taking.observe import CONSUMER
+from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.evidence.items import token_of
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.requests import Request
 
-_REJOINS = {"leader_rejoined": Event.LEADER_REJOINED, "subscription_changed": Event.METADATA_CHANGED}
+_REJOINS = {BY_EVENT[event]: event for event in (Event.LEADER_REJOINED, Event.METADATA_CHANGED)}
 """What a member does that joins again, by the trigger of the rebalance that follows."""
-
-_CONSUMER = "consumer"
-_REBALANCE_TIMEOUT_MS = 300_000
-"""max.poll.interval.ms of a client that sets none."""
 
 
 def join_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> None:
@@ -74,6 +73,6 @@ def _guessed(group: Group, line: CoordinatorEventRow, token: int) -> Request:
         "JoinGroup",
         member_id=line.member_id or "",
         group_instance_id=line.group_instance_id,
-        rebalance_timeout_ms=group.rebalance_timeout_ms or _REBALANCE_TIMEOUT_MS,
-        protocol_type=group.protocol_type or _CONSUMER,
+        rebalance_timeout_ms=group.rebalance_timeout_ms or MAX_POLL_INTERVAL_MS,
+        protocol_type=group.protocol_type or CONSUMER,
     )

@@ -131,10 +131,10 @@ class ClassicWalk:
         course.brokers.notice_line(line)
         if line.event in COORDINATOR_EVENTS:
             course.ownership.notice(line, course.brokers.of(line.broker).dialect)
-        is_outdated = course.ownership.is_outdated(line.broker, line.logged_at or 0.0)
-        if line.event != "load_finished" or not is_outdated:
+        is_of_past = course.ownership.tells_of_the_past(line)
+        if line.event != "load_finished" or not is_of_past:
             self._reigns.notice(line)
-        if line.group_id is not None and not is_outdated:
+        if line.group_id is not None and not is_of_past:
             course.presence.has_other_evidence = True
             course.witnesses.notice(line)
             course.state.joiners.notice_line(line)
