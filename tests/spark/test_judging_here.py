@@ -11,11 +11,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from schemas.rows import CoordinatorRow
-from schemas.tables.gold import COORDINATORS, REBALANCE_STORMS
+from schemas.rows import AssignmentRow, CoordinatorRow
+from schemas.spark import struct_type
+from schemas.tables.gold import ASSIGNMENTS, COORDINATORS, REBALANCE_STORMS
 from transforms.findings.evidence import Evidence
 from transforms.given_rows import given
-from transforms.gold.findings.kernel import FRAME, MOST_JUDGED_HERE, by_workers, judged
+from transforms.gold.findings.kernel import FRAME, MOST_JUDGED_HERE, by_workers, judged, packed
 
 pytestmark = pytest.mark.spark
 
@@ -70,3 +71,33 @@ def test_each_finding_is_judged_by_its_own_evidence(spark: SparkSession, is_here
     told = judged(found, [evidence], _coordinators, COORDINATORS, few)
     columns = ("group_id", "computed_partition", "epoch", "unix_micros(from_at)")
     assert sorted(map(tuple, told.selectExpr(*columns).collect())) == sorted(expected)
+
+
+def _assignments(evidence: Evidence, frame: dict[str, Any]) -> list[AssignmentRow]:
+    return evidence.assignments
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_rows_are_read_as_they_were_packed(spark: SparkSession, is_here: bool) -> None:
+    """Also where they say what most rows say, or nothing."""
+    whose = {
+        "cluster": "c",
+        "group_id": "g",
+        "life": 1,
+        "generation": 2,
+        "member_id": 'a "b"\n',
+        "topic": "t\u00e9",
+        "is_settled": False,
+    }
+    asked = ("hold", "group_type", "client_id", "role")
+    values = [("owned", "classic", None, None), ("pending", "consumer", "x", ""), ("owned", "share", "", "owned")]
+    rows = [
+        whose | {"partition": place, "is_settled": False} | dict(zip(asked, each, strict=True))
+        for place, each in enumerate(values)
+    ]
+    table = given(spark, struct_type(ASSIGNMENTS), rows)
+    evidence = packed(table.selectExpr("*", "1 AS finding"), ASSIGNMENTS.name)
+    found = given(spark, "cluster STRING, group_id STRING, finding INT", [])
+    told = judged(found, [evidence], _assignments, ASSIGNMENTS, DataFrame.toArrow if is_here else by_workers)
+    columns = (*whose, "partition", *asked)
+    assert sorted(map(tuple, told.select(*columns).collect())) == sorted(map(tuple, table.select(*columns).collect()))

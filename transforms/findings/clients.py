@@ -8,7 +8,8 @@ puts another in its place.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 _SEPARATORS = re.compile(r"[-_.:@/#]")
 
@@ -29,8 +30,7 @@ Key = tuple[str | None, ...]
 """What tells two clients, or two kinds of them, apart."""
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(msgspec.Struct, frozen=True):
     """Who stands behind a member."""
 
     client_id: str | None

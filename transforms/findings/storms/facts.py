@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from schemas.rows import RebalanceStormRow
+from schemas.rows import GenerationMemberRow, RebalanceStormRow
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import SESSION_SETTINGS, listed, who
@@ -77,7 +78,11 @@ class Facts:
         return self._most("rebalance_timeout_ms")
 
     def _most(self, name: str) -> int | None:
+        return max((value for row in self._members if (value := getattr(row, name)) is not None), default=None)
+
+    @cached_property
+    def _members(self) -> list[GenerationMemberRow]:
+        """The culprits as members; where none is known as one, all members."""
         keys = {client.key for client in self.clients}
         members = self.evidence.members
-        mine = [m for m in members if Client(m.client_id, m.client_host, m.group_instance_id).key in keys]
-        return max((value for m in mine or members if (value := getattr(m, name)) is not None), default=None)
+        return [m for m in members if Client(m.client_id, m.client_host, m.group_instance_id).key in keys] or members

@@ -4,8 +4,9 @@ Grain of what is packed: one row of one table, given to one finding of one (clus
 
     cluster STRING, group_id STRING, finding INT, kind STRING, row STRING
 
-`row` is the row as JSON, without its nulls, times as epoch ms; `kind` names a list of
-`transforms.findings.evidence.Evidence`, or is FRAME: what is known of the finding itself.
+`row` is the row as JSON, without what goes without saying, times as epoch ms; `kind` names a list of
+`transforms.findings.evidence.Evidence`, or is FRAME: what is known of the finding itself. A finding's rows of one kind
+are read at once.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, GroupedData
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -50,7 +52,23 @@ _ROWS_AT_ONCE = 1_000
 MOST_JUDGED_HERE = 100
 """Findings that are judged in this process: to judge one takes some 5 ms, to start another process some seconds."""
 
-_DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KINDS.items()}
+_DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KINDS.items()} | {
+    FRAME: msgspec.json.Decoder(dict[str, Any])
+}
+
+_RUN = (*FINDING, "kind")
+"""What rows that are read at once have in common."""
+
+_ONLY_FOR_TABLES = frozenset({"is_settled", "settled_at"})
+"""Columns of gold that nobody asks for a finding."""
+
+_USUAL = {
+    kind: {field.name: field.default for field in msgspec.structs.fields(row) if isinstance(field.default, str | int)}
+    for kind, row in KINDS.items()
+}
+"""What rows have in a column where nothing is said."""
+
+_Finding = tuple[str, str, int]
 
 Hold = Callable[[DataFrame], DataFrame | None]
 """Keeps what findings are made of, which is read many times; None = there is none, so that there are no findings."""
@@ -63,15 +81,24 @@ Judge = Callable[[Evidence, dict[str, Any]], list[Any]]
 
 
 def packed(rows: DataFrame, kind: str) -> DataFrame:
-    """Pack rows that have `cluster`, `group_id` and `finding`."""
-    fields = (
-        f"unix_micros({field.name}) / 1000.0D AS {field.name}"
-        if isinstance(field.dataType, T.TimestampType)
-        else field.name
-        for field in rows.schema
-        if field.name != "finding"
-    )
+    """Pack rows that have `cluster`, `group_id` and `finding`; of their columns, those that the kind has."""
+    fields = (_field(field, kind) for field in rows.schema if _is_asked(field.name, kind))
     return rows.selectExpr(*FINDING, f"'{kind}' AS kind", f"to_json(struct({', '.join(fields)})) AS row")
+
+
+def _is_asked(name: str, kind: str) -> bool:
+    if kind == FRAME:
+        return name not in FINDING
+    return name in KINDS[kind].__struct_fields__ and name not in _ONLY_FOR_TABLES
+
+
+def _field(field: T.StructField, kind: str) -> str:
+    """Return how a column is packed: nothing is said of what is read as the same where nothing is said."""
+    name = field.name
+    if isinstance(field.dataType, T.TimestampType):
+        return f"unix_micros({name}) / 1000.0D AS {name}"
+    usual = _USUAL.get(kind, {}).get(name)
+    return name if usual is None else f"nullif({name}, {usual!r}) AS {name}"
 
 
 def around(rows: DataFrame, spans: DataFrame, begin: str, end: str, told_at_end: Sequence[str] = ()) -> DataFrame:
@@ -150,12 +177,12 @@ def _are_few(found: DataFrame) -> bool:
 def _by_buckets(evidence: DataFrame) -> GroupedData:
     """Give each call a bucket of findings, one after the other: a call for each would take as long as judging it."""
     bucket = F.pmod(F.hash(*FINDING), F.lit(_BUCKETS)).alias("bucket")
-    ordered = evidence.select("*", bucket).repartition("bucket").sortWithinPartitions("bucket", *FINDING)
+    ordered = evidence.select("*", bucket).repartition("bucket").sortWithinPartitions("bucket", *_RUN)
     return ordered.groupBy("bucket")
 
 
 def _judged_here(evidence: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
-    ordered = evidence.sort_by([(name, "ascending") for name in FINDING])
+    ordered = evidence.sort_by([(name, "ascending") for name in _RUN])
     return pa.Table.from_batches(judged_findings(iter(ordered.to_batches()), judge, schema), to_arrow_schema(schema))
 
 
@@ -169,29 +196,42 @@ def _bound(judge: Judge, schema: T.StructType) -> Callable[..., Any]:
 def judged_findings(evidence: Iterator[pa.RecordBatch], judge: Judge, schema: T.StructType) -> Iterator[pa.RecordBatch]:
     """Judge findings whose rows stand together; a function of this module, so that workers import its decoders."""
     told: list[Any] = []
-    for finding, rows in groupby(_rows_of(evidence), key=itemgetter(slice(len(FINDING)))):
-        told += _judged_one(finding, rows, judge)
+    for finding, lists in groupby(_lists_of(evidence), key=itemgetter(0)):
+        told += _judged_one(finding, lists, judge)
         if len(told) >= _ROWS_AT_ONCE:
             yield as_batch(told, schema)
             told = []
     yield as_batch(told, schema)
 
 
-def _rows_of(evidence: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
+def _lists_of(evidence: Iterator[pa.RecordBatch]) -> Iterator[tuple[_Finding, str, list[Any]]]:
+    """Read what stands together of one kind of one finding; what goes on in the next batch comes in two lists."""
     for batch in evidence:
-        yield from zip(*(batch.column(name).to_pylist() for name in (*FINDING, "kind", "row")), strict=True)
+        begins = _begins_of_runs(batch)
+        ends = pa.array([*begins, batch.num_rows], pa.int32())
+        runs = pa.ListArray.from_arrays(ends, batch.column("row").cast(pa.binary()))
+        names = (batch.column(name).take(begins).to_pylist() for name in _RUN)
+        for *finding, kind, text in zip(*names, pc.binary_join(runs, b"\n").to_pylist(), strict=True):
+            yield tuple(finding), kind, _DECODERS[kind].decode_lines(text)
 
 
-def _judged_one(finding: tuple[Any, ...], given_rows: Iterable[tuple[Any, ...]], judge: Judge) -> list[Any]:
-    rows: dict[str, list[Any]] = {kind: [] for kind in KINDS}
-    frame: dict[str, Any] = {}
-    for *_, kind, text in given_rows:
-        if kind == FRAME:
-            frame = msgspec.json.decode(text)
-        else:
-            rows[kind].append(_DECODERS[kind].decode(text))
+def _begins_of_runs(batch: pa.RecordBatch) -> list[int]:
+    """Return where in a batch something else begins."""
+    if not batch.num_rows:
+        return []
+    columns = [batch.column(name) for name in _RUN]
+    others = reduce(pc.or_, (pc.not_equal(column[1:], column[:-1]) for column in columns))
+    return [0, *(place + 1 for place in pc.indices_nonzero(others).to_pylist())]
+
+
+def _judged_one(finding: _Finding, lists: Iterable[tuple[_Finding, str, list[Any]]], judge: Judge) -> list[Any]:
+    rows: dict[str, list[Any]] = {kind: [] for kind in (FRAME, *KINDS)}
+    for _, kind, of_kind in lists:
+        rows[kind] += of_kind
+    frame = rows.pop(FRAME)[-1:]
     cluster, group_id, _ = finding
-    return judge(msgspec.structs.replace(Evidence(cluster=cluster, group_id=group_id), **rows), frame)
+    evidence = msgspec.structs.replace(Evidence(cluster=cluster, group_id=group_id), **rows)
+    return judge(evidence, frame[0] if frame else {})
 
 
 def as_batch(rows: Sequence[Any], schema: T.StructType) -> pa.RecordBatch:
