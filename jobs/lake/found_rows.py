@@ -31,7 +31,8 @@ MOST_BYTES = 256 << 20
 """So many bytes of a table's files are looked through as quickly as a query is planned."""
 
 MOST_BYTES_PICKED = 1 << 30
-"""Of so many, rows are picked into a file: it costs as much as it saves those who read the rows."""
+"""Of so many, rows of some groups are picked: for what is told of them, or into a file, which costs as much as it saves
+those who read the rows."""
 
 _ROWS_OF_A_GROUP = 30_000
 """Rows of such a file that one task reads."""
@@ -143,7 +144,8 @@ def answer(
         groups: those whose rows are read; None = all.
     """
     beside = {name: rows_held(rows) for name, rows in question.beside.items()}
-    if None in beside.values() or not all(map(_are_readable, tables.values())):
+    most = MOST_BYTES if groups is None else MOST_BYTES_PICKED
+    if None in beside.values() or not all(_are_readable(files, most) for files in tables.values()):
         return None
     with connected() as connection:
         for name, given in beside.items():

@@ -1,7 +1,9 @@
-"""Real Kafka brokers of the releases that need ZooKeeper: one broker, one ZooKeeper, a JVM each.
+"""Real Kafka brokers of the releases that need ZooKeeper: the brokers and one ZooKeeper, a JVM each.
 
 with ZooKeeperBrokers("2.8.2") as broker:
     ...  # clients connect to broker.bootstrap_servers
+
+Of several brokers the one that registers first is the controller; if it goes, another one is.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 
 from tests.support.kafka_broker import JVM, POLL_S, START_S, STOP_S, Brokers, class_path
 from tests.support.maven import jars
@@ -19,6 +22,10 @@ ZOOKEEPER_JVM = "-Dzookeeper.admin.enableServer=false"
 
 ZOOKEEPER = "3.5.9"
 """Before all others on the class path: clients before 3.5.8 find no server on Java 14 or later (ZOOKEEPER-3779)."""
+
+TICK_MS = 500
+SESSION_MS = 3_000
+"""How long one of several brokers may be silent until it counts as dead; ZooKeeper grants two ticks at the least."""
 
 TOOLS = "3.9.1"
 
@@ -34,25 +41,28 @@ log4j.appender.console.layout.conversionPattern=[%d] %p %m (%c)%n
 
 
 class ZooKeeperBrokers(Brokers):
-    """A broker and its ZooKeeper; both end with the `with` block."""
+    """Brokers and their ZooKeeper; all end with the `with` block."""
 
     started = "] started (kafka.server.KafkaServer)"
 
-    def __init__(self, version: str, settings: dict[str, str] | None = None, scala: str | None = None) -> None:
+    def __init__(
+        self, version: str, nodes: int = 1, settings: Mapping[str, str] | None = None, scala: str | None = None
+    ) -> None:
         """Choose what to start.
 
         Args:
             version: release of Kafka, 1.0 to 3.9.
+            nodes: number of brokers; replication factors follow it.
             settings: broker settings beside and above `kafka_broker.SETTINGS`.
             scala: Scala version of the build; by default the one that is recommended for the release.
         """
-        super().__init__(version, settings=settings)
+        super().__init__(version, nodes, settings)
         release = tuple(int(part) for part in version.split(".")[:2])
         self.scala = scala or ("2.13" if release >= FIRST_WITH_SCALA_2_13 else "2.12")
         self._zookeeper: subprocess.Popen[bytes] | None = None
 
     def close(self) -> None:
-        """Stop the broker, then its ZooKeeper, and remove all files."""
+        """Stop the brokers, then their ZooKeeper, and remove all files."""
         for node in list(self._processes):
             self.stop(node)
         if self._zookeeper is not None:
@@ -72,13 +82,16 @@ class ZooKeeperBrokers(Brokers):
         return f"{jars(f'zookeeper-{ZOOKEEPER}', *artifacts, is_transitive=False)}/*:{super().class_path}"
 
     def _own_settings(self, node: int) -> dict[str, str]:
-        return {
+        # A lone broker is to outlive whatever keeps its machine busy.
+        session = {"zookeeper.session.timeout.ms": str(SESSION_MS)} if len(self.nodes) > 1 else {}
+        return session | {
             "broker.id": str(node),
             "zookeeper.connect": f"127.0.0.1:{self._controller_port}",
+            "zookeeper.session.timeout.ms": str(SESSION_MS),
             "listeners": f"PLAINTEXT://127.0.0.1:{self._ports[node]}",
             "log.dirs": str(self.log_dir(node)),
-            "offsets.topic.replication.factor": "1",
-            "transaction.state.log.replication.factor": "1",
+            "offsets.topic.replication.factor": str(len(self.nodes)),
+            "transaction.state.log.replication.factor": str(len(self.nodes)),
         }
 
     def _prepare(self) -> None:
@@ -87,7 +100,7 @@ class ZooKeeperBrokers(Brokers):
         logging.write_text(CONSOLE_LOGGING, encoding="utf-8")
         options = [f"-Dlog4j.configuration={logging.as_uri()}", ZOOKEEPER_JVM]
         command = ["java", *JVM, *options, "-cp", self.class_path, SERVER]
-        command += [str(self._controller_port), str(self._folder / "zookeeper")]
+        command += [str(self._controller_port), str(self._folder / "zookeeper"), str(TICK_MS)]
         with (self._folder / "zookeeper.txt").open("wb") as console:
             self._zookeeper = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT

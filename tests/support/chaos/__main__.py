@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--old-leaders", action="store_true", help="let clients lead that know of no static members")
     parser.add_argument("--epochs", action="store_true", help="let members of newer protocols loose, too (3.7)")
-    parser.add_argument("--brokers", type=int, default=1, help="of several all but one die and come back (3.3)")
+    parser.add_argument("--brokers", type=int, default=1, help="of several all but one die and come back")
     parser.add_argument("folder", type=Path, help="the capture's own; its archive goes beside it")
     chosen = parser.parse_args()
     folder = capture(
@@ -78,7 +78,7 @@ def capture(
     settings = SETTINGS | (_settings_of_epochs(release) if has_epochs else {})
     if nodes > 1:
         settings |= cluster.SETTINGS
-    brokers = ZooKeeperBrokers(version, settings, scala) if is_old else Brokers(version, nodes, settings)
+    brokers = ZooKeeperBrokers(version, nodes, settings, scala) if is_old else Brokers(version, nodes, settings)
     with brokers:
         truth = folder / "truth.jsonl"
         who = {"has_old_leaders": has_old_leaders, "has_epochs": has_epochs}

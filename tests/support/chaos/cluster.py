@@ -58,7 +58,10 @@ class Cluster:
 
 
 async def befall(brokers: Brokers, notes: Notes, chance: Random, stops_at: float) -> None:
-    """Kill, shut down or freeze one broker after the other, and bring it back; the first, which controls, is spared."""
+    """Kill, shut down or freeze one broker after the other, and bring it back; the first is spared.
+
+    Without ZooKeeper the first is the controller.
+    """
     fates = {
         "kill": (brokers.kill, brokers.start),
         "stop": (brokers.stop, brokers.start),

@@ -84,11 +84,11 @@ def test_a_partition_that_cannot_be_loaded_is_owned_all_the_same_by_the_old_coor
     assert told(rows).answers("1", "JoinGroup", 1_500, 1_501) == [answer]
 
 
-def elected(at: float, broker: str, epoch: int) -> list[Row]:
-    """A broker is elected in an epoch, and has loaded the partition ten ms later."""
-    of_epoch = {"attributes": {"epoch": str(epoch)}}
+def elected(at: float, broker: str, epoch: int | None) -> list[Row]:
+    """A broker is elected in an epoch, which lines tell since 2.8, and has loaded the partition ten ms later."""
+    of_epoch = {} if epoch is None else {"attributes": {"epoch": str(epoch)}}
     return [
-        line(at, "coordinator_elected", broker, **of_epoch),
+        *([] if epoch is None else [line(at, "coordinator_elected", broker, **of_epoch)]),
         line(at, "load_scheduled", broker, **of_epoch),
         line(at + 10, "load_finished", broker, **of_epoch),
     ]
@@ -111,9 +111,12 @@ def test_a_broker_that_starts_is_behind_until_it_has_read_what_happened_since():
     assert not ownership.is_outdated("2", 2_110)
 
 
+@pytest.mark.parametrize("epochs", [(4, 5), (None, None)])
 @pytest.mark.parametrize(("hears_at", "is_frozen"), [(5_100, True), (1_050, False)])
-def test_a_broker_that_stood_still_is_behind_until_it_hears_of_the_next(hears_at: float, is_frozen: bool):
-    rows = [*elected(0, "1", 4), *elected(1_000, "2", 5), line(hears_at, "unload_finished", "1")]
+def test_a_broker_that_stood_still_is_behind_until_it_hears_of_the_next(
+    hears_at: float, is_frozen: bool, epochs: tuple[int | None, int | None]
+):
+    rows = [*elected(0, "1", epochs[0]), *elected(1_000, "2", epochs[1]), line(hears_at, "unload_finished", "1")]
     ownership = told(rows)
     assert ownership.is_outdated("1", 1_020)
     assert ownership.stood_still("1", 1_020) == is_frozen
@@ -135,3 +138,22 @@ def test_when_a_broker_begins_to_ask_the_group():
     assert ownership.begins_to_ask("1", 1_080, 1_090) is None
     assert ownership.begins_to_ask("1", 1_300, 1_500) is None
     assert ownership.begins_to_ask("2", 1_300, 1_500) is None
+
+
+def test_who_has_loaded_later_was_not_elected_later():
+    """Where lines tell no epochs, the moment in which a broker began to load counts."""
+    rows = [
+        line(1_000, "load_scheduled", "1"),
+        line(2_000, "load_scheduled", "2"),
+        line(2_010, "load_finished", "2"),
+        line(2_500, "load_finished", "1"),
+    ]
+    ownership = told(rows)
+    assert not ownership.is_outdated("2", 3_000)
+    assert ownership.is_outdated("1", 3_000)
+
+
+def test_epochs_and_moments_are_not_compared():
+    """While a cluster is brought to a later release, some brokers' lines tell epochs, and others' none."""
+    ownership = told([*elected(0, "1", 4), *elected(1_000, "2", None), *elected(2_000, "1", 6)])
+    assert not any(ownership.is_outdated(broker, 3_000) for broker in "12")

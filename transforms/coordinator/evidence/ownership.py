@@ -76,6 +76,7 @@ class Ownership(Struct, array_like=True):
         dialects: by broker, the dialect that its lines were last in.
         asks_since: by broker, since when it asks the group, and nothing later is known of it; infinite = it does not.
         epochs: by broker that was elected and has not given the partition up, the epoch that it was elected in.
+        elected_at: by such a broker, where its lines tell no epoch, the moment of it.
         outdated: by broker, the last stretch of time in which it took itself for the coordinator in an epoch that was
             over, as another was in a later one.
     """
@@ -84,6 +85,7 @@ class Ownership(Struct, array_like=True):
     dialects: dict[str, str] = field(default_factory=dict)
     asks_since: dict[str, float] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)
+    elected_at: dict[str, float] = field(default_factory=dict)
     outdated: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def notice(self, row: CoordinatorEventRow, dialect: str) -> None:
@@ -115,9 +117,11 @@ class Ownership(Struct, array_like=True):
         broker, at = row.broker, row.logged_at or 0.0
         if row.event in _ENDS_AN_EPOCH:
             self.epochs.pop(broker, None)
+            self.elected_at.pop(broker, None)
             self._is_up_to_date(broker, at)
         epoch = (row.attributes or {}).get("epoch", "")
         if not epoch.isdigit():
+            self._notice_moment(row, at)
             return
         if row.event in _BEGINS_AN_EPOCH:
             if any(int(epoch) < each for other, each in self.epochs.items() if other != broker):
@@ -128,6 +132,20 @@ class Ownership(Struct, array_like=True):
         elif row.event == "load_finished" and not self.is_outdated(broker, at):
             for other, each in self.epochs.items():
                 if each < int(epoch) and not self.is_outdated(other, at):
+                    self.outdated[other] = (at, inf)
+
+    def _notice_moment(self, row: CoordinatorEventRow, at: float) -> None:
+        """Take the moment in which a broker was elected for its epoch, where lines do not tell that (up to 2.7).
+
+        There is no metadata to read again: the controller tells a broker what it is at the time.
+        """
+        broker = row.broker
+        if row.event in _BEGINS_AN_EPOCH:
+            self.elected_at[broker] = at
+            self._is_up_to_date(broker, at)
+        elif row.event == "load_finished" and broker in self.elected_at and not self.is_outdated(broker, at):
+            for other, since in self.elected_at.items():
+                if since < self.elected_at[broker] and not self.is_outdated(other, at):
                     self.outdated[other] = (at, inf)
 
     def _is_up_to_date(self, broker: str, at: float) -> None:

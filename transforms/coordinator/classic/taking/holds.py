@@ -193,7 +193,7 @@ def _line_comes_too_early(course: Course, item: Item, line: CoordinatorEventRow)
     group, generation = course.machine.present, line.generation or 0
     if group is None:
         return False
-    hears = course.presence.hears_at(line.logged_at or 0.0)
+    hears = _may_hear(course, line)
     if line.event == "group_empty":
         return hears and group.generation < generation and not group.all_joined
     if generation != group.generation + 1 or not hears:
@@ -206,9 +206,13 @@ def _begin_comes_too_early(course: Course, line: CoordinatorEventRow) -> bool:
     group = course.machine.present
     begun = group is not None and (group.generation > (line.generation or 0) or group.state is PREPARING)
     trigger = (line.attributes or {}).get("trigger")
-    at = line.logged_at or 0.0
-    is_by_request = course.presence.hears_at(at) and trigger not in TRIGGERS_OF_TIMERS
-    return is_by_request and not begun and not is_unanswered_rejoin(course, line, at)
+    is_by_request = _may_hear(course, line) and trigger not in TRIGGERS_OF_TIMERS
+    return is_by_request and not begun and not is_unanswered_rejoin(course, line, line.logged_at or 0.0)
+
+
+def _may_hear(course: Course, line: CoordinatorEventRow) -> bool:
+    """Whether the request log has what a line is about; its first request, too, can stand behind what it brought."""
+    return course.presence.hears_at((line.logged_at or 0.0) + MOST_HOLDS * HOLD_MS)
 
 
 def _can_complete(course: Course, at: float, member_count: int | None, holds: int) -> bool:

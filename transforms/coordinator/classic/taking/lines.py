@@ -5,12 +5,14 @@ from __future__ import annotations
 from schemas.client_reasons import is_poll_timeout, refined
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
+from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.moves import assume, bring_to, create
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import listed_ids
 from transforms.coordinator.classic.taking.records import delete
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
+from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.classic.taking.unanswered import is_unanswered_rejoin, join_unanswered, rejoin_unanswered
 from transforms.coordinator.evidence.sources import Authority, Source
 from transforms.coordinator.kafka.states import COMPLETING, EMPTY, PREPARING, STABLE
@@ -31,9 +33,17 @@ def _is_afterthought(course: Course, line: CoordinatorEventRow, at: float) -> bo
     """Whether a broker tells of a group that it has given up, whose timers may run on, or that is another's by now."""
     if course.ownership.tells_of_the_past(line):
         return True
-    if line.group_id is None or line.event in ("group_loaded", "group_unloaded"):
+    if line.group_id is None or line.event in ("group_loaded", "group_unloaded") or _is_of_a_load(line):
         return False
     return course.ownership.is_out(line.broker, at)
+
+
+def _is_of_a_load(line: CoordinatorEventRow) -> bool:
+    """Whether a line is written before the partition that its group lies in has been loaded to its end.
+
+    Source: GroupCoordinator.onGroupLoaded, ClassicGroup in GroupMetadataManager.onLoaded.
+    """
+    return (line.attributes or {}).get("trigger") == BY_EVENT[Event.LOADED_OVER_CAPACITY]
 
 
 def member_ids_of(line: CoordinatorEventRow) -> tuple[str, ...]:
@@ -177,11 +187,23 @@ def _emptied(course: Course, line: CoordinatorEventRow, at: float) -> None:
 
 
 def _failed(course: Course, line: CoordinatorEventRow, at: float) -> None:
-    _departed(course, line, at, "session_expired")
     group, member_id = course.machine.present, line.member_id
+    if group is not None and _is_of_copy_before(course, group, member_id or "", at):
+        return
+    _departed(course, line, at, "session_expired")
     # Without a request log the members in between two records are not known: the line is a fact, and no more.
     if group is not None and member_id in group.members and course.presence.hears_at(at):
         course.machine.apply(Event.SESSION_EXPIRED, _cause(at, member_id or ""))
+
+
+def _is_of_copy_before(course: Course, group: Group, member_id: str, at: float) -> bool:
+    """Whether a session ended in a copy of the group that its broker had given up, and since then loaded anew.
+
+    The timers of such a copy run on, and old brokers do not look whether it is still in use when one runs out. Source:
+    GroupCoordinator.onExpireHeartbeat (Scala).
+    """
+    member = group.members.get(member_id)
+    return member is not None and at < course.presence.loaded_at + member.session_timeout_ms
 
 
 def _left(course: Course, line: CoordinatorEventRow, at: float) -> None:

@@ -27,7 +27,7 @@ from transforms.coordinator.evidence.ownership import may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
-from transforms.coordinator.kafka.states import NAMES, STABLE
+from transforms.coordinator.kafka.states import COMPLETING, NAMES, STABLE
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
     WHY_EITHER,
@@ -211,7 +211,7 @@ def _was_unstored(course: Course, exchange: Exchange) -> bool:
     What is stored is the leader's assignment, and the new id of a static member that joins without its old one.
     """
     if exchange.request.api == "SyncGroup":
-        waited = exchange.parked_ms > STORE_MS or _is_overtaken(course, exchange)
+        waited = exchange.parked_ms > STORE_MS or _is_overtaken(course, exchange) or _is_on_its_way(course, exchange)
         return waited and exchange.observed_error != Error.NONE
     group, told = course.machine.present, exchange.observed_generation
     if exchange.request.api != "JoinGroup" or exchange.request.group_instance_id is None or group is None:
@@ -233,6 +233,15 @@ def _is_overtaken(course: Course, exchange: Exchange) -> bool:
     A rebalance, or somebody who takes the place of the leader, which is then fenced.
     """
     return course.witnesses.tells_of(STABLE, exchange.request.generation, exchange.handled_at) is not None
+
+
+def _is_on_its_way(course: Course, exchange: Exchange) -> bool:
+    """Whether the leader had sent its assignment before, and that has been on its way into the log since."""
+    group, member_id = course.machine.present, exchange.request.member_id
+    if group is None or group.leader != member_id or group.state is not COMPLETING:
+        return False
+    leader = group.members.get(member_id)
+    return leader is not None and leader.parked_sync is not None
 
 
 def _note_reasons(course: Course, exchange: Exchange) -> None:

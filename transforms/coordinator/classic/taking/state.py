@@ -30,6 +30,8 @@ class Presence(Struct, array_like=True):
         shown_new_by: request whose answer, with the first generation, shows that there was no group before.
         is_shown_new: nothing else showed it.
         has_loaded: brokers that found the group when they last loaded its partition.
+        loaded_at: when the group was last taken over; no session of those who were members then ends sooner than its
+            timeout after it.
         homes: partitions of `__consumer_offsets` that the group lived in, one after the other.
         last_record: the group's last record, which is all that a new coordinator would know of it.
         heard_from: when the request log begins; before, nobody is seen to send heartbeats, and silence means nothing.
@@ -46,6 +48,7 @@ class Presence(Struct, array_like=True):
     has_spoken_classic: bool = False
     has_spoken_modern: bool = False
     has_loaded: set[str] = field(default_factory=set)
+    loaded_at: float = -inf
     homes: list[int] = field(default_factory=list)
     last_record: GroupMetadataRow | None = None
     heard_from: float = inf

@@ -60,6 +60,7 @@ def _load(course: Course, line: CoordinatorEventRow, cause: Cause) -> None:
     elif generation + 1 in course.life.generations:
         course.life.generation(generation + 1).was_lost = True
     state = GroupState.STABLE if members or (members is None and generation) else GroupState.EMPTY
+    course.presence.loaded_at = cause.at
     take_over(course.machine, state, generation, cause, members)
     group = course.machine.group
     is_of_record = record is not None and record.generation == generation
