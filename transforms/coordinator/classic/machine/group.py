@@ -176,6 +176,10 @@ class Group(Struct, array_like=True):
                 return True
         return False
 
+    def surely_supports(self, protocols: Protocols) -> bool:
+        """Whether one of a joiner's protocols is known to be offered by each member, a partial one, too."""
+        return any(all(each.metadata(name) is not None for each in self.members.values()) for name, _ in protocols)
+
     def vote(self, instead: Member | None = None) -> str | None:
         """Return the protocol that the members elect (ClassicGroup.selectProtocol).
 

@@ -9,7 +9,7 @@ from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.moves import assume, bring_to, create
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import listed_ids
-from transforms.coordinator.classic.taking.records import delete
+from transforms.coordinator.classic.taking.records import delete, was_taken_for_full
 from transforms.coordinator.classic.taking.resync import end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
@@ -176,8 +176,10 @@ def _assignment_received(course: Course, line: CoordinatorEventRow, at: float) -
 def _emptied(course: Course, line: CoordinatorEventRow, at: float) -> None:
     generation, machine = line.generation or 0, course.machine
     group = machine.present
-    course.lives.of_generation(generation).generation(generation).learn_times(_SOURCE, emptied_at=at)
-    if group is not None and group.generation >= generation:
+    life = course.lives.of_generation(generation)
+    life.generation(generation).learn_times(_SOURCE, emptied_at=at)
+    is_full = group is not None and life is course.life and was_taken_for_full(group, generation)
+    if group is not None and group.generation >= generation and not is_full:
         return
     bring_to(machine, EMPTY, generation, _cause(at), ())
     course.forget_parked()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause, Event
+from transforms.coordinator.classic.machine.group import Group
 from transforms.coordinator.classic.machine.moves import bring_to, create
 from transforms.coordinator.classic.taking import stored_generations
 from transforms.coordinator.classic.taking.course import Course
@@ -148,12 +149,17 @@ def _emptied(course: Course, record: GroupMetadataRow, recorded_at: float) -> No
     if life is not course.life:
         return
     group = course.machine.present
-    if is_known and group is not None and group.generation >= generation:
+    if is_known and group is not None and group.generation >= generation and not was_taken_for_full(group, generation):
         return
     if group is not None and group.generation == generation and group.state is EMPTY:
         return
     bring_to(course.machine, EMPTY, generation, Cause(at, source=Source.OFFSETS), ())
     course.forget_parked()
+
+
+def was_taken_for_full(group: Group, generation: int) -> bool:
+    """Whether the machine gave members to a generation of which a record or a line says that it never had any."""
+    return group.generation == generation and group.state in (COMPLETING, STABLE)
 
 
 def _life_of(course: Course, generation: int, at: float) -> Life:

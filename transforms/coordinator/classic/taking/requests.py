@@ -27,7 +27,7 @@ from transforms.coordinator.evidence.ownership import may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
-from transforms.coordinator.kafka.states import COMPLETING, NAMES, STABLE
+from transforms.coordinator.kafka.states import COMPLETING, EMPTY, NAMES, STABLE
 from transforms.coordinator.timeline.audit import (
     WHY_BROKER,
     WHY_EITHER,
@@ -39,6 +39,7 @@ from transforms.coordinator.timeline.audit import (
     WHY_UNKNOWN,
     WHY_UNREPLICATED,
     WHY_UNSTORED,
+    WHY_UNTOLD,
     Verdict,
 )
 
@@ -70,7 +71,7 @@ def take(course: Course, item: Item) -> None:
     if row.api == "JoinGroup":
         if item.holds:
             verdict.use_answer(WHY_HELD)
-        if is_refused_in_a_race(course, verdict):
+        if is_refused_in_a_race(course, verdict) or _is_refused_for_what_is_untold(course, verdict):
             return
         learn_from_join(course, verdict)
     _handle(course, verdict)
@@ -122,6 +123,22 @@ def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
         return False
     verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
     verdict.use_answer(WHY_UNREPLICATED)
+    return True
+
+
+def _is_refused_for_what_is_untold(course: Course, verdict: Verdict) -> bool:
+    """Whether a joiner's answer shows that a member offers none of its protocols, though nothing told what it offers.
+
+    A record has the elected protocol alone, and a line none.
+    """
+    exchange, group = verdict.exchange, course.machine.present
+    if exchange.observed_error != Error.INCONSISTENT_GROUP_PROTOCOL or group is None or group.state is EMPTY:
+        return False
+    request = exchange.request
+    if not group.supports(request.protocol_type, request.protocols) or group.surely_supports(request.protocols):
+        return False
+    verdict.predicted_error = int(Error.INCONSISTENT_GROUP_PROTOCOL)
+    verdict.use_answer(WHY_UNTOLD)
     return True
 
 
