@@ -87,7 +87,6 @@ class ZooKeeperBrokers(Brokers):
         return session | {
             "broker.id": str(node),
             "zookeeper.connect": f"127.0.0.1:{self._controller_port}",
-            "zookeeper.session.timeout.ms": str(SESSION_MS),
             "listeners": f"PLAINTEXT://127.0.0.1:{self._ports[node]}",
             "log.dirs": str(self.log_dir(node)),
             "offsets.topic.replication.factor": str(len(self.nodes)),

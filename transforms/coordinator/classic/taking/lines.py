@@ -41,7 +41,7 @@ def _is_afterthought(course: Course, line: CoordinatorEventRow, at: float) -> bo
 def _is_of_a_load(line: CoordinatorEventRow) -> bool:
     """Whether a line is written before the partition that its group lies in has been loaded to its end.
 
-    Source: GroupCoordinator.onGroupLoaded, ClassicGroup in GroupMetadataManager.onLoaded.
+    Source: GroupCoordinator.onGroupLoaded (Scala), GroupMetadataManager.onLoaded (Java).
     """
     return (line.attributes or {}).get("trigger") == BY_EVENT[Event.LOADED_OVER_CAPACITY]
 

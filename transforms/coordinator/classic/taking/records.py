@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause, Event
-from transforms.coordinator.classic.machine.group import Group
+from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.machine.moves import bring_to, create
 from transforms.coordinator.classic.taking import stored_generations
 from transforms.coordinator.classic.taking.course import Course
@@ -72,12 +72,23 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     group = course.machine.present
     if group is not None and group.generation >= generation and (is_confirmed or _is_overtaken(course, record, at)):
         return
-    bring_to(course.machine, STABLE, generation, Cause(at, source=Source.OFFSETS), members_of(record))
+    members = members_of(record)
+    if group is not None and (group.state, group.generation) == (STABLE, generation):
+        members = [_as_of_now(course, group, member, at) for member in members]
+    bring_to(course.machine, STABLE, generation, Cause(at, source=Source.OFFSETS), members)
     group = course.machine.group
     group.protocol, group.protocol_type = record.protocol, record.protocol_type
     group.leader = record.leader_member_id
     row.stable_sets.append(member_ids)
     course.forget_parked()
+
+
+def _as_of_now(course: Course, group: Group, member: Member, at: float) -> Member:
+    """Return who is in the place of a record's member: it is taken late, and the instance may have come back since."""
+    holder = group.static_members.get(member.group_instance_id or "")
+    session = None if holder is None else course.life.sessions.get(holder)
+    came_at = None if session is None else value_of(session.joined_at)
+    return member if holder is None or came_at is None or came_at <= at else group.members[holder]
 
 
 def _is_reloaded(course: Course, record: GroupMetadataRow) -> bool:
