@@ -10,12 +10,12 @@ from transforms.coordinator.evidence.ownership import Ownership
 NOT_COORDINATOR, LOADING, REBALANCING = 16, 14, 27
 
 
-def lines(dialect: str) -> list[Row]:
+def lines(dialect: str, has_epochs: bool = True) -> list[Row]:
     """Scheduled at 1000, loaded at 1100, of which 60 ms in the scheduler; given up at 2000."""
     loaded = {"attributes": {"duration_ms": "100", "scheduler_ms": "60"}}
     rows = [
         line(999, "coordinator_elected"),
-        line(1_000, "load_scheduled"),
+        line(1_000, "load_scheduled", **({"attributes": {"epoch": "4"}} if has_epochs else {})),
         line(1_100, "load_finished", **loaded),
         line(2_000, "unload_scheduled"),
     ]
@@ -53,6 +53,13 @@ def told(rows: list[Row]) -> Ownership:
 def test_the_answer_follows_the_state_of_the_partition(dialect, api, at, answer):
     ownership = told(lines(dialect))
     assert ownership.answers("1", api, at, at + 1) == [answer]
+
+
+@pytest.mark.parametrize(("api", "answer"), [("JoinGroup", LOADING), ("Heartbeat", 0), ("SyncGroup", REBALANCING)])
+def test_up_to_2_7_a_partition_is_being_loaded_as_soon_as_that_is_scheduled(api, answer):
+    ownership = told(lines("scala", has_epochs=False))
+    assert ownership.answers("1", api, 990, 991) == [NOT_COORDINATOR]
+    assert ownership.answers("1", api, 1_030, 1_031) == [answer]
 
 
 def test_a_request_that_waits_until_the_partition_goes_may_be_sent_away():

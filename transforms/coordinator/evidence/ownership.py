@@ -37,7 +37,8 @@ LOAD_EVENTS: dict[str, dict[str, Error]] = {
 
 NONE = it asks the group. Where a dialect is missing nothing changes: the old coordinator loads one partition after the
 other, and is not the coordinator until the turn has come to this one; a partition that it cannot load it owns all the
-same.
+same. Up to 2.7, whose lines tell no epochs, a partition is being loaded as soon as that is scheduled. Source:
+GroupMetadataManager.scheduleLoadGroupAndOffsets.
 """
 
 BROKER_LIFE = frozenset({"coordinator_started", "coordinator_stopped"})
@@ -119,10 +120,10 @@ class Ownership(Struct, array_like=True):
             self.epochs.pop(broker, None)
             self.elected_at.pop(broker, None)
             self._is_up_to_date(broker, at)
-        epoch = (row.attributes or {}).get("epoch", "")
-        if not epoch.isdigit():
+        if not _tells_epoch(row):
             self._notice_moment(row, at)
             return
+        epoch = (row.attributes or {}).get("epoch", "")
         if row.event in _BEGINS_AN_EPOCH:
             if any(int(epoch) < each for other, each in self.epochs.items() if other != broker):
                 self.outdated[broker] = (at, inf)
@@ -237,12 +238,18 @@ def may_have_asked(answers: Sequence[Error | None], observed: int) -> bool:
 
 def _changes(row: CoordinatorEventRow, dialect: str) -> Iterator[tuple[float, Error]]:
     at = float(row.logged_at or 0.0)
+    if row.event == "load_scheduled" and dialect == "scala" and not _tells_epoch(row):
+        yield at, LOADING
     if row.event == "load_finished" and dialect == "scala":
         duration = _milliseconds(row, "duration_ms") - _milliseconds(row, "scheduler_ms")
         yield at - duration, LOADING
     answer = Error.NOT_COORDINATOR if row.event in BROKER_LIFE else LOAD_EVENTS[row.event].get(dialect)
     if answer is not None:
         yield at, answer
+
+
+def _tells_epoch(row: CoordinatorEventRow) -> bool:
+    return (row.attributes or {}).get("epoch", "").isdigit()
 
 
 def _milliseconds(row: CoordinatorEventRow, name: str) -> int:

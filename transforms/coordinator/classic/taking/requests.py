@@ -91,7 +91,8 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
         verdict.predicted_error = int(Error.INCONSISTENT_GROUP_PROTOCOL)  # by the broker, before the coordinator
         return True
     is_told = observed in REFUSALS
-    if not is_told and ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at):
+    is_settled = not is_told and ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at)
+    if is_settled or exchange.request.unknown_topics_only:  # of such a commit nobody asks who coordinates the group
         return False
     answers = ownership.answers(row.broker, row.api, exchange.handled_at, exchange.answered_at)
     asks = not answers or answers[0] is None
