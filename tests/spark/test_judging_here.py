@@ -91,10 +91,7 @@ def test_rows_are_read_as_they_were_packed(spark: SparkSession, is_here: bool) -
     }
     asked = ("hold", "group_type", "client_id", "role")
     values = [("owned", "classic", None, None), ("pending", "consumer", "x", ""), ("owned", "share", "", "owned")]
-    rows = [
-        whose | {"partition": place, "is_settled": False} | dict(zip(asked, each, strict=True))
-        for place, each in enumerate(values)
-    ]
+    rows = [whose | {"partition": place} | dict(zip(asked, each, strict=True)) for place, each in enumerate(values)]
     table = given(spark, struct_type(ASSIGNMENTS), rows)
     evidence = packed(table.selectExpr("*", "1 AS finding"), ASSIGNMENTS.name)
     found = given(spark, "cluster STRING, group_id STRING, finding INT", [])

@@ -9,7 +9,7 @@ GroupCoordinatorService.heartbeat and CoordinatorRuntime.scheduleLoadOperation (
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from operator import itemgetter
 
@@ -120,20 +120,18 @@ class Ownership(Struct, array_like=True):
             self.epochs.pop(broker, None)
             self.elected_at.pop(broker, None)
             self._is_up_to_date(broker, at)
-        if not _tells_epoch(row):
+        epoch = _epoch_of(row)
+        if epoch is None:
             self._notice_moment(row, at)
             return
-        epoch = (row.attributes or {}).get("epoch", "")
         if row.event in _BEGINS_AN_EPOCH:
-            if any(int(epoch) < each for other, each in self.epochs.items() if other != broker):
+            if any(epoch < each for other, each in self.epochs.items() if other != broker):
                 self.outdated[broker] = (at, inf)
             else:
-                self.epochs[broker] = int(epoch)
+                self.epochs[broker] = epoch
                 self._is_up_to_date(broker, at)
         elif row.event == "load_finished" and not self.is_outdated(broker, at):
-            for other, each in self.epochs.items():
-                if each < int(epoch) and not self.is_outdated(other, at):
-                    self.outdated[other] = (at, inf)
+            self._is_succeeded(self.epochs, epoch, at)
 
     def _notice_moment(self, row: CoordinatorEventRow, at: float) -> None:
         """Take the moment in which a broker was elected for its epoch, where lines do not tell that (up to 2.7).
@@ -145,9 +143,13 @@ class Ownership(Struct, array_like=True):
             self.elected_at[broker] = at
             self._is_up_to_date(broker, at)
         elif row.event == "load_finished" and broker in self.elected_at and not self.is_outdated(broker, at):
-            for other, since in self.elected_at.items():
-                if since < self.elected_at[broker] and not self.is_outdated(other, at):
-                    self.outdated[other] = (at, inf)
+            self._is_succeeded(self.elected_at, self.elected_at[broker], at)
+
+    def _is_succeeded(self, elected: Mapping[str, float], by: float, at: float) -> None:
+        """Take that whoever was elected before another one is behind, since that one has the partition."""
+        for broker, number in elected.items():
+            if number < by and not self.is_outdated(broker, at):
+                self.outdated[broker] = (at, inf)
 
     def _is_up_to_date(self, broker: str, at: float) -> None:
         if self.is_outdated(broker, at):
@@ -238,7 +240,7 @@ def may_have_asked(answers: Sequence[Error | None], observed: int) -> bool:
 
 def _changes(row: CoordinatorEventRow, dialect: str) -> Iterator[tuple[float, Error]]:
     at = float(row.logged_at or 0.0)
-    if row.event == "load_scheduled" and dialect == "scala" and not _tells_epoch(row):
+    if row.event == "load_scheduled" and dialect == "scala" and _epoch_of(row) is None:
         yield at, LOADING
     if row.event == "load_finished" and dialect == "scala":
         duration = _milliseconds(row, "duration_ms") - _milliseconds(row, "scheduler_ms")
@@ -248,8 +250,10 @@ def _changes(row: CoordinatorEventRow, dialect: str) -> Iterator[tuple[float, Er
         yield at, answer
 
 
-def _tells_epoch(row: CoordinatorEventRow) -> bool:
-    return (row.attributes or {}).get("epoch", "").isdigit()
+def _epoch_of(row: CoordinatorEventRow) -> int | None:
+    """Return the epoch that a line tells; None = it tells none."""
+    text = (row.attributes or {}).get("epoch", "")
+    return int(text) if text.isdigit() else None
 
 
 def _milliseconds(row: CoordinatorEventRow, name: str) -> int:

@@ -229,8 +229,9 @@ def _was_unstored(course: Course, exchange: Exchange) -> bool:
     What is stored is the leader's assignment, and the new id of a static member that joins without its old one.
     """
     if exchange.request.api == "SyncGroup":
-        waited = exchange.parked_ms > STORE_MS or _is_overtaken(course, exchange) or _is_on_its_way(course, exchange)
-        return waited and exchange.observed_error != Error.NONE
+        if exchange.observed_error == Error.NONE:
+            return False
+        return exchange.parked_ms > STORE_MS or _is_overtaken(course, exchange) or _is_on_its_way(course, exchange)
     group, told = course.machine.present, exchange.observed_generation
     if exchange.request.api != "JoinGroup" or exchange.request.group_instance_id is None or group is None:
         return False
