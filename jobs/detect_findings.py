@@ -58,8 +58,7 @@ def run(job: Job) -> None:
 
 
 def _detect(job: Job) -> None:
-    kept = job.lake.progress.of(STEP, OUTPUTS)
-    before = None if kept is None else msgspec.convert(kept, Looked)
+    before = job.lake.progress.of_kind(STEP, OUTPUTS, Looked)
     replayed = standing(job)
     now = _now(job, replayed)
     if before == now:
@@ -68,6 +67,8 @@ def _detect(job: Job) -> None:
     job.report.activity("looking for storms, bursts and offsets gone astray")
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
     scopes = scopes_of(job, before, now, replayed, seen_until)
+    if scopes.of_others is None:
+        job.lake.progress.begin_anew(STEP)
     if has_groups(scopes.of_offsets):
         offsets = Offsets(job, scopes.of_offsets, before, now, hold_of(job), few_of(job))
         with keeping() as keep:

@@ -53,7 +53,9 @@ New = Callable[[TableSpec], DataFrame]
 
 def run(job: Job) -> None:
     """Replay what has new evidence; with `--all`, everything from its beginning."""
-    last = None if getattr(job.arguments, "all", False) else standing(job)
+    if getattr(job.arguments, "all", False):
+        job.lake.progress.begin_anew(STEP)
+    last = standing(job)
     loaded, as_found = newest_load(job), marks(job)
     if last is not None and last.loaded == loaded:
         laid = lay_clients(job, None)

@@ -12,6 +12,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
+def storable(text: str) -> str:
+    """Return foreign text that UTF-8 can hold: JSON may have halves of surrogate pairs, as of an emoji cut in two."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def distinct(text: str) -> str:
     """Return foreign text so that it can be shown, and two texts never look the same: a backslash is doubled."""
     return printable(text.replace("\\", "\\\\"))

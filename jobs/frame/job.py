@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -206,6 +208,8 @@ def execute(
 
     def frame() -> int:
         log_lines.quiet()
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # what a terminal or a file cannot show ends no run
         parser = Parser(description=description.splitlines()[0], allow_abbrev=False)
         parser.add_argument("--settings", type=Path, metavar="FILE", help="TOML file with the settings")
         if add_arguments is not None:

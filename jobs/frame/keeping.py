@@ -15,6 +15,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.frame.folders_aside import new_folder
 from jobs.frame.row_files import written
 from jobs.jvm.gateway import as_if_a_table
 from jobs.lake.rows import fetched as all_fetched
@@ -49,8 +50,9 @@ class Keep:
             return None
         with self._turn:
             if self._folder is None:
-                place = spark.sparkContext.getConf().get("spark.local.dir")
-                self._folder = tempfile.TemporaryDirectory(prefix="rebalance-analytics-", dir=place)
+                places = spark.sparkContext.getConf().get("spark.local.dir") or tempfile.gettempdir()
+                place = Path(places.split(",")[0].strip()).absolute()  # Spark takes several
+                self._folder = new_folder(place)
         return Path(self._folder.name)
 
     def let_go(self) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from jobs.jvm.gateway import hadoop_configuration, java_session, packages, scala_none
+from jobs.jvm.gateway import hadoop_configuration, is_of_missing_file, java_session, packages, scala_none
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class TableLog(Protocol):
         """Return the number of the last write of an application, as the writer gave it; None before the first."""
 
     def commits(self, after: int) -> Iterator[Commit]:
-        """Yield the commits later than a version, oldest first; some may be gone if they are old."""
+        """Yield the commits later than a version, oldest first, up to one that is gone by now, as old ones may be."""
 
 
 class DeltaLog:
@@ -128,12 +129,17 @@ class DeltaLog:
         return None
 
     def commits(self, after: int) -> Iterator[Commit]:
-        """Yield the commits later than a version, oldest first; some may be gone if they are old."""
+        """Yield the commits later than a version, oldest first, up to one that is gone by now, as old ones may be."""
         log = self._log()
         names = packages(self._spark).org.apache.spark.sql.delta.util.FileNames
         for version in range(after + 1, int(log.update(False, self._none, self._none).version()) + 1):
             file = names.unsafeDeltaFile(log.logPath(), version)
-            lines = log.store().read(file, hadoop_configuration(self._spark)).mkString("\n").split("\n")
+            try:
+                lines = log.store().read(file, hadoop_configuration(self._spark)).mkString("\n").split("\n")
+            except Py4JJavaError as error:
+                if is_of_missing_file(error):
+                    return
+                raise
             yield commit_of(version, lines)
 
     def _log(self) -> Any:

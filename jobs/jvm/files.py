@@ -13,9 +13,7 @@ from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
-from jobs.jvm.gateway import causes, hadoop_configuration, java_session, packages, scala_seq
-
-_MISSING = ("java.io.FileNotFoundException", "java.nio.file.NoSuchFileException")
+from jobs.jvm.gateway import hadoop_configuration, is_of_missing_file, java_session, packages, scala_seq
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ class HadoopFiles:
         try:
             found = self._system().listStatus(self._path(folder))
         except Exception as error:
-            if _is_missing(error):
+            if is_of_missing_file(error):
                 return []
             raise
         return [File(each.getPath().getName(), int(each.getModificationTime())) for each in found]
@@ -116,7 +114,7 @@ class HadoopFiles:
         try:
             opened = self._system().open(self._path(path))
         except Exception as error:
-            if _is_missing(error):
+            if is_of_missing_file(error):
                 return None
             raise
         try:
@@ -140,7 +138,3 @@ class HadoopFiles:
 
     def _system(self) -> Any:
         return self._path("").getFileSystem(self._conf)
-
-
-def _is_missing(error: Exception) -> bool:
-    return any(cause.class_name in _MISSING for cause in causes(error))

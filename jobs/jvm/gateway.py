@@ -12,6 +12,8 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
+_MISSING = ("java.io.FileNotFoundException", "java.nio.file.NoSuchFileException")
+
 
 def packages(spark: SparkSession) -> Any:
     """Return the root of Java's packages: `packages(spark).java.util.Properties()`."""
@@ -70,6 +72,11 @@ class Cause:
     def simple_name(self) -> str:
         """The class without its package."""
         return self.class_name.rpartition(".")[2].rpartition("$")[2]
+
+
+def is_of_missing_file(error: BaseException) -> bool:
+    """Tell whether an error of PySpark or Py4J is about a file that is not there."""
+    return any(cause.class_name in _MISSING for cause in causes(error))
 
 
 def causes(error: BaseException) -> Iterator[Cause]:

@@ -165,7 +165,7 @@ class Contents:
     def of(self, spec: TableSpec) -> Content | None:
         """Return what is known of a table as it is now; None if it does not exist."""
         if self._kept is None:
-            self._kept = {name: Content(**content) for name, content in (self._notes.get(NAME) or {}).items()}
+            self._kept = self._notes.of_kind(NAME, dict[str, Content]) or {}
             self._known |= self._kept
         with storage_errors(spec.full_name):
             return self._looked_up(spec)

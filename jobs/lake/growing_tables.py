@@ -56,7 +56,10 @@ class GrowingTables(DeclaredTables):
     def __init__(
         self, spark: SparkSession, root: str, database: str, cluster: str, guard: Guard, folder: Path | None = None
     ) -> None:
-        small = SmallTables(spark, folder, cluster) if folder and "%" not in str(folder) else None
+        # delta-rs writes the names of files in another way than Delta where they have such characters: what one of them
+        # removes the other would still read.
+        is_plain = "%" not in str(folder) and cluster.isascii()
+        small = SmallTables(spark, folder, cluster) if folder and is_plain else None
         super().__init__(spark, root, database, guard, small)
         self.is_brief = False
         self.before_look: BeforeLook = lambda spec: None

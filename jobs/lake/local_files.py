@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import ceil
+from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -68,7 +69,7 @@ class LocalFiles:
     def vacuum(self, retain_hours: float) -> bool:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs; tell whether it could."""
         table = self._tables.fitting(self._spec)
-        if table is None:
+        if table is None or not _knows_its_files(table):
             return False
         DeltaTable(self._log.uri).vacuum(ceil(retain_hours), dry_run=False, full=True)
         return True
@@ -88,6 +89,11 @@ class LocalFiles:
             for rows in parquet.ParquetFile(file.path).iter_batches():
                 writer.write(rows)
         return writer
+
+
+def _knows_its_files(table: DeltaTable) -> bool:
+    """Tell whether delta-rs finds files on the disk by the names that Delta gave them; else it takes them for left."""
+    return all(unquote(path).isascii() for path in pa.table(table.get_add_actions())["path"].to_pylist())
 
 
 def _age(file: ClusterFile) -> tuple[str, str]:

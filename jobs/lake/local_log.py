@@ -66,9 +66,13 @@ class LocalLog:
         return found
 
     def commits(self, after: int) -> Iterator[Commit]:
-        """Yield the commits later than a version, oldest first; some may be gone if they are old."""
+        """Yield the commits later than a version, oldest first, up to one that is gone by now, as old ones may be."""
         for version in range(after + 1, self._existing().version() + 1):
-            yield commit_of(version, self._commit(version).read_text(encoding="utf-8").splitlines())
+            try:
+                text = self._commit(version).read_text(encoding="utf-8")
+            except FileNotFoundError:
+                return
+            yield commit_of(version, text.splitlines())
 
     def _existing(self) -> DeltaTable:
         table = self.table()

@@ -8,11 +8,15 @@ clusters too.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
+
+import msgspec
 
 from jobs.jvm.files import Files
 from jobs.lake.storage_errors import storage_errors
+
+T = TypeVar("T")
 
 
 def folder_of(cluster: str) -> str:
@@ -23,6 +27,14 @@ def folder_of(cluster: str) -> str:
 def notes_folder(cluster: str) -> str:
     """Return where the notes of a cluster lie, below the lake's root."""
     return f"_notes/{folder_of(cluster)}"
+
+
+def understood(note: Any, kind: type[T]) -> T | None:
+    """Return what was noted as a value of a type; None if it is none, as that of another release may be."""
+    try:
+        return msgspec.convert(note, kind)
+    except msgspec.ValidationError:
+        return None
 
 
 class Notes:
@@ -39,17 +51,26 @@ class Notes:
 
     def get(self, name: str) -> Any:
         """Return a note; None if there is none, or none that can be read."""
-        with storage_errors(self._path(name)):
-            text = self._files.read(self._path(name))
         try:
+            with storage_errors(self._path(name)):
+                text = self._files.read(self._path(name))
             return None if text is None else json.loads(text)
         except ValueError:
             return None
+
+    def of_kind(self, name: str, kind: type[T]) -> T | None:
+        """Return a note as a value of a type; None also if it is none, as that of another release may be."""
+        return understood(self.get(name), kind)
 
     def put(self, name: str, note: Any) -> None:
         """Write a note in the place of the one before."""
         with storage_errors(self._path(name)):
             self._files.write(self._path(name), json.dumps(note, sort_keys=True))
+
+    def drop(self, name: str) -> None:
+        """Take a note back."""
+        with storage_errors(self._path(name)):
+            self._files.delete(self._path(name))
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}.json"

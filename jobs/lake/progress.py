@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from jobs.lake.notes import Notes
+from jobs.lake.notes import Notes, understood
 from schemas.table import Layer, TableSpec
 
 Note = dict[str, Any]
+T = TypeVar("T")
 
 
 class Progress:
@@ -41,6 +42,11 @@ class Progress:
         note: Note = kept["note"]
         return note
 
+    def of_kind(self, step: str, outputs: Sequence[TableSpec], kind: type[T]) -> T | None:
+        """Return the same as a value of a type; None also if it is none, as that of another release may be."""
+        note = self.of(step, outputs)
+        return None if note is None else understood(note, kind)
+
     def last(self, step: str) -> Note | None:
         """Return what a step noted last, whatever has become of its tables since; None = nothing."""
         kept = self._notes.get(_name(step))
@@ -51,6 +57,10 @@ class Progress:
         kept = {"tables": self._ids(outputs), "note": note}
         if self._notes.get(_name(step)) != kept:
             self._notes.put(_name(step), kept)
+
+    def begin_anew(self, step: str) -> None:
+        """Forget what a step noted, before it does all over again: should it be cut short, the next run begins anew."""
+        self._notes.drop(_name(step))
 
     def _ids(self, specs: Sequence[TableSpec]) -> dict[str, str | None]:
         return {spec.full_name: self._id(spec) for spec in specs}

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from jobs.jvm.gateway import causes
-from transforms.errors import LakeError
+from transforms.errors import LakeError, SettingsError
 
 _UNREACHABLE = (
     "java.io.IOException",
@@ -22,16 +22,27 @@ _UNREACHABLE = (
 )
 """Causes, by the beginning of their class name, that say the storage and not the program is at fault."""
 
+_NO_CLASS = "java.lang.ClassNotFoundException"
+
 _REFUSED = "failed validation check"
 """What delta-rs says of rows that the table must not have: then the program is at fault."""
 
 
 @contextmanager
 def storage_errors(what: str) -> Iterator[None]:
-    """Turn an error whose cause is the storage into a LakeError; leave all others alone."""
+    """Turn an error whose cause is the storage into a LakeError, or a SettingsError if it lacks its classes.
+
+    All others are left alone.
+    """
     try:
         yield
     except (PySparkException, Py4JError) as error:
+        lacking = next((each for each in causes(error) if each.class_name == _NO_CLASS), None)
+        if lacking is not None and "FileSystem" in lacking.message:
+            raise SettingsError(
+                f"{what} cannot be reached, as Spark has no class for its scheme ({lacking.message}): "
+                "name the package of the object store in spark.jars.packages"
+            ) from error
         cause = next((each for each in causes(error) if each.class_name.startswith(_UNREACHABLE)), None)
         if cause is None:
             raise

@@ -20,7 +20,7 @@ import msgspec
 from jobs.jvm.files import Files
 from jobs.quality import judge
 from jobs.quality.judge import Answer, Case, Count, Judge, Judgement
-from jobs.quality.offline import FOLDER, index
+from jobs.quality.offline import FOLDER, cluster_of, index
 
 log = logging.getLogger(__name__)
 
@@ -85,21 +85,28 @@ def judging() -> Judging:
     return Judging()
 
 
-def put_pages(site: Files, counts: Sequence[Count], judgements: Mapping[str, Judgement]) -> None:
+def put_pages(site: Files, cluster: str, counts: Sequence[Count], judgements: Mapping[str, Judgement]) -> None:
     """Put pages where people look, each in the place of the last one; that which leads to them comes last.
+
+    Those of another cluster stay as they are.
 
     Args:
         site: files of the report, among which the pages are.
+        cluster: Kafka cluster that they are about.
         counts: what was judged.
         judgements: what became of it, by table.
     """
+    there = cluster_of(site.read(f"{FOLDER}/index.html") or "")
+    if there not in (None, cluster):
+        log.warning("the pages on quality are those of the cluster %s: set report.path for %s", there, cluster)
+        return
     rows = []
     for table, judgement in judgements.items():
         page, of_table = f"{table}.html", [count for count in counts if count.table == table]
         site.write(f"{FOLDER}/{page}", judgement.page)
         critical = sum(count.severity == "critical" for count in of_table if count.check in judgement.failed)
         rows.append((table, page, len(of_table), len(judgement.failed), critical, of_table[0].at))
-    site.write(f"{FOLDER}/index.html", index("Quality of the lake", rows))
+    site.write(f"{FOLDER}/index.html", index(cluster, rows))
     now = {"index.html", *(f"{table}.html" for table in judgements)}
     for name in {file.name for file in site.list(FOLDER) if file.name.endswith(".html")} - now:
         site.delete(f"{FOLDER}/{name}")

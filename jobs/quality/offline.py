@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html import escape
+from html import escape, unescape
 
 FOLDER = "quality"
 """Where the pages are, within the report."""
@@ -22,6 +22,8 @@ _ELSEWHERE = (
 _TO_INDEX = re.compile(r'href="(?:\.\./)+index\.html"')
 _TO_SUITE = re.compile(r'href="(?:\.\./)+expectations/[^"]*"')
 """Pages about suites are not built: results tell all."""
+
+_CLUSTER = re.compile(r'<meta name="cluster" content="([^"]*)">')
 
 _STYLE = """<style>
 :root { color-scheme: light dark; }
@@ -48,11 +50,17 @@ def beside_its_index(page: str) -> str:
     return _TO_INDEX.sub('href="index.html"', _TO_SUITE.sub("", page))
 
 
-def index(title: str, rows: Iterable[tuple[str, str, int, int, int, str]]) -> str:
+def cluster_of(page: str) -> str | None:
+    """Return the cluster that the page that leads to the others is about; None if it does not say."""
+    named = _CLUSTER.search(page)
+    return None if named is None else unescape(named[1])
+
+
+def index(cluster: str, rows: Iterable[tuple[str, str, int, int, int, str]]) -> str:
     """Return the page that leads to the others.
 
     Args:
-        title: its title.
+        cluster: Kafka cluster that they are about.
         rows: of each table its name, the address of its page, the number of checks, how many of them failed, how many
             of these are critical, and when it was looked at.
     """
@@ -62,9 +70,11 @@ def index(title: str, rows: Iterable[tuple[str, str, int, int, int, str]]) -> st
         for table, link, checks, failed, critical, at in rows
     )
     head = "<tr><th>table</th><th>checks and laws</th><th>verdict</th><th>looked at (UTC)</th></tr>"
+    title = f"Quality of the lake: {escape(cluster)}"
     return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8"><title>{escape(title)}</title>{_STYLE}</head>'
-        f"<body><h1>{escape(title)}</h1><table>{head}{lines}</table></body></html>"
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8"><meta name="cluster" content="{escape(cluster)}">'
+        f"<title>{title}</title>{_STYLE}</head>"
+        f"<body><h1>{title}</h1><table>{head}{lines}</table></body></html>"
     )
 
 

@@ -144,7 +144,7 @@ class RunRecord:
         judgements = judging().judge(latest)
         if self.site:
             with storage_errors("the report's folder"):
-                put_pages(self.site(), latest, judgements)
+                put_pages(self.site(), lake.cluster, latest, judgements)
         failed = {(table, check) for table, judgement in judgements.items() for check in judgement.failed}
         rows = [
             (lake.cluster, self.run_id, each.table, each.check, each.severity, (each.table, each.check) not in failed)

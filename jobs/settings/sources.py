@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,8 @@ class SettingsSource(PydanticBaseSettingsSource):
             if not isinstance(part, dict):
                 continue
             path = part.get(name)
-            if isinstance(path, str) and path and is_local(path) and not path.startswith("file:"):
-                part[name] = os.path.normpath(self._base / Path(path).expanduser())
+            if isinstance(path, str) and path and is_local(path):
+                part[name] = os.path.normpath(self._base / Path(local_path(path)).expanduser())
         return values
 
     def _refuse_secrets(self, offsets: dict[str, Any]) -> None:
@@ -76,9 +77,9 @@ def _not_here(key: str) -> SettingsError:
 
 def is_local(path: str) -> bool:
     """Tell a path of this machine from a URI of another file system."""
-    return "://" not in path and (":/" not in path or path.startswith("file:/"))
+    return path.startswith("file:") or ":/" not in path
 
 
 def local_path(path: str) -> str:
     """Return a local path without its `file:` scheme."""
-    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:/") else path
+    return re.sub(r"^file:(?:/*(?=/))?", "", path)

@@ -61,8 +61,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 def standing(job: Job) -> Standing | None:
     """Return where the last run came to; None = the replay begins anew."""
-    note = job.lake.progress.of(STEP, TABLES)
-    return None if note is None else msgspec.convert(note, Standing)
+    return job.lake.progress.of_kind(STEP, TABLES, Standing)
 
 
 def noted(job: Job, reached: Standing, before: dict[str, str], changed: Groups | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jobs import describe_group, ingest_offsets, run_pipeline, what_if
+from jobs import check_quality, describe_group, ingest_offsets, run_pipeline, what_if
 from jobs.frame.exit_codes import ExitCode, exit_code_of, guarded
 from transforms.errors import DecodeError, LakeError, QualityError, SettingsError, SourceError
 
@@ -131,3 +132,18 @@ def test_a_lake_that_cannot_be_written(spark: Any, capsys: pytest.CaptureFixture
     arguments = ["--cluster=c", f"--lake.root={tmp_path / 'file'}", f"--logs.path={tmp_path}"]
     assert run_pipeline.main(arguments) == ExitCode.UNREACHABLE
     assert "lake" in sentence(capsys)
+
+
+def test_an_object_store_without_its_classes(spark: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    code = check_quality.main(["--cluster=c", "--lake.root=s3a://bucket/lake"])
+    assert code == ExitCode.BAD_SETTINGS
+    assert "name the package of the object store in spark.jars.packages" in sentence(capsys)
+
+
+def test_a_console_that_cannot_show_everything_ends_no_run(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding="ascii", write_through=True))
+    assert check_quality.main(["--cluster=größe", f"--lake.root={tmp_path / 'lake'}"]) == ExitCode.DONE
+    assert b"? check_quality" in shown.getvalue()

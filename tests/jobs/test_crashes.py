@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 
+from jobs.frame.exit_codes import ExitCode
 from schemas.tables.gold import CLIENT_TIMELINE, REPLAYED
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -70,3 +72,27 @@ def test_a_replay_that_is_killed_time_and_again_ends_in_the_same_tables(
 
 def _told(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(map(repr, rows))
+
+
+def test_a_replay_of_everything_that_was_cut_short_is_made_good(
+    spark: Any, copy: Path, lake_rows: Any, capture_dir: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is nothing new for the run after it, but tables of which some are as an earlier release had them."""
+    from jobs import rebuild_timelines
+    from jobs.lake.lake import Lake
+    from tests.support.lakes import arguments, rows_of
+
+    given = arguments(copy, capture_dir(CAPTURE))
+    for name in ("generations", "transitions"):
+        DeltaTable(str(copy / "gold" / name)).delete("generation = 2")
+
+    def cut_short(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Lake, "replace", cut_short)
+        assert rebuild_timelines.main([*given, "--all"]) == ExitCode.INTERRUPTED
+    assert rebuild_timelines.main(given) == 0
+    rows = rows_of(copy, "generations", "transitions")
+    for name in rows:
+        assert _told(rows[name]) == _told(lake_rows(CAPTURE)[name]), name

@@ -83,7 +83,7 @@ def test_the_pages_about_quality_are_where_the_report_is_be_that_on_no_disk(spar
     site = HadoopFiles(spark, f"file:{tmp_path}/report")
     for check in ("one_owner", "no_gap"):  # the second time in the place of the first
         counts = [Count("gold.assignments", check, f"what {check} says", "critical", 1, ("{}",), at)]
-        put_pages(site, counts, judging().judge(counts))
+        put_pages(site, "prod", counts, judging().judge(counts))
     written = {file.name for file in site.list("quality")}
     assert written == {"index.html", "gold.assignments.html"}
     assert 'href="gold.assignments.html"' in (site.read("quality/index.html") or "")

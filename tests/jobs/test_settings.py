@@ -65,9 +65,19 @@ def test_relative_paths_belong_to_where_they_were_written(
     assert load(file, given()).lake.root == str(elsewhere / "theirs")
 
 
-@pytest.mark.parametrize("uri", ["s3a://bucket/lake", "hdfs://name:8020/lake", "file:/srv/lake"])
+@pytest.mark.parametrize("uri", ["s3a://bucket/lake", "hdfs://name:8020/lake", "wasb:/a/lake"])
 def test_uris_are_left_alone(file: Path, uri: str) -> None:
     assert load(file, given(f"--lake.root={uri}")).lake.root == uri
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [("file:/srv/a lake", "/srv/a lake"), ("file:///srv/lake", "/srv/lake"), ("file:mine/here", "mine/here")],
+)
+def test_a_uri_of_a_file_of_this_machine_is_its_path(file: Path, uri: str, path: str) -> None:
+    of_all = load(file, given(*(f"--{key}={uri}" for key in ("lake.root", "offsets.path", "logs.path", "report.path"))))
+    read = (of_all.lake.root, of_all.offsets.path, of_all.logs.path, of_all.report.path)
+    assert {*read} == {str(Path.cwd() / path)}
 
 
 @pytest.mark.parametrize(

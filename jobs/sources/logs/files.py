@@ -123,7 +123,7 @@ def find_log_files(path: str, broker: str, layout: str = AUTO) -> list[LogFile]:
     if not files:
         raise SourceError(f"logs.path {path} holds no files: point it at the folder of the broker's server.log.")
     for file in files:
-        if not os.access(file, os.R_OK):
+        if not os.access(file, os.R_OK) and file.exists():  # one that has just been rotated is nobody's fault
             raise SourceError(f"{file} may not be read: give this user read access to it.")
     root = _root(path)
     return [found for file in files if (found := _found(file, root, broker, layout)) is not None]

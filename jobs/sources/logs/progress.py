@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from jobs.lake.lake import Lake
+from jobs.lake.notes import understood
 from jobs.sources.reached import note_reached, reached
 from schemas.tables.bronze import LOG_LINES
 
@@ -84,7 +85,7 @@ class LogsRead(msgspec.Struct, frozen=True):
 
 def logs_read(lake: Lake) -> LogsRead:
     """Return how far the logs are read, as long as the tables have what was read of them."""
-    return msgspec.convert(reached(lake, _STEP, LOG_LINES) or {}, LogsRead)
+    return understood(reached(lake, _STEP, LOG_LINES) or {}, LogsRead) or LogsRead()
 
 
 def note_logs_read(lake: Lake, read: LogsRead, has_rejected: bool) -> None:

@@ -1,4 +1,8 @@
-"""Segment files of `__consumer_offsets`: finding them, and cutting them into shares for tasks."""
+"""Segment files of `__consumer_offsets`: finding them, and cutting them into shares for tasks.
+
+A broker at work compacts segments and removes them. One that is gone once it was found is left out: what stays of its
+records stands in another, which has a mark of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,10 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from pyspark.sql.datasource import InputPartition
 
@@ -18,6 +24,7 @@ SHARE_BYTES = 64 << 20
 """Bytes of segment files that one task reads, about."""
 
 _TAIL_BYTES = 4096
+_READ_AHEAD_BYTES = 1 << 20
 
 _FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 
@@ -56,9 +63,11 @@ class SegmentFile:
         """Return what changes with the last of its first `size` bytes.
 
         Brokers append to a segment until they compact it, and then write it anew without some of its records: all that
-        stands behind these stands elsewhere. So where a tail is the same, all before it is the same.
+        stands behind these stands elsewhere. So where a tail is the same, all before it is the same. Empty: it is gone.
         """
-        with Path(self.path).open("rb") as file:
+        with opened(self.path) as file:
+            if file is None:
+                return ""
             file.seek(max(size - _TAIL_BYTES, 0))
             return hashlib.blake2b(file.read(min(size, _TAIL_BYTES)), digest_size=8).hexdigest()
 
@@ -66,8 +75,8 @@ class SegmentFile:
         """Leave out what was read when it had a size and a tail, but for the last batch: it may have been cut short."""
         if not 0 < size <= self.size or self.tail(size) != tail:
             return self
-        with Path(self.path).open("rb") as file:
-            return replace(self, start=batch_before(file, size) or 0)
+        with opened(self.path) as file:
+            return replace(self, start=(file and batch_before(file, size)) or 0)
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,18 @@ class Share(InputPartition):
     """What one task reads."""
 
     ranges: tuple[Range, ...]
+
+
+@contextmanager
+def opened(path: str) -> Iterator[BinaryIO | None]:
+    """Open a segment file; None if it is gone by now."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(path).open("rb", buffering=_READ_AHEAD_BYTES))
+        except FileNotFoundError:
+            yield None
+        else:
+            yield file
 
 
 def find_segments(path: str) -> list[SegmentFile]:
@@ -111,15 +132,19 @@ def find_segments(path: str) -> list[SegmentFile]:
             f"offsets.path {path} holds no __consumer_offsets-N/*.log: point it at the broker's log.dirs."
         )
     for _, file in found:
-        if not os.access(file, os.R_OK):
+        if not os.access(file, os.R_OK) and file.exists():
             raise SourceError(f"{file} may not be read: give this user read access to it.")
-    return [_found(topic_partition, file, root) for topic_partition, file in sorted(found)]
+    as_found = (_found(topic_partition, file, root) for topic_partition, file in sorted(found))
+    return [file for file in as_found if file is not None]
 
 
-def _found(topic_partition: int, file: Path, root: Path) -> SegmentFile:
+def _found(topic_partition: int, file: Path, root: Path) -> SegmentFile | None:
     # With its folder's name even where the path is that folder: the source must say which partition it is.
     source = file.relative_to(root if file.parent != root else root.parent).as_posix()
-    status = file.stat()
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return None
     return SegmentFile(topic_partition, str(file), source, status.st_size, status.st_mtime_ns)
 
 
@@ -151,8 +176,10 @@ def plan(files: Sequence[SegmentFile], share_bytes: int = SHARE_BYTES) -> list[S
 
 def _ranges(files: Sequence[SegmentFile], share_bytes: int) -> Iterator[Range]:
     for file in files:
-        with Path(file.path).open("rb") as opened:
-            starts = split_points(opened, share_bytes, file.start)
+        with opened(file.path) as there:
+            if there is None:
+                continue
+            starts = split_points(there, share_bytes, file.start)
         # Not beyond the size it was found with: what comes later is the next run's.
         ends = [*starts[1:], max(file.size, starts[-1])]
         for start, end in zip(starts, ends, strict=True):

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from jobs.sources.record_type import RECORD_TYPE
-from jobs.sources.segments.files import Range, SegmentFile, Share, plan
+from jobs.sources.segments.files import Range, SegmentFile, Share, opened, plan
 from transforms.given_rows import held_if_few
 from transforms.wire.batches import Records
 from transforms.wire.rows import LAST_MOMENT_MS
@@ -113,8 +112,8 @@ class SegmentReader(DataSourceReader):
     def _read_range(self, part: Range) -> Iterator[dict[str, Any]]:
         """Read one range into columns by name, bounded in rows and in bytes."""
         rows = _Rows()
-        with Path(part.path).open("rb", buffering=1 << 20) as file:
-            for item in read_batches(file, start=part.start, end=part.end):
+        with opened(part.path) as file:
+            for item in () if file is None else read_batches(file, start=part.start, end=part.end):
                 if isinstance(item, RejectedBatch):
                     yield _rejected(item, part)
                 elif not self._rejected_only:

@@ -6,10 +6,14 @@ import shutil
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 
+from jobs.jvm.delta_log import DeltaLog
+from jobs.lake.local_log import LocalLog
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import REJECTED
 from tests.support.lines_of_logs import AT, lines, loaded
@@ -117,3 +121,37 @@ def test_load_times_never_go_back(spark: Any, lake: Any, open_lake: Callable[...
     lake.append(LOG_LINES, lines(spark, range(1)), ahead)
     for run in (lake, open_lake()):
         assert run.contents.next_load_time([LOG_LINES, REJECTED]) == ahead + timedelta(milliseconds=1)
+
+
+def test_commits_that_are_gone_by_now_are_not_known(
+    spark: Any, lake: Any, open_lake: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Delta lets go of its log after a month; a cluster may have rested for longer, on a lake of several."""
+    lake.append(LOG_LINES, lines(spark, range(10)), AT)
+    known = asked(lake)
+    lake.contents.keep()
+    for number in range(3):
+        open_lake("other").append(LOG_LINES, lines(spark, range(number, number + 1)), AT + timedelta(days=number))
+    lake.append(LOG_LINES, lines(spark, range(10, 12)), AT + timedelta(days=9))
+    path = lake.path(LOG_LINES)
+    table = DeltaTable(path)
+    table.create_checkpoint()
+    for version in range(table.version()):
+        (Path(path) / "_delta_log" / f"{version:020}.json").unlink()
+    logs = (LocalLog(Path(path)), DeltaLog(spark, path))
+    assert [[commit.version for commit in log.commits(0)] for log in logs] == [[], []]
+    assert [[commit.version for commit in log.commits(table.version() - 1)] for log in logs] == [[table.version()]] * 2
+    later = open_lake()
+    assert asked(later)[0] == 12
+    assert asked(later)[2] != known[2]
+
+
+@pytest.mark.parametrize("odd", [b'{"bronze.log_lines": {"of": "another release"}}', b"\xff\xfe", b"[", b"7"])
+def test_notes_that_are_none_are_taken_for_absent(
+    spark: Any, lake: Any, open_lake: Callable[..., Any], tmp_path: Path, odd: bytes
+) -> None:
+    lake.append(LOG_LINES, lines(spark, range(10)), AT)
+    lake.contents.keep()
+    (note,) = tmp_path.rglob("contents.json")
+    note.write_bytes(odd)
+    assert asked(open_lake())[0] == 10

@@ -50,7 +50,7 @@ def test_counts_are_judged_and_shown(tmp_path: Path) -> None:
     odd = Count("gold.coordinators", "group_in_its_partition", "a group is at home", "warning", 1, ("{}",), at)
     counts = [owner, key, odd]
     judgements = judging().judge(counts)
-    put_pages(LocalFiles(site.parent), counts, judgements)
+    put_pages(LocalFiles(site.parent), "prod", counts, judgements)
     assert {table: judgement.failed for table, judgement in judgements.items()} == {
         owner.table: (owner.check,),
         odd.table: (odd.check,),
@@ -111,3 +111,23 @@ def _count(table: str, failed_row_count: int) -> Count:
 
     said = ("one_owner", "a partition has one owner", "critical", failed_row_count, (), "2026-11-20T12:00:00+00:00")
     return Count(table, *said)
+
+
+@pytest.mark.slow
+def test_pages_of_another_cluster_stay_as_they_are(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    from jobs.jvm.files import LocalFiles
+    from jobs.quality.judge import Count
+    from jobs.quality.judging import judging, put_pages
+
+    files = LocalFiles(tmp_path)
+    of_one, of_other = (
+        [Count(table, "one_owner", "a partition has one owner", "critical", 0, (), "2026-11-20T12:00:00+00:00")]
+        for table in ("gold.assignments", "gold.generations")
+    )
+    put_pages(files, HOSTILE, of_one, judging().judge(of_one))
+    before = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "quality").iterdir()}
+    put_pages(files, "b", of_other, judging().judge(of_other))
+    assert {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "quality").iterdir()} == before
+    assert "set report.path for b" in caplog.text
+    put_pages(files, HOSTILE, of_other, judging().judge(of_other))
+    assert {path.name for path in (tmp_path / "quality").iterdir()} == {"index.html", "gold.generations.html"}

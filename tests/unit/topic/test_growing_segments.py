@@ -89,3 +89,17 @@ def test_brokers_append_to_the_last_segment_of_each_partition(tmp_path: Path) ->
         (folder / f"{base:020d}.log").write_bytes(SEGMENT)
     names = {file.source for file in newest(find_segments(str(tmp_path)))}
     assert names == {f"__consumer_offsets-12/{0:020d}.log", f"__consumer_offsets-3/{4000:020d}.log"}
+
+
+def test_a_segment_that_a_broker_removes_meanwhile_is_left_out(tmp_path: Path) -> None:
+    file = found(tmp_path, SEGMENT)
+    shares = SegmentReader([file], RECORD_TYPE).partitions()
+    path = Path(file.path)
+    path.rename(path.with_suffix(".log.deleted"))
+    assert rows_of(file) == {}, "before it was cut into shares"
+    assert [row for share in shares for row in SegmentReader((), RECORD_TYPE).read(share)] == [], "and after it"
+    assert file.tail(file.size) == ""
+    assert file.read_on(file.size, "as it was") == file
+    again = found(tmp_path, SEGMENT + batch(20, ROWS))
+    assert again.read_on(file.size, file.tail(file.size)).start > 0
+    assert again.read_on(file.size, "").start == 0, "what was noted of one that was gone is no place to go on from"

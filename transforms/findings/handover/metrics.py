@@ -90,7 +90,8 @@ LAST_RUN_DURATION = Metric("rebalance_last_run_duration_seconds", (), "How long 
 LAST_RUN_EXIT_CODE = Metric(
     "rebalance_last_run_exit_code",
     (),
-    "How the last run ended: 0 done, 1 a bug, 2 bad settings, 3 quality gate failed, 4 source or lake not reached",
+    "How the last run ended: 0 done, 1 a bug, 2 bad settings, 3 quality gate failed, 4 source or lake not reached, "
+    "130 interrupted",
 )
 LAST_SUCCESS = Metric("rebalance_last_success_timestamp_seconds", (), "When the last run ended that was done")
 

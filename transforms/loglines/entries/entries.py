@@ -7,6 +7,7 @@ from datetime import datetime, timezone, tzinfo
 from typing import cast
 from zoneinfo import ZoneInfo
 
+from transforms.foreign_text import storable
 from transforms.loglines.entries.application_heads import FIRST_CHARACTERS, begin_of, begins_without_time
 from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.json_layouts import may_be_wrapped, unwrap
@@ -111,19 +112,20 @@ class _Heads:
                 self._part_begin = self._part_begin or number
                 self._part += line
                 return None
-        if self._part_begin:
-            number, line = self.rest()[0], self._part + line
+        is_unwrapped = found is not None or self.is_inside
+        if self.is_inside:
+            number, line = self._part_begin, self._part + line
             self._part, self._part_begin = "", 0
         if stamped is None:
             stamped = self.time(line)
         if stamped is None and found is not None and found.collected and begins_without_time(line):
             line = f"{found.collected} {line}"
             stamped = self.time(line)
-        return number, line, stamped
+        return number, storable(line) if is_unwrapped else line, stamped
 
     def rest(self) -> tuple[int, str]:
         """Return the pieces of a line whose end has not come."""
-        return self._part_begin, self._part
+        return self._part_begin, storable(self._part)
 
     def time(self, line: str) -> int | None:
         """Return the time of `line` if it begins an entry."""

@@ -14,6 +14,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from transforms.foreign_text import storable
+
 Json = dict[str, Any]
 
 _INT_MAX = (1 << 31) - 1
@@ -24,12 +26,12 @@ Milliseconds = Annotated[float, Meta(gt=-_LONGEST_MS, lt=_LONGEST_MS)]
 
 
 def text(value: Any) -> str | None:
-    """Return a text that can be stored: JSON may hold halves of surrogate pairs, UTF-8 may not."""
+    """Return a text as it can be stored."""
     if value is None:
         return None
     if not isinstance(value, str):
         raise TypeError(f"text expected, not {value!r:.40}")
-    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return storable(value)
 
 
 def integer(value: Any) -> int | None:

@@ -133,3 +133,20 @@ def test_other_json_belongs_to_the_entry_before(line: str) -> None:
 def test_an_impossible_time_begins_no_entry(time: Any) -> None:
     found = read(PLAIN, dumps({**EVENTS["EcsLayout"], "@timestamp": time}))
     assert len(found) == 1
+
+
+def test_half_a_surrogate_pair_does_not_reach_the_tables() -> None:
+    """Applications cut lines at some length, and an emoji in two with them."""
+    event = {"@timestamp": "2024-06-15T12:00:00.123Z", "level": "INFO", "logger_name": "com.shop.Checkout"}
+    pieces = [{"log": half, "stream": "stdout"} for half in ("[2024-06-15 12:00:01,000] INFO so \ud83d", "\ude00!\n")]
+    lines = [
+        dumps({**event, "message": "thanks \ud83d"}),
+        dumps({"log": f"{PLAIN} \udc00\n", "stream": "stdout"}),
+        *map(dumps, pieces),
+        dumps({"log": "[2024-06-15 12:00:02,000] INFO at its end \ud83d", "stream": "stdout"}),
+    ]
+    texts = [entry.text for entry in read(*lines)]
+    assert [text.encode().decode() for text in texts] == texts, "UTF-8 can hold them"
+    assert "thanks \ufffd" in texts[0]
+    assert texts[1] == f"{PLAIN} \ufffd"
+    assert "so \U0001f600!" in texts[2], "halves that lie in two pieces are a whole"
