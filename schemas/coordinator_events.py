@@ -72,6 +72,7 @@ COORDINATOR_EVENTS: dict[str, str] = {
     "load_scheduled": "loading of topic_partition_of_group begins, attributes: epoch",
     "load_finished": "topic_partition_of_group is loaded, attributes: epoch, duration_ms",
     "load_failed": "topic_partition_of_group could not be loaded, attributes: epoch, detail",
+    "coordinator_kept": "topic_partition_of_group was to be loaded, and the broker goes on with what it has of it",
     "unload_scheduled": "unloading of topic_partition_of_group begins, attributes: epoch",
     "unload_finished": "topic_partition_of_group is unloaded, attributes: epoch",
     "coordinator_started": "coordinator of the broker is up",

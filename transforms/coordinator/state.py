@@ -26,7 +26,7 @@ from transforms.coordinator.share import machine as share
 from transforms.coordinator.shared import Shared
 from transforms.coordinator.streams import machine as streams
 
-VERSION = 15
+VERSION = 16
 """Version of the state's layout; one more with every change of the structs below or in them."""
 
 

@@ -198,6 +198,8 @@ class GroupWalk:
 
     def _take_records(self, item: Item) -> None:
         self._recall.forget()
+        if item.modern:
+            self._ownership.move_to(item.modern[0].topic_partition_of_record)
         ahead = self._ahead.popleft()
         self._past.remember(item, ahead, self._courses)
         if ahead.is_conversion:

@@ -164,3 +164,33 @@ def test_epochs_and_moments_are_not_compared():
     """While a cluster is brought to a later release, some brokers' lines tell epochs, and others' none."""
     ownership = told([*elected(0, "1", 4), *elected(1_000, "2", None), *elected(2_000, "1", 6)])
     assert not any(ownership.is_outdated(broker, 3_000) for broker in "12")
+
+
+def test_what_a_broker_was_through_with_before_it_was_elected_again_ends_nothing():
+    of_epochs = [("unload_scheduled", 5), ("load_scheduled", 6), ("unload_finished", 5), ("load_finished", 6)]
+    rows = [*elected(1_000, "1", 4)]
+    rows += [line(2_000 + at, event, attributes={"epoch": str(epoch)}) for at, (event, epoch) in enumerate(of_epochs)]
+    assert told(rows[:-1]).answers("1", "JoinGroup", 2_500, 2_501) == [LOADING]
+    ownership = told(rows)
+    assert ownership.answers("1", "JoinGroup", 2_500, 2_501) == [None]
+    for row in elected(3_000, "2", 5):
+        ownership.notice(typed_line(row), "java")
+    assert ownership.is_outdated("2", 3_100), "another was elected later"
+
+
+def test_who_coordinates_a_partition_is_told_by_its_own_lines_wherever_the_group_lives():
+    rows = [{**row, "topic_partition_of_group": 7} for row in elected(1_000, "1", 4)]
+    rows += [{**row, "topic_partition_of_group": 57} for row in elected(2_000, "2", 9)]
+    rows += [{**line(3_000, "unload_scheduled", "1"), "topic_partition_of_group": 7}]
+    ownership = told(rows)
+    assert ownership.answers("1", "JoinGroup", 2_500, 2_501) == [None]
+    assert ownership.answers("1", "JoinGroup", 3_500, 3_501) == [NOT_COORDINATOR]
+    assert ownership.answers("2", "JoinGroup", 2_500, 2_501) == []
+    assert ownership.move_to(57)
+    assert ownership.answers("2", "JoinGroup", 2_500, 2_501) == [None]
+    assert ownership.answers("1", "JoinGroup", 2_500, 2_501) == []
+    ownership.notice(typed_line(line(4_000, "coordinator_started", "2")), "java")
+    assert ownership.answers("2", "JoinGroup", 4_500, 4_501) == [NOT_COORDINATOR]
+    assert ownership.move_to(7)
+    assert ownership.answers("1", "JoinGroup", 3_500, 3_501) == [NOT_COORDINATOR]
+    assert not ownership.move_to(7)

@@ -10,6 +10,7 @@ from tests.unit.coordinator.test_machine_properties import Run
 from transforms.coordinator.classic.machine.events import Answered
 from transforms.coordinator.evidence.brokers import Brokers
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.rules import release_of
 from transforms.coordinator.kafka.states import GroupState
 
 RANGE = (("range", b"a"),)
@@ -231,3 +232,28 @@ def test_a_version_counts_as_far_as_it_is_numbers(version):
 @pytest.mark.parametrize("version", [None, "", "trunk"])
 def test_a_release_that_is_not_told_is_taken_for_the_latest(version):
     assert CoordinatorSettings("scala").of_build(version) == CoordinatorSettings("scala")
+
+
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [
+        ("5.3.1-ccs", (2, 3, 1)),
+        ("6.2.0-ce", (2, 8, 0)),
+        ("7.9.0-ccs", (3, 9, 0)),
+        ("8.0.0-ccs", (4, 0, 0)),
+        ("3.5.0.redhat-00001", (3, 5, 0)),
+        ("0.11.0.3", (0, 11, 0, 3)),
+        ("3.9.0-ce1", (3, 9, 0)),
+        ("8", (8,)),
+    ],
+)
+def test_whoever_builds_kafka_anew_is_told_by_the_release_that_it_is_made_of(version, release):
+    assert release_of(version) == release
+
+
+def test_a_broker_that_starts_with_the_other_coordinator_is_taken_at_its_word():
+    brokers = Brokers()
+    said = [("scala", "stabilized")] * 100 + [("java", "coordinator_started")] + [("java", "stabilized")] * 2
+    for at, (dialect, event) in enumerate(said):
+        brokers.notice_line(typed_line(line(at, event, dialect=dialect)))
+        assert brokers.of("1").dialect == dialect

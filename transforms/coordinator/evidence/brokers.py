@@ -110,6 +110,8 @@ class Brokers(Struct, array_like=True):
     def notice_line(self, row: CoordinatorEventRow) -> None:
         """Take what a line tells of its broker."""
         broker = self._broker(row.broker)
+        if row.event == "coordinator_started":
+            broker.spoken = {}  # it may have started with the other coordinator
         if row.dialect is not None:
             count = broker.spoken[row.dialect] = broker.spoken.get(row.dialect, 0) + 1
             if count == 1 or len(broker.spoken) > 1:

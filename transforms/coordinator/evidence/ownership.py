@@ -14,6 +14,7 @@ from math import inf
 from operator import itemgetter
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.evidence.tolerances import HEARS_WITHIN_MS, LINE_MS
@@ -29,6 +30,7 @@ LOAD_EVENTS: dict[str, dict[str, Error]] = {
     "load_scheduled": {"java": LOADING},
     "load_finished": {"java": Error.NONE, "scala": Error.NONE},
     "load_failed": {"java": Error.NOT_COORDINATOR, "scala": Error.NONE},
+    "coordinator_kept": {"java": Error.NONE},
     "coordinator_resigned": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
     "unload_scheduled": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
     "unload_finished": {"java": Error.NOT_COORDINATOR, "scala": Error.NOT_COORDINATOR},
@@ -37,8 +39,8 @@ LOAD_EVENTS: dict[str, dict[str, Error]] = {
 
 NONE = it asks the group. Where a dialect is missing nothing changes: the old coordinator loads one partition after the
 other, and is not the coordinator until the turn has come to this one; a partition that it cannot load it owns all the
-same. Up to 2.7, whose lines tell no epochs, a partition is being loaded as soon as that is scheduled. Source:
-GroupMetadataManager.scheduleLoadGroupAndOffsets.
+same. The new one that has a partition loaded already keeps it as it is. Up to 2.7, whose lines tell no epochs, a
+partition is being loaded as soon as that is scheduled. Source: GroupMetadataManager.scheduleLoadGroupAndOffsets.
 """
 
 BROKER_LIFE = frozenset({"coordinator_started", "coordinator_stopped"})
@@ -53,6 +55,8 @@ ENDS_A_REIGN = frozenset({"coordinator_resigned", "unload_scheduled"}) | BROKER_
 _BEGINS_AN_EPOCH = frozenset({"coordinator_elected", "load_scheduled"})
 _ENDS_AN_EPOCH = frozenset({"unload_finished"}) | BROKER_LIFE
 """Not when it resigns: what it had begun to load it finishes first."""
+
+_KEPT = "coordinator_kept"
 
 _HAD_IT_BEFORE = frozenset({"coordinator_resigned", "unload_scheduled", "unload_finished", "coordinator_stopped"})
 """A broker whose log begins with one of these had the partition before."""
@@ -73,6 +77,8 @@ class Ownership(Struct, array_like=True):
     """What each broker answers for a group's partition.
 
     Attributes:
+        partition: that one; until the group shows where it lives, the first that lines tell of; None = none has yet.
+        elsewhere: by any other partition in which the group lived, or may live, the same of that.
         changes: by broker, moments and answers from then on, in order; what held long ago has moment -inf.
         dialects: by broker, the dialect that its lines were last in.
         asks_since: by broker, since when it asks the group, and nothing later is known of it; infinite = it does not.
@@ -82,6 +88,8 @@ class Ownership(Struct, array_like=True):
             over, as another was in a later one.
     """
 
+    partition: int | None = None
+    elsewhere: dict[int, Ownership] = field(default_factory=dict)
     changes: dict[str, list[tuple[float, Error]]] = field(default_factory=dict)
     dialects: dict[str, str] = field(default_factory=dict)
     asks_since: dict[str, float] = field(default_factory=dict)
@@ -90,23 +98,63 @@ class Ownership(Struct, array_like=True):
     outdated: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def notice(self, row: CoordinatorEventRow, dialect: str) -> None:
-        """Take a line about the partition's coordinator (`COORDINATOR_EVENTS`); in order of time.
-
-        A broker whose log begins with giving the partition up had it before, any other had not.
+        """Take a line about the coordinator of a partition, or about a broker (`COORDINATOR_EVENTS`); in order of time.
 
         Args:
             row: the line.
             dialect: the broker's dialect, where the line does not tell its own.
         """
+        partition = row.topic_partition_of_group
+        if self.partition is None:
+            self.partition = partition
+        if partition in (None, self.partition):
+            self._notice(row, dialect)
+        if partition is None:
+            for each in self.elsewhere.values():
+                each._notice(row, dialect)
+        elif partition != self.partition:
+            self.elsewhere.setdefault(partition, Ownership(partition))._notice(row, dialect)
+
+    def move_to(self, partition: int) -> bool:
+        """Take that the group lives in a partition; return whether what was taken for its own was another's."""
+        if self.partition in (None, partition):
+            self.partition = partition
+            return False
+        there = self.elsewhere.pop(partition, Ownership(partition))
+        elsewhere = {**self.elsewhere, self.partition: replace(self, elsewhere={})}
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(there, name))
+        self.elsewhere = elsewhere
+        return True
+
+    def is_of(self, line: CoordinatorEventRow) -> bool:
+        """Whether a line about a coordinator, or about a broker, concerns the partition that the group lives in."""
+        return line.topic_partition_of_group in (None, self.partition)
+
+    def _notice(self, row: CoordinatorEventRow, dialect: str) -> None:
+        """Take a line about the partition's coordinator, or about a broker.
+
+        A broker whose log begins with giving the partition up had it before, any other had not.
+        """
+        if self._is_overtaken(row):
+            return
         self.dialects[row.broker] = row.dialect or dialect
         self._notice_epoch(row)
         before = Error.NONE if row.event in _HAD_IT_BEFORE else Error.NOT_COORDINATOR
         changes = self.changes.setdefault(row.broker, [(-inf, before)])
-        changes.extend(_changes(row, row.dialect or dialect))
+        if row.event == _KEPT and changes[-1][1] is not Error.NONE:
+            changes[:] = [(-inf, Error.NONE)]  # it had loaded it before its log begins
+        has_it = changes[-1][1] is Error.NONE
+        changes.extend(_changes(row, row.dialect or dialect, has_it))
         changes.sort(key=itemgetter(0))
         self._forget(changes, (row.logged_at or 0.0) - _MEMORY_MS)
         since, answer = changes[-1]
         self.asks_since[row.broker] = since if answer is Error.NONE else inf
+
+    def _is_overtaken(self, row: CoordinatorEventRow) -> bool:
+        """Whether a broker is through with giving up what it was elected for once more by then."""
+        epoch = _epoch_of(row)
+        return row.event == "unload_finished" and epoch is not None and epoch < self.epochs.get(row.broker, epoch)
 
     def _notice_epoch(self, row: CoordinatorEventRow) -> None:
         """Take in which epoch a broker coordinates the group, or that it does no more.
@@ -162,7 +210,8 @@ class Ownership(Struct, array_like=True):
 
     def tells_of_the_past(self, line: CoordinatorEventRow) -> bool:
         """Whether a line is of a broker that took itself for the coordinator, and was not."""
-        return self.is_outdated(line.broker, line.logged_at or 0.0)
+        there = self if self.is_of(line) else self.elsewhere.get(line.topic_partition_of_group or 0)
+        return there is not None and there.is_outdated(line.broker, line.logged_at or 0.0)
 
     def stood_still(self, broker: str, at: float) -> bool:
         """Whether that was so at a moment, and for longer than it takes a broker that is well to hear of it."""
@@ -238,8 +287,11 @@ def may_have_asked(answers: Sequence[Error | None], observed: int) -> bool:
     return None in answers or (Error.NOT_COORDINATOR in answers and observed not in answers)
 
 
-def _changes(row: CoordinatorEventRow, dialect: str) -> Iterator[tuple[float, Error]]:
+def _changes(row: CoordinatorEventRow, dialect: str, has_it: bool) -> Iterator[tuple[float, Error]]:
+    """Yield what a broker answers from when on; one that has the partition loaded is asked to load it for nothing."""
     at = float(row.logged_at or 0.0)
+    if row.event == "load_scheduled" and dialect == "java" and has_it:
+        return
     if row.event == "load_scheduled" and dialect == "scala" and _epoch_of(row) is None:
         yield at, LOADING
     if row.event == "load_finished" and dialect == "scala":

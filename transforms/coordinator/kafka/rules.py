@@ -6,6 +6,8 @@ is not known is taken to be the latest. Those of the newer protocols stand in `m
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 Release = tuple[int, ...]
@@ -135,12 +137,30 @@ class Rules(OfRelease, frozen=True, dict=True, array_like=True):
         return self.recommends_scala_2_12 if self.scala is None else self.scala == SCALA_2_12
 
 
+_VERSION = re.compile(r"(?P<release>\d+(?:\.\d+)*)(?:-(?P<build>[a-z]+))?")
+
+_CONFLUENT = frozenset({"ccs", "ce"})
+_OF_CONFLUENT = {4: (1, 0), 5: (2, 0), 6: (2, 6), 7: (3, 0), 8: (4, 0)}
+"""Major version of Confluent Platform, whose minor versions follow Kafka's: the release that its first one is.
+
+Source: Confluent Platform, Supported Versions and Interoperability.
+"""
+
+
 def release_of(version: str | None) -> Release | None:
-    """Return the release that a broker prints as its version, such as "2.6.1"; None where that is not told."""
-    try:
-        return tuple(int(part) for part in (version or "").split("-")[0].split("."))
-    except ValueError:
+    """Return the release of Kafka that a broker prints as its version, such as "2.6.1"; None where that is not told.
+
+    Who builds Kafka anew adds words behind it ("3.5.0.redhat-00001"), or counts in another way ("7.5.0-ccs").
+    """
+    told = _VERSION.match(version or "")
+    if told is None:
         return None
+    numbers = tuple(map(int, told["release"].split(".")))
+    first = _OF_CONFLUENT.get(numbers[0]) if told["build"] in _CONFLUENT else None
+    if first is None or len(numbers) == 1:
+        return numbers
+    major, minor = first
+    return (major, minor + numbers[1], *numbers[2:])
 
 
 def read_as(version: str | None) -> str | None:

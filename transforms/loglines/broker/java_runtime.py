@@ -88,6 +88,9 @@ Scheduling unloading of metadata for __consumer_offsets-{topic_partition_of_grou
 unload_finished · 3.6-
 Finished unloading metadata for __consumer_offsets-{topic_partition_of_group} with epoch {epoch}.
     Finished unloading metadata for __consumer_offsets-13 with epoch OptionalInt[7].
+coordinator_kept · 3.6-
+The coordinator __consumer_offsets-{topic_partition_of_group} is already active.
+    The coordinator __consumer_offsets-13 is already active.
 coordinator_notice · 3.6-
 Loaded metadata from __consumer_offsets-{topic_partition_of_group} with buffer larger {rest}
     Loaded metadata from __consumer_offsets-13 with buffer larger (9 bytes) than configured buffer size (8 bytes).
@@ -165,7 +168,7 @@ Ignored loading metadata from {rest}
 Ignored load completion from {rest}
     Ignored load completion from __consumer_offsets-13 because context is in CLOSED state.
 The coordinator {rest}
-    The coordinator __consumer_offsets-13 is already active.
+    The coordinator __consumer_offsets-13 is already loading metadata.
 Failed to enqueue write event {rest}
     Failed to enqueue write event classic-group-join-g1 for timer join-g1 because the runtime is closed. Ignoring it.
 Coordinator runtime is already shutting down.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.sources import Source
@@ -21,9 +22,20 @@ def is_at_home(course: Course, partition: int | None, at: float, source: Source)
     if partition in presence.homes:
         return False
     presence.homes.append(partition)
-    if len(presence.homes) > 1:
+    is_another = course.ownership.move_to(partition)
+    if len(presence.homes) == 1:
+        if is_another:  # lines about another partition had been taken for lines about the group's
+            presence.coordinator, presence.is_absence_known = None, False
+    else:
         if course.machine.present is not None:
             course.let(at, partial(course.machine.apply, Event.GROUP_UNLOADED, Cause(at, source=source)))
         course.lives.begin(at, source)
         presence.coordinator, presence.last_record, presence.is_absence_known = None, None, True
     return True
+
+
+def is_line_at_home(course: Course, line: CoordinatorEventRow, at: float) -> bool:
+    """Whether a line is of that partition; where it is of a coordinator as a whole, the group does not move by it."""
+    if line.group_id is None:
+        return course.ownership.is_of(line)
+    return is_at_home(course, line.topic_partition_of_group, at, Source.BROKER_LOG)

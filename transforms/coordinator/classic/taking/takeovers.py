@@ -25,7 +25,10 @@ def _cause(at: float) -> Cause:
 
 
 def _load_scheduled(course: Course, line: CoordinatorEventRow, at: float) -> None:
-    course.presence.has_loaded.discard(line.broker)
+    presence = course.presence
+    presence.has_loaded.discard(line.broker)
+    if presence.coordinator is None and presence.attended == line.broker:
+        presence.coordinator = line.broker  # it spoke for the group before: it is elected once more
 
 
 def _loaded(course: Course, line: CoordinatorEventRow, at: float) -> None:
@@ -126,15 +129,18 @@ def _unloaded(course: Course, line: CoordinatorEventRow, at: float) -> None:
 
 
 def _unload(course: Course, at: float) -> None:
-    course.presence.is_absence_known = False
+    course.presence.is_absence_known, course.presence.attended = False, None
     if course.machine.present is not None:
         course.machine.apply(Event.GROUP_UNLOADED, _cause(at))
 
 
 def _started(course: Course, line: CoordinatorEventRow, at: float) -> None:
     """A broker begins with nothing: what it coordinated before is gone, until it or another loads it."""
-    if course.presence.coordinator == line.broker:
-        course.presence.coordinator = None
+    presence = course.presence
+    if presence.coordinator == line.broker:
+        presence.coordinator = None
+    if presence.attended == line.broker:
+        presence.attended = None
 
 
 def _converted(course: Course, line: CoordinatorEventRow, at: float) -> None:

@@ -23,13 +23,13 @@ from transforms.coordinator.classic.taking import answers, lines, records, reque
 from transforms.coordinator.classic.taking.conversion import become_modern, conversion_failed
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import waits_ms
-from transforms.coordinator.classic.taking.homes import is_at_home
+from transforms.coordinator.classic.taking.homes import is_at_home, is_line_at_home
 from transforms.coordinator.classic.taking.many import Many
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
-from transforms.coordinator.evidence.sources import BROKER_LOG, OFFSETS, Source
+from transforms.coordinator.evidence.sources import OFFSETS, Source
 from transforms.coordinator.evidence.tolerances import (
     HOLD_MS,
     JOIN_TIMER_LAG_MS,
@@ -176,8 +176,7 @@ class ClassicWalk:
                 course.let(at, partial(records.take, course, record, at))
         elif item.line is not None:
             line, at = item.line, item.line.logged_at or 0.0
-            partition = None if line.group_id is None else line.topic_partition_of_group
-            if is_at_home(course, partition, at, BROKER_LOG):
+            if is_line_at_home(course, line, at):
                 course.name_made_up(line)
                 if line.event in lines.HANDLERS:
                     course.let(at, partial(lines.take, course, line, at))
