@@ -202,7 +202,12 @@ class _Group:
             self._rows.append(_DECODERS[kind].decode(row))
 
     def hand_over(self, told: _Told) -> None:
-        """Take in what has come, and tell what has come of it."""
+        """Take in what has come, and tell what has come of it.
+
+        A batch of rows may end amid what a group begins with: its state may be in the next.
+        """
+        if not self._rows:
+            return
         batch = self._begun()
         batch.add(self._rows)
         self._rows = []
