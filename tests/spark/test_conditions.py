@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from transforms.findings.storms.group_patterns import fits, for_java
 from transforms.sql import among, literal
 
 pytestmark = pytest.mark.spark
@@ -40,3 +41,27 @@ def test_a_text_is_what_it_was(spark: SparkSession) -> None:
 
 def test_numbers_are_not_quoted(spark: SparkSession) -> None:
     assert [row.id for row in spark.range(5).where(among("id", [1, 3, 9])).collect()] == [1, 3]
+
+
+def test_a_pattern_of_groups_means_the_same_to_spark(spark: SparkSession) -> None:
+    patterns = [
+        "*",
+        "*-etl-*-x",
+        "a.b",
+        "[a-c]*",
+        "[!a]?",
+        "[]x]",
+        "[&&a]",
+        "[[a]",
+        "zwei*",
+        "ü*",
+        "\\*",
+        "$*",
+        "[z-a]",
+        "[",
+    ]
+    names = [*NAMES, "a-etl-b-x", "axb", "a.b", "ü", "]", "&", "[", "orders\n", "a\\"]
+    rows = spark.createDataFrame([(name,) for name in names], "group_id STRING")
+    for pattern in patterns:
+        found = {row.group_id for row in rows.where(F.col("group_id").rlike(for_java(pattern))).collect()}
+        assert found == {name for name in names if fits(pattern, name)}, pattern

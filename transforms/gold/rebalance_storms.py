@@ -15,7 +15,6 @@ Spark finds the storms and what belongs to each; what is to be said of one is `t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from fnmatch import translate
 from functools import partial, reduce
 from typing import Any
 
@@ -36,6 +35,7 @@ from schemas.tables.gold import (
 from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
 from schemas.words import COMES_AND_GOES
 from transforms.findings.evidence import EPOCH_HEARTBEATS, Evidence
+from transforms.findings.storms.group_patterns import for_java
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.client_refusals import with_client_refusals
@@ -147,7 +147,7 @@ def _limits(thresholds: Thresholds) -> Iterator[tuple[StormLimits, Column]]:
     """Each set of thresholds, and whether a group has it."""
     is_free = F.lit(True)
     for pattern, limits in thresholds.of_groups.items():
-        fits = F.col("group_id").rlike(rf"\A{translate(pattern)}")
+        fits = F.col("group_id").rlike(for_java(pattern))
         yield limits, is_free & fits
         is_free = is_free & ~fits
     yield thresholds.usual, is_free

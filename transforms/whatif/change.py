@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from transforms.coordinator.assignors.classify import ASSIGNORS
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
@@ -104,9 +105,25 @@ def check_against(change: Change, settings: CoordinatorSettings) -> None:
     Raises:
         SettingsError: it would refuse every member (INVALID_SESSION_TIMEOUT).
     """
-    session, least, most = change.session_timeout_ms, settings.min_session_timeout_ms, settings.max_session_timeout_ms
-    if session is not None and not least <= session <= most:
+    if is_refused(change, settings):
         raise SettingsError(
-            f"session.timeout.ms={session} would be refused: the broker's group.min.session.timeout.ms is {least}, "
-            f"its group.max.session.timeout.ms {most}"
+            f"session.timeout.ms={change.session_timeout_ms} would be refused: the broker's "
+            f"group.min.session.timeout.ms is {settings.min_session_timeout_ms}, "
+            f"its group.max.session.timeout.ms {settings.max_session_timeout_ms}"
         )
+
+
+def is_refused(change: Change, settings: CoordinatorSettings) -> bool:
+    """Whether a broker with these settings would refuse every member (INVALID_SESSION_TIMEOUT)."""
+    session = change.session_timeout_ms
+    return session is not None and not settings.min_session_timeout_ms <= session <= settings.max_session_timeout_ms
+
+
+def letting_in(settings: CoordinatorSettings, sessions: Iterable[int | None]) -> CoordinatorSettings:
+    """Return settings with bounds that let members with any of these session timeouts in (ms; null = not known)."""
+    known = [session for session in sessions if session is not None]
+    return replace(
+        settings,
+        min_session_timeout_ms=min([settings.min_session_timeout_ms, *known]),
+        max_session_timeout_ms=max([settings.max_session_timeout_ms, *known]),
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from transforms.whatif.change import Change
+from transforms.whatif.change import Change, is_refused
 from transforms.whatif.evidence import Depth, Evidence
 from transforms.whatif.figures import Figures, Window, observed
 from transforms.whatif.pauses import Pauses, pauses_of
@@ -142,6 +142,12 @@ def notes(evidence: Evidence, change: Change, found: Prediction) -> list[str]:
         said.append("when rebalances began is not known: neither is the unstable time")
     if not evidence.is_told and change.initial_delay_ms is None:
         said.append("the broker's own settings are not in the log: Kafka's defaults are taken")
+    if not evidence.is_told and is_refused(change, evidence.settings):
+        least, most = evidence.settings.min_session_timeout_ms, evidence.settings.max_session_timeout_ms
+        said.append(
+            f"by Kafka's defaults the broker refuses such a session: it has to allow it first "
+            f"(group.min.session.timeout.ms {least}, group.max.session.timeout.ms {most})"
+        )
     return said
 
 

@@ -12,9 +12,10 @@ from math import ceil
 from statistics import median
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from schemas.rows import AssignmentRow
-from transforms.whatif.change import Change, check_against
+from transforms.whatif.change import Change, check_against, letting_in
 from transforms.whatif.draw import EXTERNAL, History, Nudge, live_through
 from transforms.whatif.evidence import Depth, Evidence
 from transforms.whatif.figures import Figures, Window, observed
@@ -79,10 +80,13 @@ def predict(evidence: Evidence, change: Change, window: Window | None = None, se
         seed: of what is left to chance.
 
     Raises:
-        SettingsError: the broker would not take the change.
+        SettingsError: the broker would not take the change, by the settings that it printed.
     """
     if evidence.is_told:
         check_against(change, evidence.settings)
+    else:  # whoever is in the group was let in, and whether the broker would take the change nobody tells
+        sessions = [change.session_timeout_ms, *(row.session_timeout_ms for row in evidence.members)]
+        evidence = replace(evidence, settings=letting_in(evidence.settings, sessions))
     window = window or Window(evidence.begins_at, evidence.ends_at + 1.0)
     history = history_of(evidence, window)
     seen = observed(evidence, window)

@@ -135,3 +135,11 @@ def test_what_a_leader_of_the_classic_protocol_gave_is_nobodys_result():
     standing = type(member.standing)(2, 2)
     group.put(Member("a", member.metadata, standing))
     assert assignor_of(group, {}, NAMES) is None
+
+
+@pytest.mark.parametrize("number", [5_000, 1 << 30])
+def test_of_topics_that_are_large_beyond_measure_nothing_is_worked_out(number):
+    """A damaged record can have any number in it."""
+    odd = _group({"a": {ORDERS: (number,)}, "b": {ORDERS: (1,)}}, SAME)
+    assert assignor_of(odd, {}, NAMES) is None
+    assert assignor_of(_of_4_0(_group({"a": {ORDERS: (0,)}}, SAME), orders=number + 1), {}, NAMES) is None

@@ -6,16 +6,15 @@ handleRegularExpressionsResult (4.2).
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 
 from transforms.coordinator.consumer.group import Count, Member, is_homogeneous, regexes, subscriptions
 from transforms.coordinator.consumer.records import ResolvedRegex
+from transforms.coordinator.consumer.regexes import is_valid_regex, matching
 from transforms.coordinator.consumer.turn import Turn
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_collections import grown_capacity, table_order
 from transforms.coordinator.kafka.java_hashing import string_hash
-from transforms.coordinator.modern.topics import Topics
 from transforms.coordinator.modern.world import Refused
 
 _REFRESH_AT_MOST_EVERY_MS = 10_000
@@ -87,7 +86,7 @@ def resolve_regexes(turn: Turn) -> None:
         if not group.subscribers_of(regex):
             continue
         before = group.regexes.get(regex, ResolvedRegex())
-        after = ResolvedRegex(matching(regex, topics), topics.version, int(turn.world.now))
+        after = ResolvedRegex(matching(regex, topics.by_name), topics.version, int(turn.world.now))
         if set(before.topics) != set(after.topics):
             is_bumped = True
             _count(counts, before.topics, -1)
@@ -150,20 +149,3 @@ def _count(counts: dict[str, Count], names: tuple[str, ...], step: int) -> None:
         count.by_regex += step
         if not count.by_name and not count.by_regex:
             del counts[name]
-
-
-def matching(regex: str, topics: Topics) -> tuple[str, ...]:
-    """Return the names of the topics that a regular expression matches as a whole; none if it cannot be read here."""
-    if not is_valid_regex(regex):
-        return ()
-    pattern = re.compile(regex)
-    return tuple(sorted(name for name in topics.by_name if pattern.fullmatch(name)))
-
-
-def is_valid_regex(regex: str) -> bool:
-    """Whether a regular expression can be read; those of RE2, which Kafka has, differ from Python's in rare corners."""
-    try:
-        re.compile(regex)
-    except re.error:
-        return False
-    return True

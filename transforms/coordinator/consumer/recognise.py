@@ -76,6 +76,8 @@ def assignor_of(
     else:
         counts = _shown_counts(given, had)
         names = _all_names(names, counts, group)
+    if sum(counts.values()) > MOST_PARTITIONS:
+        return None  # however few of them are given
     possible = _releases(group, releases)
     most = max(1, min(MOST_ORDERS, _MOST_GIVEN // len(owners)))
     if not group.is_homogeneous and not all(ModernRules(release).balances_by_level for release in possible):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from schemas.words import SEVERITIES
+from transforms.findings.storms.group_patterns import fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,4 @@ class Thresholds:
 
     def of(self, group_id: str) -> StormLimits:
         """Return the thresholds for a group."""
-        return next(
-            (limits for pattern, limits in self.of_groups.items() if fnmatchcase(group_id, pattern)), self.usual
-        )
+        return next((limits for pattern, limits in self.of_groups.items() if fits(pattern, group_id)), self.usual)

@@ -32,7 +32,7 @@ def _instance_option(event: CoordinatorEvent, raw: str) -> None:
 
 
 def _epoch(event: CoordinatorEvent, raw: str) -> None:
-    if raw.isdigit():  # OptionalInt.empty or None otherwise
+    if raw.isdecimal():  # OptionalInt.empty or None otherwise
         event.attributes["epoch"] = raw
 
 

@@ -220,7 +220,7 @@ def _entries(
         line = raw.rstrip("\r\n")
         at, stamped = number, None
         first = line[:1]
-        if first == "[" and is_plain and line[1:20] == clock.second and line[24:26] == "] " and line[21:24].isdigit():
+        if first == "[" and is_plain and line[1:20] == clock.second and line[24:26] == "] " and line[21:24].isdecimal():
             stamped = clock.last = clock.epoch + int(line[21:24])  # most lines: Kafka's layout, the same second
         elif first == "\t":
             pass  # of a stack trace, or of the broker's settings

@@ -114,7 +114,7 @@ class PatternLayout:
             return None
         part = found.groupdict()
         month = part["month"]
-        if not month.isdigit():
+        if not month.isdecimal():
             month = f"{_MONTHS.index(month) + 1:02}"
         moment = read_moment(
             f"{part['year']}-{month}-{part['day']}T{part['hour']}:{part['minute']}:{part['second']}"
