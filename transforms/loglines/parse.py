@@ -13,7 +13,7 @@ from transforms.loglines.broker.broker_lines import (
     read_broker_line,
 )
 from transforms.loglines.broker.coordinator_lines import read_coordinator_line
-from transforms.loglines.broker.dialects import COMMIT_DETAILS, LOGGERS, MARKER
+from transforms.loglines.broker.dialects import COMMIT_DETAILS, MARKER, dialect_of
 from transforms.loglines.clients.client_lines import PREFIXES, is_client_line, is_of_old_client, read_client_line
 from transforms.loglines.clients.library_lines import MARKERS as LIBRARY_MARKERS
 from transforms.loglines.clients.library_lines import read_library_line
@@ -104,7 +104,7 @@ def _events(text: str, head: int, logged_at: int) -> Sequence[Fact]:
         return [said]
     of_broker = read_broker_line(parts)
     events = [of_broker] if of_broker is not None else read_coordinator_line(parts)
-    if not events and parts.logger not in LOGGERS:
+    if not events and dialect_of(parts.logger) is None:
         is_of_librdkafka = text.startswith("%")  # its level stands before the time, and says what the line is
         told = read_library_line(text if is_of_librdkafka else text[head:], parts)
         if told is not None:

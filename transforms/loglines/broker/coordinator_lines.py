@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from transforms.loglines.broker.dialects import FOREIGN_PREFIXES, LOGGERS, PREFIXES
+from transforms.loglines.broker.dialects import FOREIGN_PREFIXES, PREFIXES, dialect_of
 from transforms.loglines.broker.reasons import read_reason
 from transforms.loglines.broker.tables import LINES
 from transforms.loglines.entries.layouts import Parts
@@ -27,7 +27,7 @@ def read_coordinator_line(parts: Parts) -> list[CoordinatorEvent]:
     A line that names several groups gives an event for each. A line that no template fits gives one event
     `unrecognised`.
     """
-    dialect = LOGGERS.get(parts.logger)
+    dialect = dialect_of(parts.logger, parts.message)
     if dialect is None or parts.message.startswith(FOREIGN_PREFIXES):
         return []
     message, partition = parts.message, None

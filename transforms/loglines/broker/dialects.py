@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 MARKER = "oordinator"
 """What every entry of a coordinator holds, be it only in its logger."""
 
@@ -31,6 +33,35 @@ LOGGERS: dict[str, str] = {
     "kafka.coordinator.group.CoordinatorLoaderImpl": "java",  # written in Scala, loads for the Java coordinator
 }
 """Logger to dialect; loggers that are not here tell nothing of a group coordinator."""
+
+
+def dialect_of(logger: str, message: str = "") -> str | None:
+    """Return the dialect of an entry; None if its logger is not one of a coordinator.
+
+    Args:
+        logger: its logger as log4j prints it: whole, its end alone (`%c{1}`), or shortened (`%c{1.}`).
+        message: its message, which tells where both dialects have a logger that ends so.
+    """
+    dialects = _dialects_of(logger)
+    if len(dialects) > 1:
+        return "java" if message.startswith(PREFIXES["java"]) else "scala"
+    return dialects[0] if dialects else None
+
+
+@lru_cache(maxsize=4096)
+def _dialects_of(logger: str) -> tuple[str, ...]:
+    if logger in LOGGERS:
+        return (LOGGERS[logger],)
+    printed = logger.split(".")
+    return tuple(sorted({dialect for name, dialect in LOGGERS.items() if _is_short_for(printed, name.split("."))}))
+
+
+def _is_short_for(printed: list[str], name: list[str]) -> bool:
+    if printed[-1] != name[-1]:
+        return False
+    is_end = name[-len(printed) :] == printed
+    return is_end or (len(printed) == len(name) and all(map(str.startswith, name, printed)))
+
 
 PREFIXES: dict[str, tuple[str, ...]] = {
     "scala": ("[GroupCoordinator ", "[GroupMetadataManager brokerId=", "[Group Metadata Manager on Broker "),

@@ -3,146 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timezone, tzinfo
+from datetime import timezone
 from typing import cast
 from zoneinfo import ZoneInfo
 
-from transforms.foreign_text import storable
-from transforms.loglines.entries.application_heads import FIRST_CHARACTERS, begin_of, begins_without_time
 from transforms.loglines.entries.entry import Entry
-from transforms.loglines.entries.json_layouts import may_be_wrapped, unwrap
-from transforms.loglines.entries.layouts import KAFKA, LAYOUTS, Layout, stamp_of
+from transforms.loglines.entries.heads import Clock, Heads, Read
+from transforms.loglines.entries.layouts import stamp_of
 from transforms.loglines.entries.lines import Numbered, Run
-from transforms.loglines.entries.log4j_pattern import AUTO, compile_layout
+from transforms.loglines.entries.log4j_pattern import AUTO
 
 MAX_LINES = 2000
 MAX_CHARACTERS = 1 << 20
-
-_BACKWARDS = 60_000
-"""Entries of different threads may be out of order by milliseconds; a minute back means the clock went back."""
-
-
-class _Clock:
-    """Turns the time stamps of one file into epoch milliseconds.
-
-    log4j prints local time without a zone, so the hour that daylight saving time repeats can only be told by order:
-    within it a step back means that the second pass has begun.
-
-    Attributes:
-        second: the second that was read last, `yyyy-MM-dd HH:mm:ss`.
-        epoch: epoch milliseconds of that second.
-        last: epoch milliseconds read last.
-    """
-
-    def __init__(self, zone: tzinfo) -> None:
-        self.second = ""
-        self.epoch = 0
-        self.last = 0
-        self._zone = zone
-
-    def read(self, stamp: str, offset: int | None = None) -> int | None:
-        """Return epoch milliseconds of `yyyy-MM-dd HH:mm:ss,SSS`, or None for a moment that no calendar has.
-
-        Args:
-            stamp: local time.
-            offset: its seconds east of UTC; None = that of the time zone.
-        """
-        second = stamp[:19]
-        if second != self.second or offset is not None:
-            try:
-                self.epoch = self._seconds(second, offset) * 1000
-            except (ValueError, OverflowError):
-                self.second = ""
-                return None
-            self.second = second if offset is None else ""
-        self.last = self.epoch + int(stamp[20:])
-        return self.last
-
-    def _seconds(self, second: str, offset: int | None) -> int:
-        day, clock = second[:10], second[11:]
-        local = datetime(
-            int(day[:4]),
-            int(day[5:7]),
-            int(day[8:]),
-            int(clock[:2]),
-            int(clock[3:5]),
-            int(clock[6:]),
-            tzinfo=self._zone if offset is None else timezone.utc,
-        )
-        if offset is not None:
-            return int(local.timestamp()) - offset
-        if self._zone is timezone.utc:
-            return int(local.timestamp())
-        first = int(local.timestamp())
-        again = int(local.replace(fold=1).timestamp())
-        return again if again > first and first * 1000 < self.last - _BACKWARDS else first
-
-
-class _Heads:
-    """Finds where entries begin in the lines of one file, and takes lines out of what a collector put around them."""
-
-    def __init__(self, clock: _Clock, layout: str) -> None:
-        self.pattern = None if layout == AUTO else compile_layout(layout)
-        self._clock = clock
-        self._known: Layout | None = None
-        self._part = ""
-        self._part_begin = 0
-
-    @property
-    def is_inside(self) -> bool:
-        """A collector has cut a line, and its end has not come yet."""
-        return self._part_begin > 0
-
-    def read(self, number: int, line: str) -> tuple[int, str, int | None] | None:
-        """Take a line.
-
-        Returns:
-            The number of the line, the line, and its time if it begins an entry; None for a piece of a line that a
-            collector has cut.
-        """
-        stamped = None
-        if line[:1] == "\0":  # a log truncated while it was being written begins with a hole
-            line = line.lstrip("\0")
-        found = unwrap(line) if may_be_wrapped(line) else None
-        if found is not None:
-            line = found.text
-            if found.stamp is not None:
-                stamped = self._clock.read(found.stamp, found.offset)
-            elif found.is_part:
-                self._part_begin = self._part_begin or number
-                self._part += line
-                return None
-        is_unwrapped = found is not None or self.is_inside
-        if self.is_inside:
-            number, line = self._part_begin, self._part + line
-            self._part, self._part_begin = "", 0
-        if stamped is None:
-            stamped = self.time(line)
-        if stamped is None and found is not None and found.collected and begins_without_time(line):
-            line = f"{found.collected} {line}"
-            stamped = self.time(line)
-        return number, storable(line) if is_unwrapped else line, stamped
-
-    def rest(self) -> tuple[int, str]:
-        """Return the pieces of a line whose end has not come."""
-        return self._part_begin, storable(self._part)
-
-    def time(self, line: str) -> int | None:
-        """Return the time of `line` if it begins an entry."""
-        if self.pattern is not None:
-            head = self.pattern.head(line)
-            return None if head is None else self._clock.read(head.stamp, head.offset)
-        if line[:1] not in FIRST_CHARACTERS:
-            return None
-        for layout in LAYOUTS if self._known is None else (self._known,):
-            stamp = layout.stamp(line)
-            if stamp is not None:
-                logged_at = self._clock.read(stamp)
-                if logged_at is not None:
-                    self._known = layout
-                return logged_at
-        begin = None if self._known is KAFKA else begin_of(line)  # applications mix what their parts print
-        return None if begin is None else self._clock.read(*begin.head)
 
 
 def entries(
@@ -194,9 +66,9 @@ def skimmed(
         zoneinfo.ZoneInfoNotFoundError: there is no such time zone.
         LayoutError: lines cannot be read by such a pattern.
     """
-    clock = _Clock(timezone.utc if time_zone == "UTC" else ZoneInfo(time_zone))
+    clock = Clock(timezone.utc if time_zone == "UTC" else ZoneInfo(time_zone))
     clock.last = since or 0
-    heads = _Heads(clock, layout)
+    heads = Heads(clock, layout)
     found = _entries(lines, clock, heads, max_lines, max_characters)
     pattern = heads.pattern
     if pattern is None:
@@ -204,31 +76,17 @@ def skimmed(
     return (each if isinstance(each, Run) else each._replace(text=pattern.as_kafka_prints(each.text)) for each in found)
 
 
-def _entries(
-    lines: Numbered, clock: _Clock, heads: _Heads, max_lines: int, max_characters: int
-) -> Iterator[Entry | Run]:
+def _entries(lines: Numbered, clock: Clock, heads: Heads, max_lines: int, max_characters: int) -> Iterator[Entry | Run]:
     begin, logged_at = 1, None
     held: list[str] = []
     size = 0
-    is_plain = heads.pattern is None
-    for number, raw in lines:
-        if isinstance(raw, Run):
+    for read in _whole_lines(lines, clock, heads):
+        if isinstance(read, Run):
             yield from _ended(begin, logged_at, held)
-            yield raw
-            begin, held, size = raw.line_number + 1, [], 0
+            yield read
+            begin, held, size = read.line_number + 1, [], 0
             continue
-        line = raw.rstrip("\r\n")
-        at, stamped = number, None
-        first = line[:1]
-        if first == "[" and is_plain and line[1:20] == clock.second and line[24:26] == "] " and line[21:24].isdecimal():
-            stamped = clock.last = clock.epoch + int(line[21:24])  # most lines: Kafka's layout, the same second
-        elif first == "\t":
-            pass  # of a stack trace, or of the broker's settings
-        else:
-            read = heads.read(number, line)
-            if read is None:
-                continue
-            at, line, stamped = read
+        at, line, stamped = read
         if stamped is not None or len(held) >= max_lines or size >= max_characters:
             yield from _ended(begin, logged_at, held)
             begin, held, size = at, [], 0
@@ -236,9 +94,25 @@ def _entries(
                 logged_at = stamped
         held.append(line)
         size += len(line)
-    if heads.is_inside:
-        held.append(heads.rest()[1])
     yield from _ended(begin, logged_at, held)
+
+
+def _whole_lines(lines: Numbered, clock: Clock, heads: Heads) -> Iterator[Read | Run]:
+    is_plain = heads.pattern is None
+    for number, raw in lines:
+        if isinstance(raw, Run):
+            yield raw
+            continue
+        line = raw.rstrip("\r\n")
+        first = line[:1]
+        if first == "[" and is_plain and line[1:20] == clock.second and line[24:26] == "] " and line[21:24].isdecimal():
+            clock.last = clock.epoch + int(line[21:24])  # most lines: Kafka's layout, the same second
+            yield number, line, clock.last
+        elif first == "\t":  # of a stack trace, or of the broker's settings
+            yield number, line, None
+        else:
+            yield from heads.read(number, line)
+    yield from heads.end()
 
 
 def _ended(begin: int, logged_at: int | None, held: Sequence[str]) -> Sequence[Entry]:

@@ -23,6 +23,7 @@ class Unwrapped(NamedTuple):
         stamp: local time of an event, `yyyy-MM-dd HH:mm:ss,SSS`; None for an original line, which has its own.
         offset: seconds east of UTC of that time; None = not said.
         is_part: the original line goes on in the next one.
+        is_open: it has no line end where Docker prints one: it goes on, or comes from one who prints none.
         collected: when the collector took an original line, as it prints it; empty = not said.
     """
 
@@ -31,6 +32,7 @@ class Unwrapped(NamedTuple):
     offset: int | None = None
     is_part: bool = False
     collected: str = ""
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,9 @@ ORIGINALS = ("log", "message", "msg", "line", "MESSAGE", "textPayload", "@messag
 
 _COLLECTED = ("time", "@timestamp", "timestamp")
 """Fields that collectors put the time in at which they took a line."""
+
+_TAGS = ("logtag", "_p")
+"""Fields that say whether the line of a container is whole (F), or goes on (P)."""
 
 _SYSLOG_LEVELS = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
 _DECODER = json.JSONDecoder()
@@ -122,10 +127,11 @@ def _json(line: str) -> Unwrapped | None:
     for name in ORIGINALS:
         original = fields.get(name)
         if isinstance(original, str):
+            tag = next((tag for each in _TAGS if (tag := fields.get(each)) is not None), None)
             # Docker cuts long lines into pieces; only the last one ends in a newline.
-            is_part = name == "log" and "stream" in fields and not original.endswith("\n") and "logtag" not in fields
+            is_open = name == "log" and "stream" in fields and tag is None and not original.endswith("\n")
             collected = next((at for name in _COLLECTED if isinstance(at := fields.get(name), str)), "")
-            return Unwrapped(original.rstrip("\r\n"), None, None, is_part or fields.get("logtag") == "P", collected)
+            return Unwrapped(original.rstrip("\r\n"), None, None, tag == "P", collected, is_open)
     return None
 
 

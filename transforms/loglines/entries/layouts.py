@@ -18,7 +18,7 @@ _STAMP_LENGTH = 23
 
 # The message ends where a logger in parentheses ends a line. What may follow there is a line number (Connect) or
 # the name of the thread (Strimzi).
-_LOGGER_TAIL = re.compile(r" ?\(([\w.$]+)(?::\d+)?\)(?: \[[^\]\n]*\])?\r?$", re.MULTILINE)
+_LOGGER_TAIL = re.compile(r" ?\(([\w.$]+)(?::\d+)?\)(?: \[[^\]\n]*\])?[ \t\r]*$", re.MULTILINE)
 
 
 _LEVELS_WITH_TRACE = frozenset({"WARN", "ERROR", "FATAL"})
