@@ -40,9 +40,20 @@ def read(spark: SparkSession, path: str) -> DataFrame:
     """
     exported = _load(spark, path)
     missing = [name for name in WANTED if name not in exported.columns]
+    if not missing and _CORRUPT in exported.columns:
+        missing = _never_there(exported)
     if missing:
         raise SourceError(f"offsets.path {path} has no column {', '.join(missing)}: export Kafka's own columns.")
     return as_records(exported, path)
+
+
+def _never_there(exported: DataFrame) -> list[str]:
+    """Return the columns that no row of JSON has: what is null is left out there, and so is what is called otherwise.
+
+    Without values all records would be taken for the end of what they are about.
+    """
+    there = exported.select(*(F.count(name).alias(name) for name in WANTED), F.count("*").alias("rows")).collect()[0]
+    return [name for name in WANTED if not there[name]] if there["rows"] else []
 
 
 def as_records(kafka: DataFrame, source: str) -> DataFrame:

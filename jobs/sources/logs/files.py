@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import hashlib
 import io
 import os
 import re
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from jobs.sources.logs.packed import DAMAGE, ENDINGS, Packing, packing_of, what_else
 from transforms.errors import SourceError
 from transforms.loglines.entries.entries import first_stamp, skimmed
 from transforms.loglines.entries.entry import Entry
@@ -26,7 +25,6 @@ from transforms.loglines.entries.log4j_pattern import AUTO
 _HEAD_BYTES = 256 << 10
 _CHUNK_BYTES = 256 << 10
 _PIECE_BYTES = 4 << 10
-_GZIP_BITS = 31
 _TOLD_BY = 64
 """First bytes by which files without a time stamp are told apart."""
 
@@ -36,7 +34,6 @@ _GLOB = re.compile(r"[*?[]")
 # its ending (server-2026-11-20-1.log.gz).
 _DATE = r"\d{4}-?\d\d-?\d\d(?:-\d+)*"
 _ROTATION = re.compile(rf"[.-]{_DATE}(?=\.log$)|[.-]{_DATE}(?:\.\d+)?$|\.\d{{1,5}}$")
-_UNREADABLE = (EOFError, zlib.error, OSError)
 
 _SETTLED_S = 3600
 """A file that has not changed for so long is not being written: its last line is whole."""
@@ -192,10 +189,13 @@ def read_log_file(
             begins = _begins(head.text, layout)
             if _lasting_name(file.name, head, begins) != file.lasting_name:
                 return
-            if not begins and b"\0" in head.text.strip(b"\0"):
-                yield Problem(1, "not_text", f"{file.name} holds no log: there are zero bytes in it")
+            odd = what_else(head.raw, head.text)
+            if odd is None and not begins and b"\0" in head.text.strip(b"\0"):
+                odd = "holds no log: there are zero bytes in it"
+            if odd is not None:
+                yield Problem(1, "not_text", f"{file.name} {odd}")
                 return
-            lines = Lines(_chunks(opened, file.name), skimming, file.read_from)
+            lines = Lines(_chunks(opened, packing_of(head.raw, file.name)), skimming, file.read_from)
             for entry in skimmed(lines, time_zone, layout, since=file.read_at):
                 if last is not None:
                     yield last
@@ -205,7 +205,7 @@ def read_log_file(
                 yield last
     except FileNotFoundError:
         return
-    except _UNREADABLE as problem:
+    except DAMAGE as problem:
         if last is not None:
             yield last
         # One line further than any entry that was read, so that the place is its own.
@@ -215,7 +215,7 @@ def read_log_file(
 
 def _lasting_name(name: str, head: _Head, begins: str | None) -> str:
     """Return the name that a file keeps: without what rotation adds, and with what it begins with."""
-    base = _ROTATION.sub("", name.removesuffix(".gz"))
+    base = _ROTATION.sub("", name.removesuffix(_packed_ending(name)))
     if begins:
         return f"{base}@{begins[:10]}T{begins[11:19]}.{begins[20:]}"
     first = (head.text or head.raw)[:_TOLD_BY]
@@ -231,7 +231,11 @@ def _may_go_on(lines: Lines, last: Entry | Run, age_s: float) -> bool:
 
 def _is_whole(name: str, status: os.stat_result) -> bool:
     """Tell whether nobody writes a file any more: it was rotated or compressed, or has not changed for long."""
-    return name.endswith(".gz") or _ROTATION.search(name) is not None or _age_s(status) > _SETTLED_S
+    return bool(_packed_ending(name)) or _ROTATION.search(name) is not None or _age_s(status) > _SETTLED_S
+
+
+def _packed_ending(name: str) -> str:
+    return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
 
 
 def _age_s(status: os.stat_result) -> float:
@@ -239,9 +243,9 @@ def _age_s(status: os.stat_result) -> float:
     return time.time() - status.st_mtime
 
 
-def _chunks(opened: IO[bytes], name: str) -> Iterator[bytes]:
+def _chunks(opened: IO[bytes], packing: Packing | None) -> Iterator[bytes]:
     """Yield the bytes of a file, unpacked; what comes before damage is not lost."""
-    plain: Any = gzip.GzipFile(fileobj=opened) if name.endswith(".gz") else opened
+    plain: Any = opened if packing is None else packing.opened(opened)
     return iter(lambda: plain.read1(_CHUNK_BYTES), b"")
 
 
@@ -261,10 +265,11 @@ def _head(opened: IO[bytes], name: str) -> _Head:
     """Return the beginning of a file, and go back to it."""
     raw = opened.read(_HEAD_BYTES)
     opened.seek(0)
-    if not name.endswith(".gz"):
+    packing = packing_of(raw, name)
+    if packing is None:
         return _Head(raw, raw)
-    unpacking, text = zlib.decompressobj(_GZIP_BITS), b""
-    with suppress(zlib.error):  # who reads on will say so
+    unpacking, text = packing.decompressor(), b""
+    with suppress(*DAMAGE):  # who reads on will say so
         for start in range(0, len(raw), _PIECE_BYTES):
             text += unpacking.decompress(raw[start : start + _PIECE_BYTES])
             if len(text) >= _HEAD_BYTES:

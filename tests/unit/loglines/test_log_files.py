@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -217,3 +220,30 @@ def test_bad_utf8_stays_visible(tmp_path: Path) -> None:
 def test_a_carriage_return_inside_a_line_is_no_line_end(tmp_path: Path) -> None:
     path = write(tmp_path / "server.log", "[2024-06-15 12:00:00,000] INFO a\rb (x)\n" + LINE.format(1, 1))
     assert [item.line_number for _, item in read(path)] == [1, 2]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize(
+    "name", ["server.log.1", "server.log.gz.1", "a.log.GZ", "a.log.bz2", "a.log.xz"]
+)
+def test_a_compressed_file_is_told_by_its_bytes(tmp_path: Path, pack: Callable[[bytes], bytes], name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(pack(TEXT.encode()))
+    assert [item.text for _, item in read(path)] == [item.text for _, item in read(write(tmp_path / "plain.log"))]
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"\x28\xb5\x2f\xfd" + b"x" * 99, "is compressed with zstd: unpack it"),
+        (TEXT.encode("utf-16"), "is UTF-16: write it as UTF-8"),
+        (gzip.compress(b"server.log".ljust(257, b"\0") + b"ustar\x0000".ljust(255, b"\0") + TEXT.encode()), "(tar)"),
+    ],
+)
+def test_what_else_a_file_is_comes_with_what_to_do(tmp_path: Path, raw: bytes, words: str) -> None:
+    path = tmp_path / "server.log.1"
+    path.write_bytes(raw)
+    ((_, problem),) = read(path)
+    assert isinstance(problem, Problem)
+    assert problem.reason_code == "not_text"
+    assert words in problem.detail
