@@ -10,7 +10,13 @@ import pytest
 from tests.unit.coordinator.converted_rows import NEW, NOTHING, broker, standing
 from tests.unit.coordinator.evidence_rows import GROUP, Row, line, modern_records, request
 from transforms.coordinator.replay import replay_group
-from transforms.coordinator.timeline.audit import WHY_EITHER, WHY_NOT_COORDINATOR, WHY_UNREPLICATED
+from transforms.coordinator.timeline.audit import (
+    WHY_BROKER,
+    WHY_EITHER,
+    WHY_NOT_COORDINATOR,
+    WHY_TRANSACTION,
+    WHY_UNREPLICATED,
+)
 
 NONE, LOADING, NOT_AVAILABLE, NOT_COORDINATOR = 0, 14, 15, 16
 INVALID_REQUEST = 42
@@ -127,3 +133,11 @@ def test_a_join_with_a_session_out_of_bounds_is_refused(session_ms: int, error: 
     assert (row["agrees"], row["predicted_error"]) == (True, SESSION_REFUSED)
     lie = _asks("JoinGroup", UNKNOWN, **said)
     assert (lie["agrees"], lie["predicted_error"]) == (False, SESSION_REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("error", "why"), [(53, WHY_BROKER), *((code, WHY_TRANSACTION) for code in (47, 48, 49, 90, 120))]
+)
+def test_what_a_commit_is_refused_for_its_transaction_is_not_the_groups_to_tell(error: int, why: str):
+    row = _asks("TxnOffsetCommit", error, generation=1, partition_errors={error: 2})
+    assert (row["observed_error"], row["predicted_error"], row["why"]) == (error, None, why)

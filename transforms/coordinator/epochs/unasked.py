@@ -7,20 +7,27 @@ from transforms.coordinator.epochs.predicted import Predicted, predicted_of
 from transforms.coordinator.evidence.exchanges import Observed, is_unreplicated
 from transforms.coordinator.evidence.ownership import Ownership, may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
-from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, Error
+from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_TRANSACTIONS, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS
 from transforms.coordinator.kafka.requests import lacks_protocol
 from transforms.coordinator.modern.requests import Answer
-from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_EITHER, WHY_NOT_COORDINATOR, WHY_UNREPLICATED
+from transforms.coordinator.timeline.audit import (
+    WHY_BROKER,
+    WHY_EITHER,
+    WHY_NOT_COORDINATOR,
+    WHY_TRANSACTION,
+    WHY_UNREPLICATED,
+)
 
-_UNKNOWN_TOPIC_ID = 100
+_UNAUTHORIZED_TRANSACTION = 53
 _BY_BROKER: frozenset[int] = frozenset(
     {
         Error.UNKNOWN_TOPIC_OR_PARTITION,
+        Error.UNKNOWN_TOPIC_ID,
         Error.TOPIC_AUTHORIZATION_FAILED,
         Error.GROUP_AUTHORIZATION_FAILED,
         Error.INVALID_SESSION_TIMEOUT,
-        _UNKNOWN_TOPIC_ID,
+        _UNAUTHORIZED_TRANSACTION,
     }
 )
 
@@ -53,6 +60,8 @@ def unasked(
         return predicted_of(Answer(refused), None), None
     if exchange.observed_error in _BY_BROKER or _is_switched_off(exchange, near):
         return None, WHY_BROKER
+    if exchange.observed_error in REFUSALS_OF_TRANSACTIONS:
+        return None, WHY_TRANSACTION
     row, observed = exchange.row, exchange.observed_error
     is_told = observed in REFUSALS
     is_asked = ownership.is_settled(row.broker, exchange.handled_at, exchange.answered_at)

@@ -105,6 +105,13 @@ class Brokers(Struct, array_like=True):
         self.settings.clear()
         return self.of(name)
 
+    def learn_room(self, member_count: int) -> None:
+        """Take it that a group had so many members: nobody who was thought to allow fewer does."""
+        for broker in self.by_name.values():
+            if broker.learned.get("max_size", member_count) < member_count:
+                broker.learned["max_size"] = member_count
+                self.settings.clear()
+
     # --- what is noticed -----------------------------------------------------------------------------------------
 
     def notice_line(self, row: CoordinatorEventRow) -> None:
@@ -121,6 +128,7 @@ class Brokers(Struct, array_like=True):
             self.settings.clear()
         elif row.event == "broker_settings":
             broker.printed = CoordinatorSettings.relevant(row.attributes or {})
+            broker.learned.clear()
             self.settings.clear()
 
     def notice_record(self, row: GroupMetadataRow) -> None:

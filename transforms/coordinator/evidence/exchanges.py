@@ -120,7 +120,7 @@ def _join(token: int, row: GroupRequestRow) -> Request:
         -1 if row.generation is None else row.generation,
         client_id=row.client_id,
         client_host=row.client_host,
-        session_timeout_ms=row.session_timeout_ms or 0,
+        session_timeout_ms=max(row.session_timeout_ms or 0, 0),
         rebalance_timeout_ms=_rebalance_timeout(row),
         protocol_type=row.protocol_type,
         protocols=tuple([(entry.name, entry.metadata or b"") for entry in row.protocols or ()]),
@@ -134,7 +134,7 @@ def _rebalance_timeout(row: GroupRequestRow) -> int:
     timeout = row.rebalance_timeout_ms
     if timeout is None or timeout < 0:
         timeout = row.session_timeout_ms
-    return timeout or 0
+    return max(timeout or 0, 0)
 
 
 def _sync(token: int, row: GroupRequestRow) -> Request:
@@ -169,24 +169,25 @@ _REQUEST_OF_API: dict[str, Callable[[int, GroupRequestRow], Request]] = {
 
 _NO_ERROR = {int(Error.NONE)}
 _UNKNOWN_TOPICS = {int(Error.UNKNOWN_TOPIC_OR_PARTITION)}
-_OF_PARTITIONS = frozenset(
-    {Error.UNKNOWN_TOPIC_OR_PARTITION, Error.OFFSET_METADATA_TOO_LARGE, Error.TOPIC_AUTHORIZATION_FAILED}
-)
-"""Errors of single partitions in a commit: the broker's, not the group's."""
+_BY_BROKER = frozenset({Error.UNKNOWN_TOPIC_OR_PARTITION, Error.UNKNOWN_TOPIC_ID, Error.TOPIC_AUTHORIZATION_FAILED})
+"""Errors of single partitions in a commit by which the broker refuses them, before the group is asked."""
+
+_AFTERWARDS = frozenset({Error.OFFSET_METADATA_TOO_LARGE, Error.INVALID_COMMIT_OFFSET_SIZE})
+"""Errors of partitions that are found after the group has let the commit in."""
 
 
 def observed_error(row: GroupRequestRow) -> int:
     """Return what the group answered.
 
-    A group refuses all partitions of a commit with one error. Metadata that is too large is found after the group has
-    let the commit in, so it counts as let in; topics the broker refuses never reach the group.
+    A group refuses all partitions of a commit with one error. Metadata or a commit that is too large is found after
+    the group has let the commit in, so it counts as let in; topics the broker refuses never reach the group.
     """
     if not row.partition_errors:
         return row.error_code
     if row.partition_errors.keys() == _NO_ERROR:
         return 0
     codes = set(row.partition_errors)
-    of_group = codes - _OF_PARTITIONS
-    if of_group or Error.OFFSET_METADATA_TOO_LARGE in codes:
+    of_group = codes - _BY_BROKER - _AFTERWARDS
+    if of_group or codes & _AFTERWARDS:
         return min(of_group - {Error.NONE}, default=int(Error.NONE))
-    return min(codes)
+    return max(codes)  # of those kinds unknown topics alone are foreseen, where they are the only one

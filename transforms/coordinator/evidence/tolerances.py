@@ -6,7 +6,7 @@ or line can look up to 5 ms older than the request that caused it (45 ms in a br
 
 The order of the numbers decides what comes before what, so it is part of them:
 
-    a line's half millisecond < race window < timers' lags < hold < a waiting answer < records' delay < most holds
+    a line's half millisecond < race window ≤ timers' lags < hold = a waiting answer < records' delay < most holds
     < slack of removals < look-ahead < one deletion < settling
 """
 

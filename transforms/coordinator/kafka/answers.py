@@ -14,6 +14,7 @@ class Error(IntEnum):
     NONE = ERROR_CODES["NONE"]
     UNKNOWN_TOPIC_OR_PARTITION = ERROR_CODES["UNKNOWN_TOPIC_OR_PARTITION"]
     OFFSET_METADATA_TOO_LARGE = ERROR_CODES["OFFSET_METADATA_TOO_LARGE"]
+    INVALID_COMMIT_OFFSET_SIZE = ERROR_CODES["INVALID_COMMIT_OFFSET_SIZE"]
     COORDINATOR_LOAD_IN_PROGRESS = ERROR_CODES["COORDINATOR_LOAD_IN_PROGRESS"]
     COORDINATOR_NOT_AVAILABLE = ERROR_CODES["COORDINATOR_NOT_AVAILABLE"]
     NOT_COORDINATOR = ERROR_CODES["NOT_COORDINATOR"]
@@ -31,6 +32,7 @@ class Error(IntEnum):
     GROUP_MAX_SIZE_REACHED = ERROR_CODES["GROUP_MAX_SIZE_REACHED"]
     FENCED_INSTANCE_ID = ERROR_CODES["FENCED_INSTANCE_ID"]
     INVALID_REQUEST = ERROR_CODES["INVALID_REQUEST"]
+    UNKNOWN_TOPIC_ID = ERROR_CODES["UNKNOWN_TOPIC_ID"]
     GROUP_SUBSCRIBED_TO_TOPIC = ERROR_CODES["GROUP_SUBSCRIBED_TO_TOPIC"]
     FENCED_MEMBER_EPOCH = ERROR_CODES["FENCED_MEMBER_EPOCH"]
     UNRELEASED_INSTANCE_ID = ERROR_CODES["UNRELEASED_INSTANCE_ID"]
@@ -51,8 +53,23 @@ REFUSALS: frozenset[Error] = frozenset(
 )
 """Answers by which a broker says that it does not (yet, any more) coordinate the group."""
 
-BROKER_REFUSALS: frozenset[int] = frozenset({24, 29, 30, 35, 42, 100})
+BROKER_REFUSALS: frozenset[int] = frozenset({24, 29, 30, 35, 42, 53, 100})
 """Errors that a broker answers without asking the coordinator (invalid, not authorized, unsupported)."""
+
+REFUSALS_OF_TRANSACTIONS: frozenset[int] = frozenset(
+    ERROR_CODES[name]
+    for name in (
+        "INVALID_PRODUCER_EPOCH",
+        "INVALID_TXN_STATE",
+        "INVALID_PRODUCER_ID_MAPPING",
+        "PRODUCER_FENCED",
+        "TRANSACTION_ABORTABLE",
+    )
+)
+"""Answers to a commit whose transaction does not go on, by word of its own coordinator or of the log.
+
+Source: CoordinatorRuntime.scheduleTransactionalWriteOperation, GroupCoordinator.handleTxnCommitOffsets (Scala).
+"""
 
 REFUSALS_OF_JOIN: frozenset[Error] = frozenset(
     {

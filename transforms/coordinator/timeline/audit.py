@@ -33,6 +33,7 @@ WHY_NOT_COORDINATOR = "not the coordinator, and no line shows when"
 WHY_OTHER_COPY = "answered by a broker while another coordinates the group already"
 WHY_MODERN = "the group speaks a newer protocol"
 WHY_BROKER = "refused by the broker before the coordinator"
+WHY_TRANSACTION = "refused for its transaction, of which no evidence tells"
 WHY_UNTOLD = "the answer rests on topics or fields that no evidence tells of"
 WHY_LATER_RELEASE = "the broker is of a later release than all that are known, and read as the last of those"
 WHY_UNREPLICATED = "its answer tells that the log was not replicated within offsets.commit.timeout.ms"
@@ -213,6 +214,11 @@ class Audit(Struct, Generic[View], array_like=True):
             self.open_races = [token for token in self.open_races if token in self.verdicts]
         if over and self.seconds:
             self.seconds = {first: second for first, second in self.seconds.items() if second in self.verdicts}
+
+    def forget(self, now: float) -> None:
+        """Forget the states that were left too long ago to explain an answer."""
+        if self.past:
+            self.past = [past for past in self.past if past.until >= now - _PAST_MS]
 
     def _with_seconds(self, parked: set[int | None]) -> set[int | None]:
         """Return the tokens of what is parked with those of its second answers."""

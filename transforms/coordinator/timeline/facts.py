@@ -72,6 +72,10 @@ class MemberFacts(Struct, gc=False, array_like=True):
                 setattr(self, name, was)
 
 
+_MOST_SETS = 32
+"""More than static members can come back in the few ms by which a record is taken late."""
+
+
 class GenerationFacts(Struct, array_like=True):
     """All that is known of one generation.
 
@@ -81,9 +85,8 @@ class GenerationFacts(Struct, array_like=True):
         stable_at: when it was stored, by its record.
         foreseen_stable_at: when the replayed machine became Stable.
         joined_by: when somebody was told that its join phase was over.
-        told_at: when somebody was first told its assignment.
         is_stored: a record of it was read.
-        stable_sets: member sets that records or the machine showed when it was Stable.
+        stable_sets: the last member sets that records or the machine showed when it was Stable.
         members: by member id, in the order of the source that showed them; with those replaced inside it.
         members_authority: authority of what showed the members.
         told: by member id, when its SyncGroup was first answered without error.
@@ -116,6 +119,11 @@ class GenerationFacts(Struct, array_like=True):
     told: dict[str, float] = field(default_factory=dict)
     is_inferred: bool = False
     was_lost: bool = False
+
+    def was_stable_with(self, member_ids: frozenset[str]) -> None:
+        """Take a member set with which it was Stable; a record that is taken late can be of one of the last."""
+        self.stable_sets.append(member_ids)
+        del self.stable_sets[:-_MOST_SETS]
 
     def learn_times(self, source: Source, **moments: float | None) -> None:
         """Take moments from a source, by the names of the fields that hold them; None is no fact."""

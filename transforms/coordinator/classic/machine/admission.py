@@ -60,7 +60,7 @@ def _join(group: Group | None, request: Request, settings: CoordinatorSettings) 
         if request.member_id:
             return Error.UNKNOWN_MEMBER_ID
         group = Group(request.member_id)
-    if not _has_room(group, request.member_id, settings):
+    if not has_room(group, request.member_id, settings):
         return Event.JOIN_REFUSED_FULL
     if group.state is DEAD:
         return Error.COORDINATOR_NOT_AVAILABLE
@@ -69,26 +69,34 @@ def _join(group: Group | None, request: Request, settings: CoordinatorSettings) 
     return _join_known(group, request) if request.member_id else _join_unknown(group, request, settings)
 
 
-def _has_room(group: Group, member_id: str, settings: CoordinatorSettings) -> bool:
-    """Check group.max.size (acceptJoiningMember): by who waits while joining, by who is in afterwards."""
-    if not settings.rules.counts_joiners:
-        return _has_room_for_all(group, member_id, settings)
-    if group.state is PREPARING:
-        if len(group.members) < settings.max_size:
-            return True
-        member = group.members.get(member_id)
-        return (member is not None and member.parked_join is not None) or group.awaiting_join < settings.max_size
-    if group.state in (COMPLETING, STABLE):
-        return member_id in group.members or len(group.members) < settings.max_size
-    return True
+def has_room(group: Group, member_id: str, settings: CoordinatorSettings) -> bool:
+    """Check group.max.size (acceptJoiningMember)."""
+    if len(group.members) < settings.max_size:
+        return True  # mostly; no more than these ever count
+    count = counted_members(group, member_id, settings)
+    return count is None or count < settings.max_size
 
 
-def _has_room_for_all(group: Group, member_id: str, settings: CoordinatorSettings) -> bool:
-    """Check group.max.size as up to 2.5: by who is in, whatever the state; an id that was given out is let in."""
+def counted_members(group: Group, member_id: str, settings: CoordinatorSettings) -> int | None:
+    """Return how many count against group.max.size when somebody joins; None for whom there is room whatever it is.
+
+    While members join these are those who wait, afterwards those who are in.
+    """
     member = group.members.get(member_id)
-    if member is not None:
-        return len(group.members) <= settings.max_size or member.parked_join is not None
-    return bool(member_id) or len(group.members) < settings.max_size
+    is_waiting = member is not None and member.parked_join is not None
+    if not settings.rules.counts_joiners:
+        return None if is_waiting else _counted_up_to_2_5(group, member_id)
+    if group.state is PREPARING:
+        return None if is_waiting else group.awaiting_join
+    is_let_in = group.state in (EMPTY, DEAD) or member is not None
+    return None if is_let_in else len(group.members)
+
+
+def _counted_up_to_2_5(group: Group, member_id: str) -> int | None:
+    """Likewise as up to 2.5: those who are in, whatever the state; an id that was given out is let in."""
+    if member_id in group.members:
+        return len(group.members) - 1
+    return None if member_id else len(group.members)
 
 
 def _join_unknown(group: Group, request: Request, settings: CoordinatorSettings) -> Judgement:

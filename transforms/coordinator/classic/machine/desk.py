@@ -113,5 +113,5 @@ class Desk(Struct, array_like=True):
 
     def say_replaced(self, old: Member, member: Member, cause: Cause) -> None:
         """Tell that a static member came under a new id."""
-        self.outbox.append(Gone(cause.at, old.member_id, "replaced", cause.source, replaced_by=member.member_id))
+        self.outbox.append(Gone(cause.at, old.member_id, "replaced", cause.source))
         self.say_joined(member, cause, replaces=old.member_id)

@@ -57,7 +57,6 @@ def add_member(desk: Desk, cause: Cause) -> None:
         protocols=request.protocols,
         is_new=True,
         parked_join=request.token,
-        joined_at=cause.at,
         join_version=request.api_version,
     )
     group.add(member)
@@ -104,14 +103,12 @@ def replace_member(desk: Desk, cause: Cause) -> None:
         assignment=old.assignment,
         is_new=old.is_new and not desk.settings.is_java,
         parked_join=request.token,
-        joined_at=cause.at,
         join_version=request.api_version,
     )
     if group.leader == old.member_id:
         group.leader = member.member_id
     # The old id stays among the pending syncs, as in Kafka: if it never synced, the sync timer will still fire.
-    group.members[member.member_id] = member
-    group.static_members[instance] = member.member_id
+    group.add(member)
     group.timers.stop(member_timer(old.member_id))
     desk.reset_session(replace(member, session_timeout_ms=old.session_timeout_ms), cause.at)
     desk.say_replaced(old, member, cause)
@@ -222,7 +219,7 @@ def drop_pending(desk: Desk, cause: Cause) -> None:
 
 def extend_join(desk: Desk, cause: Cause) -> None:
     """Nobody rejoined, and static members remain: wait for another rebalance timeout."""
-    desk.group.timers.start(JOIN_TIMER, Timer(cause.at + desk.group.rebalance_timeout_ms))
+    desk.group.timers.start(JOIN_TIMER, Timer(cause.at + desk.group.extension_ms))
 
 
 # --- entering a state ----------------------------------------------------------------------------------------------

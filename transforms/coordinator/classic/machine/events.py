@@ -117,7 +117,6 @@ class Gone(Struct, tag=True, gc=False, array_like=True):
     member_id: str
     end_cause: str
     source: Source
-    replaced_by: str | None = None
 
 
 Output = Answered | Moved | Joined | Gone

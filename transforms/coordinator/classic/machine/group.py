@@ -23,7 +23,6 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
         is_new: not yet through a join phase; only then a parked member can be expired.
         parked_join: request whose JoinGroup answer is held back; None when not awaiting the join.
         parked_sync: request whose SyncGroup answer is held back.
-        joined_at: when it was added to the group.
         join_version: version of its last JoinGroup.
         is_partial: what it offers is not known: a record keeps only the elected protocol of it, a line nothing.
     """
@@ -39,7 +38,6 @@ class Member(Struct, frozen=True, gc=False, array_like=True):
     is_new: bool = False
     parked_join: int | None = None
     parked_sync: int | None = None
-    joined_at: float | None = None
     is_partial: bool = False
     join_version: int = 0
 
@@ -157,6 +155,11 @@ class Group(Struct, array_like=True):
         return max([member.rebalance_timeout_ms for member in self.members.values()], default=0)
 
     @property
+    def extension_ms(self) -> int:
+        """How much longer a join phase lasts that nobody has come to: a moment at least, or time would stand still."""
+        return max(self.rebalance_timeout_ms, 1)
+
+    @property
     def parked(self) -> set[int | None]:
         """Tokens of the requests whose answers are held back (and None)."""
         tokens: set[int | None] = {member.parked_join for member in self.members.values()}
@@ -201,7 +204,10 @@ class Group(Struct, array_like=True):
         return max(order, key=votes.__getitem__) if order else None
 
     def add(self, member: Member) -> None:
-        """Add a member (ClassicGroup.add)."""
+        """Add a member (ClassicGroup.add); as no broker gives an id out twice, whoever had it had it by mistake."""
+        known = self.members.get(member.member_id)
+        if known is not None and known.group_instance_id is not None:
+            self.static_members.pop(known.group_instance_id, None)
         if member.group_instance_id is not None:
             self.static_members[member.group_instance_id] = member.member_id
         if self.leader is None:

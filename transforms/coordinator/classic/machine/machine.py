@@ -146,6 +146,23 @@ class Machine(Desk):
         timer = self.group.timers.get(JOIN_TIMER)
         return timer is not None and bool(timer.remaining_ms) and self.group.new_member_added
 
+    def draw_out_unattended_join(self, until: float) -> bool:
+        """Draw out a join phase that nobody has come to, as often as it would be until a moment; False = not once.
+
+        Each time is as the one before, and a rebalance timeout may be as short as a member likes.
+        """
+        group, timer = self.group, self.group.timers.get(JOIN_TIMER)
+        members = group.members.values()
+        if timer is None or not members or any(each.parked_join is not None for each in members):
+            return False
+        if any(each.group_instance_id is None for each in members):
+            return False
+        step = group.extension_ms
+        times = (until - timer.due) // step
+        if times >= 1:
+            group.timers.start(JOIN_TIMER, Timer(timer.due + times * step))
+        return times >= 1
+
     def fire(self, key: TimerKey) -> None:
         """Let a timer run out, at its own deadline."""
         group = self.group
@@ -153,7 +170,7 @@ class Machine(Desk):
         if timer is None:
             return
         kind, member_id = key
-        cause = Cause(timer.due, None, (member_id,) if member_id else (), source=Source.TIMER)
+        cause = Cause(timer.due, None, (member_id,) if kind == "member" else (), source=Source.TIMER)
         if kind == "join":
             self._join_timer_ran_out(timer, cause)
         elif kind == "sync":

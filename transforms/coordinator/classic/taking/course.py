@@ -180,7 +180,7 @@ class Course:
         group, known = self.machine.present, self.state.joiners.made_up
         if not known or group is None:
             return
-        known &= group.members.keys()
+        known.intersection_update(group.members)
         for member_id in named_in(line):
             fitting = [each for each in map(group.members.__getitem__, known) if each.could_be(member_id)]
             if len(fitting) == 1 and member_id not in self.taken_ids():
@@ -215,7 +215,7 @@ class Course:
             row = self.life.generation(group.generation)
             observe.replaced_in_generation(row, output, group)
             if group.state is STABLE:
-                row.stable_sets.append(frozenset(group.members))
+                row.was_stable_with(frozenset(group.members))
         self._link(output.member_id)
 
     def _link(self, member_id: str) -> None:
@@ -245,7 +245,7 @@ class Course:
         observe.moved(self.life, move, group, reason)
         if move.to_state is STABLE and group is not None and group.state is STABLE:
             row = self.life.generation(move.generation)
-            row.stable_sets.append(frozenset(group.members))
+            row.was_stable_with(frozenset(group.members))
             if self._by is not None and request is not None and request.token == self._by.request.token:
                 self._wait_for_store(move.at, self._by)
                 protocol_type = self._by.row.protocol_type or group.protocol_type

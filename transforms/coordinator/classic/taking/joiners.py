@@ -36,7 +36,8 @@ class Joiners(Struct, array_like=True):
         given: by id, when somebody joined who was told it in the end.
         known: by id, when somebody joined by it last.
         unnamed: by instance or client, when one joined last who was told no id.
-        made_up: ids of ours that somebody goes by, or went by.
+        made_up: ids of ours that members go by; those of who has gone since are let go when the next is made up, or
+            when a line may name somebody.
     """
 
     named: dict[str, float] = field(default_factory=dict)
@@ -60,6 +61,11 @@ class Joiners(Struct, array_like=True):
             self.given = _remembered(self.given, row.answered_member_id, at)
         elif whose := row.group_instance_id or row.client_id:
             self.unnamed = _remembered(self.unnamed, whose, at)
+
+    def make_up(self, member_id: str, members: Collection[str]) -> None:
+        """Take an id of ours that a joiner goes by from now on, beside those that members go by."""
+        self.made_up.intersection_update(members)
+        self.made_up.add(member_id)
 
     def is_unanswered(self, line: CoordinatorEventRow, at: float) -> bool:
         """Whether a line tells of somebody who joined, and no answer does."""

@@ -27,6 +27,8 @@ def take(course: Course, record: GroupMetadataRow, at: float) -> None:
     course.presence.last_record = None if record.is_tombstone else record
     if record.members:
         course.presence.is_modern = False
+        if len(record.members) > course.machine.settings.max_size:
+            course.brokers.learn_room(len(record.members))
     if record.is_tombstone:
         _deleted(course, at)
     elif not record.generation and not record.members:
@@ -79,7 +81,7 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     group = course.machine.group
     group.protocol, group.protocol_type = record.protocol, record.protocol_type
     group.leader = record.leader_member_id
-    row.stable_sets.append(member_ids)
+    row.was_stable_with(member_ids)
     course.forget_parked()
 
 

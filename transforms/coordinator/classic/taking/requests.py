@@ -16,7 +16,9 @@ from transforms.coordinator.classic.taking.conversion import become_modern
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import is_unnamed
 from transforms.coordinator.classic.taking.shown_by_answers import (
+    end_being_shown_new,
     is_refused_in_a_race,
+    is_shown_full,
     is_shown_new,
     learn_from_join,
     learn_unpredicted,
@@ -25,7 +27,7 @@ from transforms.coordinator.evidence.exchanges import Exchange, is_unreplicated,
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.ownership import may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
-from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, Error
+from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_TRANSACTIONS, Error
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
 from transforms.coordinator.kafka.states import COMPLETING, EMPTY, NAMES, STABLE
 from transforms.coordinator.timeline.audit import (
@@ -33,9 +35,9 @@ from transforms.coordinator.timeline.audit import (
     WHY_EITHER,
     WHY_HELD,
     WHY_MODERN,
-    WHY_NEW_GROUP,
     WHY_NOT_COORDINATOR,
     WHY_OTHER_COPY,
+    WHY_TRANSACTION,
     WHY_UNKNOWN,
     WHY_UNREPLICATED,
     WHY_UNSTORED,
@@ -61,17 +63,17 @@ def take(course: Course, item: Item) -> None:
         return
     if exchange.request.leavers:
         _note_reasons(course, exchange)
-    if not course.is_known and not is_shown_new(course, verdict):
+    if not course.is_known and not is_shown_new(course):
         verdict.why = WHY_UNKNOWN
         learn_unpredicted(course, exchange)
         return
     course.attend(row.broker)
-    if course.presence.is_shown_new and course.presence.shown_new_by == exchange.request.token:
-        verdict.use_answer(WHY_NEW_GROUP)
+    if course.presence.shown_new_by is not None and course.presence.shown_new_by == exchange.request.token:
+        end_being_shown_new(course, verdict)
     if row.api == "JoinGroup":
         if item.holds:
             verdict.use_answer(WHY_HELD)
-        if is_refused_in_a_race(course, verdict) or _is_refused_for_what_is_untold(course, verdict):
+        if _is_refused_as_told(course, verdict):
             return
         learn_from_join(course, verdict)
     _handle(course, verdict)
@@ -84,8 +86,8 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     """Whether the group never saw the request; says what was to be expected, where lines show it."""
     exchange = verdict.exchange
     observed, ownership, row = exchange.observed_error, course.ownership, exchange.row
-    if observed in BROKER_REFUSALS and not _may_have_stumbled(course, exchange):
-        verdict.why = WHY_BROKER
+    if observed and (why := _why_unforeseen(course, exchange)):
+        verdict.why = why
         return True
     if row.api == "SyncGroup" and exchange.request.lacks_protocol:
         verdict.predicted_error = int(Error.INCONSISTENT_GROUP_PROTOCOL)  # by the broker, before the coordinator
@@ -114,6 +116,14 @@ def _is_refused(course: Course, verdict: Verdict) -> bool:
     return True
 
 
+def _why_unforeseen(course: Course, exchange: Exchange) -> str | None:
+    """Say who refused a request before the group was asked, where nothing can be foreseen; None if nobody did."""
+    observed = exchange.observed_error
+    if observed in BROKER_REFUSALS and not _may_have_stumbled(course, exchange):
+        return WHY_BROKER
+    return WHY_TRANSACTION if observed in REFUSALS_OF_TRANSACTIONS else None
+
+
 def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
     """Whether the log was not replicated in time for somebody who joined; says so.
 
@@ -125,6 +135,13 @@ def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
     verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
     verdict.use_answer(WHY_UNREPLICATED)
     return True
+
+
+def _is_refused_as_told(course: Course, verdict: Verdict) -> bool:
+    """Whether a joiner's answer alone shows that it was refused."""
+    if is_refused_in_a_race(course, verdict) or is_shown_full(course, verdict):
+        return True
+    return _is_refused_for_what_is_untold(course, verdict)
 
 
 def _is_refused_for_what_is_untold(course: Course, verdict: Verdict) -> bool:
@@ -210,7 +227,7 @@ def _handle(course: Course, verdict: Verdict) -> None:
         named = course.state.joiners.name_of(request, at, course.taken_ids())
         request = replace(request, given_member_id=named)
         if named is None:
-            course.state.joiners.made_up.add(request.joiner_id)
+            course.state.joiners.make_up(request.joiner_id, () if machine.present is None else machine.present.members)
     if _was_unstored(course, exchange):
         unstored = replace(request, is_unstored=True)
         settings = machine.settings

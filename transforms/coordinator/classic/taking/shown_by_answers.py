@@ -9,15 +9,17 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from transforms.coordinator.classic.machine.admission import admit
+from transforms.coordinator.classic.machine.admission import admit, counted_members, has_room
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.machine.foresight import foresee
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.kafka.answers import REFUSALS_OF_JOIN, Error
-from transforms.coordinator.kafka.states import PREPARING
 from transforms.coordinator.timeline.audit import WHY_NEW_GROUP, WHY_SETTING, WHY_UNPRINTED, Verdict
+
+_LET_IN = frozenset({Error.NONE, Error.MEMBER_ID_REQUIRED})
+"""Answers to a JoinGroup for whom there was room."""
 
 
 def is_refused_in_a_race(course: Course, verdict: Verdict) -> bool:
@@ -37,9 +39,7 @@ def learn_from_join(course: Course, verdict: Verdict) -> None:
         verdict.use_answer(WHY_UNPRINTED)
     elif is_unprinted(exchange.row) and exchange.request.is_changed is None:
         _learn_change(course, verdict)
-    is_full = exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED
-    if is_full and not course.brokers.are_printed(exchange.row.broker):
-        _learn_max_size(course, verdict)
+    _learn_max_size(course, verdict)
     _learn_session_bounds(course, verdict)
 
 
@@ -53,13 +53,39 @@ def _learn_change(course: Course, verdict: Verdict) -> None:
 
 
 def _learn_max_size(course: Course, verdict: Verdict) -> None:
-    """Nothing but the first refusal of a join shows what group.max.size is, where it is not printed."""
-    group = course.machine.present
-    if group is not None:
-        size = group.awaiting_join if group.state is PREPARING else len(group.members)
-        if size < course.machine.settings.max_size:
-            course.machine.settings = course.brokers.learn(verdict.exchange.row.broker, max_size=size)
-            verdict.use_answer(WHY_SETTING)
+    """Joins that are refused and joins that are let in show what group.max.size is, where it is not printed."""
+    exchange, machine = verdict.exchange, course.machine
+    group, request = machine.present, exchange.request
+    is_full = exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED
+    if group is None or not (is_full or exchange.observed_error in _LET_IN):
+        return
+    if has_room(group, request.member_id, machine.settings) is not is_full:
+        return  # as was to be expected
+    count = counted_members(group, request.member_id, machine.settings)
+    size = None if count is None else count if is_full else count + 1
+    if size and not course.brokers.are_printed(exchange.row.broker):
+        machine.settings = course.brokers.learn(exchange.row.broker, max_size=size)
+        verdict.use_answer(WHY_SETTING)
+
+
+def is_shown_full(course: Course, verdict: Verdict) -> bool:
+    """Let a JoinGroup be refused that its answer alone shows to be one too many.
+
+    Where nothing but a record tells of the members, there may be more by now: how many are allowed is not learnt.
+    """
+    exchange, machine, group = verdict.exchange, course.machine, course.machine.present
+    if exchange.observed_error != Error.GROUP_MAX_SIZE_REACHED or group is None:
+        return False
+    if not all(member.is_partial for member in group.members.values()):
+        return False
+    request, at = exchange.request, exchange.handled_at
+    count = counted_members(group, request.member_id, machine.settings)
+    if not count or count >= machine.settings.max_size or course.brokers.are_printed(exchange.row.broker):
+        return False
+    verdict.use_answer(WHY_SETTING)
+    cause = Cause(at, request, (request.member_id,))
+    course.let(at, partial(machine.apply, Event.JOIN_REFUSED_FULL, cause), by=exchange)
+    return True
 
 
 def _learn_session_bounds(course: Course, verdict: Verdict) -> None:
@@ -78,17 +104,22 @@ def _learn_session_bounds(course: Course, verdict: Verdict) -> None:
         verdict.use_answer(WHY_SETTING)
 
 
-def is_shown_new(course: Course, verdict: Verdict) -> bool:
-    """Whether an answer with the first generation, this one's or one close by, shows that there was no group before."""
-    presence, token = course.presence, verdict.exchange.request.token
+def is_shown_new(course: Course) -> bool:
+    """Whether an answer with the first generation, to this or a request close by, shows that there was no group yet."""
+    presence = course.presence
     if course.machine.present is not None or presence.shown_new_by is None:
         return False
     presence.is_absence_known = True
-    if token == presence.shown_new_by:
-        verdict.use_answer(WHY_NEW_GROUP)
-    else:
-        presence.is_shown_new = True
+    presence.is_shown_new = True
     return True
+
+
+def end_being_shown_new(course: Course, verdict: Verdict) -> None:
+    """The request is taken whose answer showed that there was no group before; of what comes later it shows nothing."""
+    presence = course.presence
+    if presence.is_shown_new:
+        verdict.use_answer(WHY_NEW_GROUP)
+    presence.shown_new_by, presence.is_shown_new = None, False
 
 
 def learn_unpredicted(course: Course, exchange: Exchange) -> None:

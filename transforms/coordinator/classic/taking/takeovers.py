@@ -131,6 +131,7 @@ def _unloaded(course: Course, line: CoordinatorEventRow, at: float) -> None:
 def _unload(course: Course, at: float) -> None:
     course.presence.is_absence_known, course.presence.attended = False, None
     if course.machine.present is not None:
+        course.presence.shown_new_by, course.presence.is_shown_new = None, False  # it is that group that was new
         course.machine.apply(Event.GROUP_UNLOADED, _cause(at))
 
 

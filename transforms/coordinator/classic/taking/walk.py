@@ -191,6 +191,7 @@ class ClassicWalk:
             parked: set[int | None] = set() if group is None or is_final else group.parked
             for verdict in course.audit.settled(now, parked):
                 course.say_audited(verdict)
+        course.audit.forget(now)
         course.departures.forget(now)
         members = group.members if group is not None and group.is_known else None
         settling = Settling(course.cluster, self._machine.group_id, course.lives, course.sink, self._sink)
@@ -223,7 +224,7 @@ class ClassicWalk:
             machine.group.timers.stop(key)
         elif ran_out > due:
             machine.group.timers.start(key, Timer(ran_out))
-        else:
+        elif is_drawn_out or key != JOIN_TIMER or not machine.draw_out_unattended_join(before):
             course.let(due, partial(machine.fire, key), due + TIMER_LATE_MS)
         return True
 

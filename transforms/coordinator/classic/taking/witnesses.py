@@ -89,15 +89,16 @@ class Witnesses(Struct, array_like=True):
             self.replacements = [*young, ReplacementTold(at, row.group_instance_id, row.member_id, new)]
         timer = _timer(row)
         if timer is not None:
-            self._forget(at - _MEMORY_MS)
+            self._forget(timer, at - _MEMORY_MS)
             self.moments.setdefault(timer, []).append(at)
 
-    def _forget(self, before: float) -> None:
+    def _forget(self, timer: TimerKey, before: float) -> None:
+        """Forget what was told before a moment: of a timer that is told of again, and where there are many of all."""
         if len(self.moments) > 8 and any(moments[-1] < before for moments in self.moments.values()):
             self.moments = {key: moments for key, moments in self.moments.items() if moments[-1] >= before}
-        join_ends = self.moments.get(JOIN_TIMER)
-        if join_ends is not None and join_ends[0] < before:
-            self.moments[JOIN_TIMER] = join_ends[bisect_left(join_ends, before) :] or join_ends[-1:]
+        again = self.moments.get(timer)
+        if again is not None and again[0] < before:
+            del again[: bisect_left(again, before)]
 
     def tells_of(self, state: GroupState, generation: int, at: float) -> float | None:
         """Return the moment of the line about a change of state; None where there is none at about this time.
