@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from pathlib import Path
 
 from delta.tables import DeltaTable
@@ -15,6 +17,9 @@ from transforms.errors import SourceError
 from transforms.wire.rows import LAST_MOMENT_MS
 
 WANTED = ("key", "value", "partition", "offset", "timestamp")
+_FIRST_ROWS, _FEW_ROWS = 1_000, 20
+_BESIDE = ("topic", "timestampType", "headers")
+"""Columns of Spark's Kafka source that are not read."""
 _CORRUPT = "_corrupt_record"
 _JSON_SCHEMA = ", ".join(f"{name} STRING" for name in (*WANTED, _CORRUPT))
 """All as text: so a number is taken with quotes and without."""
@@ -41,19 +46,36 @@ def read(spark: SparkSession, path: str) -> DataFrame:
     exported = _load(spark, path)
     missing = [name for name in WANTED if name not in exported.columns]
     if not missing and _CORRUPT in exported.columns:
-        missing = _never_there(exported)
+        missing = _never_there(spark, exported, path)
     if missing:
         raise SourceError(f"offsets.path {path} has no column {', '.join(missing)}: export Kafka's own columns.")
     return as_records(exported, path)
 
 
-def _never_there(exported: DataFrame) -> list[str]:
+def _never_there(spark: SparkSession, exported: DataFrame, path: str) -> list[str]:
     """Return the columns that no row of JSON has: what is null is left out there, and so is what is called otherwise.
 
-    Without values all records would be taken for the end of what they are about.
+    Without values all records would be taken for the end of what they are about. That they all are may be so, where
+    rows have nothing that may be their values under another name.
     """
-    there = exported.select(*(F.count(name).alias(name) for name in WANTED), F.count("*").alias("rows")).collect()[0]
-    return [name for name in WANTED if not there[name]] if there["rows"] else []
+    counts = [F.count(name).alias(name) for name in WANTED]
+    first = exported.limit(_FIRST_ROWS).agg(*counts, F.count("*").alias("rows")).collect()[0]
+    if not first["rows"]:
+        return []
+    absent = [name for name in WANTED if not first[name] and not exported.where(F.col(name).isNotNull()).take(1)]
+    if absent == ["value"] and not _names_in(spark, path) - {*WANTED, *_BESIDE}:
+        return []
+    return absent
+
+
+def _names_in(spark: SparkSession, path: str) -> set[str]:
+    """Return what the first rows of JSON call their columns."""
+    names = set[str]()
+    for row in spark.read.text(path).limit(_FEW_ROWS).collect():
+        with suppress(ValueError):
+            fields = json.loads(row[0])
+            names |= set(fields) if isinstance(fields, dict) else set()
+    return names
 
 
 def as_records(kafka: DataFrame, source: str) -> DataFrame:

@@ -215,6 +215,21 @@ def test_a_source_that_is_not_there_is_said_so(spark: SparkSession, tmp_path: Pa
         records_source.read(spark, str(tmp_path / "other"))
 
 
+@pytest.mark.parametrize("name", ["key", "value", "partition", "offset", "timestamp"])
+def test_rows_of_json_without_a_column_are_refused(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    """Records without their values would end whatever they are about."""
+    row = {"key": "AAE=", "value": "AAE=", "partition": 3, "offset": 7, "timestamp": 1_700_000_000_123}
+    path = tmp_path / "exported.json"
+    path.write_text(json.dumps({"payload": "AAE=", **{each: row[each] for each in row if each != name}}) + "\n")
+    with pytest.raises(SourceError, match=f"has no column {name}"):
+        records_source.read(spark, str(path))
+    tombstones = [json.dumps({each: row[each] for each in row if each != "value"})] * 1_200
+    path.write_text("\n".join([*tombstones, json.dumps(row)]))
+    assert records_source.read(spark, str(path)).where("value IS NOT NULL").count() == 1
+    path.write_text("")
+    assert not records_source.read(spark, str(path)).take(1)
+
+
 @pytest.mark.parametrize("kind", ["parquet", "delta", "json", "base64 parquet", "json.gz"])
 def test_exported_records_of_every_format(kind: str, spark: SparkSession, tmp_path: Path) -> None:
     key, value = bytes.fromhex(VECTORS[3]["key"]), bytes.fromhex(VECTORS[3]["value"])

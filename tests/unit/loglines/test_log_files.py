@@ -223,9 +223,7 @@ def test_a_carriage_return_inside_a_line_is_no_line_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize(
-    "name", ["server.log.1", "server.log.gz.1", "a.log.GZ", "a.log.bz2", "a.log.xz"]
-)
+@pytest.mark.parametrize("name", ["server.log.1", "server.log.gz.1", "a.log.GZ", "a.log.bz2", "a.log.xz"])
 def test_a_compressed_file_is_told_by_its_bytes(tmp_path: Path, pack: Callable[[bytes], bytes], name: str) -> None:
     path = tmp_path / name
     path.write_bytes(pack(TEXT.encode()))
