@@ -53,8 +53,8 @@ def index_html(site: Site, fleet: Fleet) -> str:
 
 def findings_html(site: Site, fleet: Fleet) -> str:
     """Return the page of all findings."""
-    shown, left_out = fleet.findings[:MOST_FINDINGS], max(len(fleet.findings) - MOST_FINDINGS, 0)
-    return _render("findings.html", root="", site=site, findings=shown, left_out=left_out)
+    shown = fleet.findings[:MOST_FINDINGS]
+    return _render("findings.html", root="", site=site, findings=shown, left_out=fleet.finding_count - len(shown))
 
 
 def quality_html(site: Site, page: QualityPage, checks: str) -> str:

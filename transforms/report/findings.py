@@ -9,7 +9,7 @@ from schemas.kafka_errors import ERROR_CODES, ERROR_NAMES
 from transforms.findings.evidence import are_of_epochs
 from transforms.findings.storms.barrier import OFFER
 from transforms.report.names import generation_anchor, page_name
-from transforms.report.rows import GroupRows, Row, rebalanced_at
+from transforms.report.rows import GroupRows, Row, is_rebalance, rebalanced_at
 from transforms.report.words import client, clock, count, duration, number, share, span, tally, words
 
 MOST_EVIDENCE = 100
@@ -94,7 +94,7 @@ def findings_of(rows: GroupRows) -> list[Finding]:
 
 def storm(row: Row, generations: Sequence[Row] = ()) -> Finding:
     """Return a storm; its evidence are the generations whose rebalances it is made of."""
-    parts = [each for each in generations if _is_within(row, rebalanced_at(each))]
+    parts = [each for each in generations if is_rebalance(each) and _is_within(row, rebalanced_at(each))]
     length = row["ended_at"] - row["started_at"]
     advice, price, otherwise = _advice(row["advice"])
     return Finding(

@@ -57,7 +57,8 @@ class Fleet:
         figures: the numbers that matter, as (figure, of what).
         steps: what the groups' rebalances lead to, in the words of their protocols.
         span: the time that the data covers.
-        findings: all findings, the worst first.
+        findings: the findings, the worst first; of very many the worst of each kind.
+        finding_count: how many there are.
         groups: all groups, those with most rebalances first.
         chart: where the rebalances were; None if there was none.
     """
@@ -66,8 +67,12 @@ class Fleet:
     steps: str
     span: str
     findings: tuple[Finding, ...]
+    finding_count: int
     groups: tuple[GroupLine, ...]
     chart: Chart | None
+
+
+_COUNTED = ("storms", "bursts", "revokers")
 
 
 def group_rows(row_counts: Mapping[str, Mapping[str, int]], lines: Sequence[Row], states: Sequence[Row]) -> list[Row]:
@@ -90,6 +95,7 @@ def group_rows(row_counts: Mapping[str, Mapping[str, int]], lines: Sequence[Row]
             "generations": counts.get("generations", 0),
             "storms": counts.get("rebalance_storms", 0),
             "bursts": counts.get("illegal_generation_bursts", 0),
+            "revokers": counts.get("slow_revokers", 0),
         }
         for group_id, counts in row_counts.items()
     ]
@@ -115,8 +121,9 @@ def fleet(
 
     Args:
         cluster: Kafka cluster.
-        groups: a row for each group: group_id, group_types, generations, unstable_ms, member_count, state, last_at.
-        storms: `gold.rebalance_storms`.
+        groups: a row for each group: group_id, group_types, generations, unstable_ms, member_count, state, last_at, and
+            how many findings of each kind there are (`_COUNTED`).
+        storms: `gold.rebalance_storms`; of very many the worst. So it is with the other findings.
         bursts: `gold.illegal_generation_bursts`.
         bins: rebalances by group and column of the heat map, the number of whole widths since the epoch.
         width_ms: width of a column.
@@ -129,16 +136,19 @@ def fleet(
     lines.sort(key=lambda each: (-each.generations, each.group_id))
     unstable = sum(row["unstable_ms"] or 0 for row in groups)
     steps = step_words(sorted({name for row in groups for name in row["group_types"]}), is_many=True)
+    storm_count, burst_count, revoker_count = (sum(row[kind] for row in groups) for kind in _COUNTED)
     figures = (
         (number(len(groups)), "groups"),
         (number(sum(row["generations"] for row in groups)), steps),
         (duration(unstable), "in rebalances, over all groups"),
-        (number(len(storms)), "storms"),
-        (number(len(bursts)), "bursts of fencing errors"),
-        *(((number(len(revokers)), "slow revokers"),) if revokers else ()),
+        (number(storm_count), "storms"),
+        (number(burst_count), "bursts of fencing errors"),
+        *(((number(revoker_count), "slow revokers"),) if revoker_count else ()),
     )
     chart = _heat(cluster, lines, bins, width_ms)
-    return Fleet(figures, steps, span(since, until) if groups else "no data", tuple(findings), tuple(lines), chart)
+    time = span(since, until) if groups else "no data"
+    count = storm_count + burst_count + revoker_count
+    return Fleet(figures, steps, time, tuple(findings), count, tuple(lines), chart)
 
 
 def _line(cluster: str, row: Row) -> GroupLine:

@@ -77,6 +77,15 @@ def rebalanced_at(generation: Row) -> float | None:
     return next((generation[name] for name in BEGINS if generation.get(name) is not None), None)
 
 
+def is_rebalance(generation: Row) -> bool:
+    """Whether a generation came by a rebalance of its own: no bump on the way to another, nor merely taken over.
+
+    As `transforms.gold.rebalances.IS_OF_REBALANCE` tells it of a row.
+    """
+    is_taken_over = generation.get("trigger") == "coordinator_failover" and generation.get("preparing_at") is None
+    return generation.get("bump_count") != 0 and not is_taken_over
+
+
 def owner_names(rows: Iterable[Row]) -> list[str]:
     """Return what each row's member is called: like itself when it comes back under another member id.
 

@@ -35,7 +35,7 @@ def test_a_slow_revoker_is_a_finding_without_a_storm() -> None:
     assert found.title == "2 partitions not given up for 40 s"
     assert [row.cells for row in found.evidence] == [("t-1",), ("t-2",)]
     assert ("1", "members waited for them") in found.costs
-    whole = fleet("c", [], [], [], {}, 1000, None, None, [slow])
+    whole = fleet("c", listed({"g": 1}, revokers=1), [], [], {}, 1000, None, None, [slow])
     assert whole.findings == (replace(found, page=whole.findings[0].page),)
     assert ("1", "slow revokers") in whole.figures
 
@@ -105,9 +105,9 @@ def test_the_state_of_a_group_is_that_of_its_last_life() -> None:
     assert page.state == "Stable"
 
 
-def listed(generations: dict[str, int], *group_types: str) -> list[dict[str, Any]]:
+def listed(generations: dict[str, int], *group_types: str, **findings: int) -> list[dict[str, Any]]:
     nothing = dict.fromkeys(("unstable_ms", "member_count", "state", "last_at"))
-    known = {"group_types": list(group_types), "storms": 0, "bursts": 0, **nothing}
+    known = {"group_types": list(group_types), "storms": 0, "bursts": 0, "revokers": 0, **nothing, **findings}
     return [{"group_id": name, "generations": count, **known} for name, count in generations.items()]
 
 
@@ -124,6 +124,20 @@ def test_the_list_of_groups_counts_in_the_words_of_their_protocols(group_types: 
     found = fleet("c", listed({"a": 1_500, "b": 3}, *group_types), [], [], {}, 1000, None, None)
     assert found.steps == steps
     assert ("1,503", steps) in found.figures
+
+
+def test_findings_are_counted_also_where_only_the_worst_of_them_are_shown() -> None:
+    found = fleet("c", listed({"a": 9, "b": 9}, storms=40, bursts=1_500), [storm(1, 2)], [burst(7, 8)], {}, 1000, 1, 2)
+    assert {("80", "storms"), ("3,000", "bursts of fencing errors")} <= {*found.figures}
+    assert (len(found.findings), found.finding_count) == (2, 3_080)
+
+
+def test_bumps_on_the_way_and_generations_taken_over_are_no_rebalances_of_a_storm() -> None:
+    several = [generation(number, number * 100) for number in range(3, 6)]
+    several[1]["bump_count"] = 0
+    several[2] |= {"trigger": "coordinator_failover", "preparing_at": None}
+    (found,) = findings_of(group(generations=several, rebalance_storms=[storm(300, 500)]))
+    assert [row.anchor for row in found.evidence] == ["g1-3"]
 
 
 def test_the_heat_map_counts_each_rebalance_in_its_column() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -67,7 +68,7 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         found = {
             field: int(attributes[name])
             for name, field in _BY_KAFKA_NAME.items()
-            if attributes.get(name, "").lstrip("-").isdigit()
+            if _NUMBER.fullmatch(attributes.get(name, ""))
         }
         policy = attributes.get(_MIGRATION_POLICY, self.migration_policy)
         return replace(self, migration_policy=policy, **found)
@@ -88,6 +89,8 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
 
 
 _MIGRATION_POLICY = "group.consumer.migration.policy"
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 _BY_KAFKA_NAME = {
     "group.initial.rebalance.delay.ms": "initial_delay_ms",
