@@ -29,6 +29,8 @@ _MOST_CHARACTERS = 1 << 20
 _DOCKER_CUTS_AT = 16_000
 """Docker cuts lines after 16 KiB, none before."""
 
+_LEVELS = tuple(f"{level} " for level in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"))
+
 _GOING_ON = ("Caused by: ", "... ")
 _ENDS = (")", "]", "}")
 """What lines of brokers mostly end with."""
@@ -180,12 +182,16 @@ class Heads:
             return None if head is None else self._clock.read(head.stamp, head.offset)
         if line[:1] not in FIRST_CHARACTERS:
             return None
-        for layout in LAYOUTS if self._known is None else (self._known,):
+        for layout in LAYOUTS:
             stamp = layout.stamp(line)
-            if stamp is not None:
+            if stamp is not None and self._may_be(layout, line):
                 logged_at = self._clock.read(stamp)
                 if logged_at is not None:
                     self._known = layout
                 return logged_at
         begin = None if self._known is KAFKA else begin_of(line)  # applications mix what their parts print
         return None if begin is None else self._clock.read(*begin.head)
+
+    def _may_be(self, layout: Layout, line: str) -> bool:
+        """Whether a line may be in a layout: what runs beside a broker may print another, whose level shows it."""
+        return self._known in (None, layout) or line.startswith(_LEVELS, layout.head_length)

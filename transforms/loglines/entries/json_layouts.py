@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from transforms.loglines.entries.prefixes import begins_entry
+
 Json = dict[str, Any]
 
 
@@ -69,8 +71,17 @@ LAYOUTS: tuple[JsonLayout, ...] = (
     JsonLayout("names of your own", "timestamp", "level", "logger", "stack_trace"),
     JsonLayout("names of your own", "@timestamp", "level", "logger", "stack_trace"),
     JsonLayout("names of your own", "time", "level", "logger", "stack_trace"),
+    JsonLayout("zap", "ts", "level", "logger", "stacktrace", message="msg"),
+    JsonLayout("python-json-logger", "asctime", "levelname", "name", "exc_info"),
 )
 """Layouts in the order in which they are tried: the first whose time, logger and message are there."""
+
+_NAMELESS = (
+    ("time", "@timestamp", "timestamp", "ts", "asctime"),
+    ("level", "levelname", "severity", "lvl"),
+    ("msg", "message", "event"),
+)
+"""Fields of events that name no logger: time, level, message."""
 
 ORIGINALS = ("log", "message", "msg", "line", "MESSAGE", "textPayload", "@message")
 """Fields that collectors put the original line in: Docker, Fluent Bit; Filebeat, Fluentd; ...; journald; clouds."""
@@ -124,6 +135,8 @@ def _json(line: str) -> Unwrapped | None:
         event = _event(layout, fields)
         if event is not None:
             return event
+    if (event := _nameless_event(fields)) is not None:
+        return event
     for name in ORIGINALS:
         original = fields.get(name)
         if isinstance(original, str):
@@ -148,6 +161,18 @@ def _event(layout: JsonLayout, fields: Json) -> Unwrapped | None:
     if isinstance(thrown, str) and thrown and thrown != message:
         text += "\n" + thrown.rstrip("\r\n")
     return Unwrapped(text, stamp, offset)
+
+
+def _nameless_event(fields: Json) -> Unwrapped | None:
+    """Return an event that names no logger, as applications print them: what has a time, a level and a message.
+
+    A line that a collector took may have got a time and a level from it: it begins like an entry.
+    """
+    time, level, message = (next((fields[name] for name in names if name in fields), None) for names in _NAMELESS)
+    if time is None or not isinstance(level, (str, int)) or not isinstance(message, str) or begins_entry(message):
+        return None
+    moment = _moment(time)
+    return None if moment is None else Unwrapped(f"[{moment[0]}] {_level(level)} {message}", *moment)
 
 
 def _get(fields: Json, name: str) -> Any:

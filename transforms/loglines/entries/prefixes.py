@@ -29,6 +29,9 @@ _NAMED = re.compile(
 """`docker compose logs`, `kubectl logs --prefix`, journalctl and syslog, the latter in its old form and its new one."""
 
 
+_BEGINS = re.compile(_ENTRY, re.ASCII)
+
+
 class Peeled(NamedTuple):
     """A line without what stood in front of it.
 
@@ -53,3 +56,8 @@ def peeled(line: str) -> Peeled | None:
         return None if found is None else Peeled(line[found.end() :], collected=found["at"])
     found = _NAMED.match(line)
     return None if found is None else Peeled(line[found.end() :], name=found["name"] or "")
+
+
+def begins_entry(line: str) -> bool:
+    """Tell whether a line looks like the beginning of an entry."""
+    return _BEGINS.match(line) is not None

@@ -123,3 +123,37 @@ def test_the_loggers_of_others_tell_nothing(logger: str) -> None:
 
 def test_digits_that_are_no_decimals_are_no_time() -> None:
     assert len(read(PLAIN, PLAIN.replace(",123", ",²23"))) == 1
+
+
+@pytest.mark.parametrize("lines", [(PLAIN, STRIMZI.replace("12:00:00,123", "12:00:01,000")), (STRIMZI, NEXT)])
+def test_what_runs_beside_a_broker_may_print_another_layout(lines: tuple[str, ...]) -> None:
+    assert [entry.text for entry in read(*lines, *lines)] == [*lines, *lines]
+    odd = "2024-06-15 12:00:01,000 is what the producer sent"
+    assert [entry.text for entry in read(PLAIN, odd)] == [f"{PLAIN}\n{odd}"], "it has no level"
+
+
+REFUSED = "Heartbeat failed for group g1 because it is rebalancing"
+EVENTS = {
+    "slog": {"time": "2024-06-15T12:00:00.123Z", "level": "INFO", "msg": REFUSED},
+    "zap": {"level": "info", "ts": 1718452800.123, "msg": REFUSED, "logger": "x"},
+    "pino": {"level": 30, "time": 1718452800123, "msg": REFUSED},
+    "structlog": {"event": REFUSED, "level": "warning", "timestamp": "2024-06-15T12:00:00.123000Z"},
+    "python-json-logger": {
+        "asctime": "2024-06-15 12:00:00,123",
+        "levelname": "WARNING",
+        "name": "x",
+        "message": REFUSED,
+    },
+}
+
+
+@pytest.mark.parametrize("fields", EVENTS.values(), ids=EVENTS)
+def test_an_event_of_an_application_is_an_entry(fields: dict[str, object]) -> None:
+    entry, _ = read(json.dumps(fields), json.dumps(fields))
+    assert entry.logged_at == NOON_UTC + 123
+    assert f" {REFUSED}" in entry.text
+
+
+def test_a_line_that_a_collector_took_apart_is_the_line() -> None:
+    fields = {"@timestamp": "2024-06-15T12:00:09Z", "level": "INFO", "message": PLAIN}
+    assert read(json.dumps(fields)) == [Entry(1, NOON_UTC + 123, PLAIN)]
