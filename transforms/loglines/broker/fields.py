@@ -13,7 +13,7 @@ from schemas.coordinator_events import EVENTS
 from transforms.loglines.facts import CoordinatorEvent
 from transforms.loglines.templates.fields import GREEDY, INTEGER, LAZY, Kind, Put, drop, put_integer, put_text
 from transforms.loglines.templates.matching import IGNORED, Vocabulary
-from transforms.loglines.templates.printed import collection, member, option
+from transforms.loglines.templates.printed import member, member_ids, option
 
 
 def _put_attribute(name: str) -> Put[CoordinatorEvent]:
@@ -37,7 +37,7 @@ def _epoch(event: CoordinatorEvent, raw: str) -> None:
 
 
 def _members(event: CoordinatorEvent, raw: str) -> None:
-    event.attributes["member_ids"] = json.dumps(collection(raw))
+    event.attributes["member_ids"] = json.dumps(member_ids(raw))
 
 
 def _member(event: CoordinatorEvent, raw: str) -> None:

@@ -8,7 +8,7 @@ from schemas.client_reasons import refined, said
 from schemas.words import TRIGGERS
 from transforms.loglines.templates.fields import GREEDY, Kind, drop
 from transforms.loglines.templates.matching import Index, Vocabulary
-from transforms.loglines.templates.printed import collection, option
+from transforms.loglines.templates.printed import member_ids, option
 
 _CLIENT_REASON = "; client reason: "
 
@@ -37,7 +37,7 @@ def _member(reason: Reason, raw: str) -> None:
 
 
 def _members(reason: Reason, raw: str) -> None:
-    reason.member_ids = tuple(collection(raw))
+    reason.member_ids = tuple(member_ids(raw))
 
 
 def _instance(reason: Reason, raw: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _FIELD_OF_MEMBER = re.compile(r"(\w+)=(?:'(.*?)'|(.*?))(?=, \w+=|\)$)", re.DOTALL)
+_GIVEN_BY_KAFKA = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _COLLECTION = re.compile(r"\w*[(\[{](.*)[)\]}]", re.DOTALL)
 _VALUE_OF_MAP = re.compile(r"=\[B@[0-9a-f]+")
 
@@ -27,6 +28,25 @@ def collection(text: str) -> list[str]:
     match = _COLLECTION.fullmatch(text)
     inner = _VALUE_OF_MAP.sub("", match.group(1) if match else text)
     return inner.split(", ") if inner else []
+
+
+def member_ids(text: str) -> list[str]:
+    """Read a collection of member ids: a client's name may hold a comma and a space, but ids end in what Kafka adds.
+
+    That is a UUID (JoinGroup); where no element has one, they are taken as they are.
+    """
+    pieces = collection(text)
+    if not any(map(_GIVEN_BY_KAFKA.search, pieces)):
+        return pieces
+    found, name = [], ""
+    for piece in pieces:
+        name += piece
+        if _GIVEN_BY_KAFKA.search(name):
+            found.append(name)
+            name = ""
+        else:
+            name += ", "
+    return [*found, name.removesuffix(", ")] if name else found
 
 
 def member(text: str) -> dict[str, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.loglines.templates.printed import collection, member, option
+from transforms.loglines.templates.printed import collection, member, member_ids, option
 
 
 @pytest.mark.parametrize("text", ["None", "null", "Optional.empty"])
@@ -48,3 +48,20 @@ def test_a_member_that_is_printed_otherwise_is_its_text(text: str) -> None:
 
 def test_a_member_id_may_run_over_several_lines() -> None:
     assert member("MemberMetadata(memberId=a\nb-1, clientId=c)") == {"memberId": "a\nb-1", "clientId": "c"}
+
+
+ONE, OTHER = "svc, eu-11111111-2222-3333-4444-555555555555", "b-66666666-7777-8888-9999-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        (f"({ONE})", [ONE]),
+        (f"HashSet({OTHER}, {ONE}, {OTHER})", [OTHER, ONE, OTHER]),
+        (f"({ONE}, x, y)", [ONE, "x, y"]),
+        ("(a-1, b-1)", ["a-1", "b-1"]),
+        ("()", []),
+    ],
+)
+def test_the_name_of_a_client_may_hold_a_comma(text: str, ids: list[str]) -> None:
+    assert member_ids(text) == ids
