@@ -54,7 +54,7 @@ from transforms.gold.findings.kernel import (
     nothing,
     packed,
 )
-from transforms.gold.rebalances import further_bumps, rebalances
+from transforms.gold.rebalances import further_bumps, rebalances, taken_over
 
 READ = (
     GENERATIONS,
@@ -184,6 +184,13 @@ def _with_ends(numbered: DataFrame) -> DataFrame:
     )
 
 
+def _taken_over(generations: DataFrame, spans: DataFrame) -> DataFrame:
+    """Return the generations taken over by a coordinator amid a storm: no rebalances, but members went on with them."""
+    taken = taken_over(generations).select(*GROUP, "life", "generation", "at_us")
+    amid = taken.join(spans.select(*FINDING, "first_us", "until_us"), [*GROUP])
+    return amid.where("at_us BETWEEN first_us AND until_us").select(*FINDING, "life", "generation")
+
+
 def _beside(
     tables: Mapping[TableSpec, DataFrame],
     of_cluster: Mapping[TableSpec, DataFrame],
@@ -194,7 +201,7 @@ def _beside(
     """What other tables have on the storms: on their generations, and from one window before them to one after."""
     own = numbered.select(*FINDING, "life", "generation")
     before = numbered.where("is_first AND before IS NOT NULL").select(*FINDING, "before.*")
-    held = own.unionByName(before)
+    held = own.unionByName(before).unionByName(_taken_over(tables[GENERATIONS], spans))
     generation = (*GROUP, "life", "generation")
     if (members := tables.get(GENERATION_MEMBERS)) is not None:
         of_all = own.unionByName(bumps.select(*FINDING, "life", "generation"))

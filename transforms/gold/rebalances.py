@@ -10,7 +10,9 @@ from schemas.tables.gold import BEGINS
 IS_REBALANCE = "NOT bump_count <=> 0"
 """Tells of a row of `gold.generations` that it is no bump of a group's epoch on its way to an earlier one."""
 
-IS_OF_REBALANCE = f"{IS_REBALANCE} AND NOT (trigger <=> 'coordinator_failover' AND preparing_at IS NULL)"
+_IS_TAKEN_OVER = "trigger <=> 'coordinator_failover' AND preparing_at IS NULL"
+
+IS_OF_REBALANCE = f"{IS_REBALANCE} AND NOT ({_IS_TAKEN_OVER})"
 """Tells of such a row that its generation came by a rebalance, and was not merely taken over by a coordinator."""
 
 _LIFE = ("cluster", "group_id", "life")
@@ -28,6 +30,11 @@ def rebalances(generations: DataFrame) -> DataFrame:
     it was on its way to an earlier one.
     """
     return generations.withColumn("at_us", F.unix_micros(begun_at())).where(f"at_us IS NOT NULL AND {IS_OF_REBALANCE}")
+
+
+def taken_over(generations: DataFrame) -> DataFrame:
+    """Return the generations that a coordinator merely took over, each with its moment `at_us` (epoch microseconds)."""
+    return generations.withColumn("at_us", F.unix_micros(begun_at())).where(_IS_TAKEN_OVER)
 
 
 def further_bumps(generations: DataFrame) -> DataFrame:

@@ -69,6 +69,7 @@ def evidence_of_storms(
             after = [at for at in moments if at > last]
             before = [entry for entry in dated if entry[0][0] < first][-1:]
             own, held = ({entry[1:3] for entry in of} for of in (inside, [*before, *inside]))
+            taken = _taken_over(rows.get("generations", ()), first, last + limits.window_ms)
             bumps = bumps_of(rows.get("generations", ()), own)
             since, until = first - limits.window_ms, last + limits.window_ms
             picked = {
@@ -79,7 +80,7 @@ def evidence_of_storms(
                     if (r["life"], r["generation"]) in own | {(b["life"], b["generation"]) for b in bumps}
                 ],
                 "assignments": [
-                    *(r for r in _held(rows, True) if (r["life"], r["generation"]) in held),
+                    *(r for r in _held(rows, True) if (r["life"], r["generation"]) in held | taken),
                     *_around(_held(rows, False), "valid_from", "valid_to", first, until),
                 ],
                 "reconciliations": _around(rows.get("reconciliations", ()), "from_at", "to_at", since, until),
@@ -175,6 +176,17 @@ def _printed(events: Iterable[Row], group_id: str) -> Iterator[Row]:
         if row["event"] == "broker_settings" or (is_own and said["group_id"] == group_id):
             name = "consumer.session.timeout.ms" if is_own else "group.consumer.session.timeout.ms"
             yield {"logged_at": row["logged_at"], "is_own": is_own, "session_timeout_ms": said.get(name)}
+
+
+def _taken_over(generations: Iterable[Row], first: float, until: float) -> set[tuple[int, int]]:
+    """The generations that a coordinator merely took over in a stretch of time."""
+    found = set()
+    for row in generations:
+        at = next((row[name] for name in ("completing_at", "stable_at", "emptied_at") if row[name] is not None), None)
+        is_taken = row["trigger"] == "coordinator_failover" and row["preparing_at"] is None
+        if is_taken and at is not None and first <= at <= until:
+            found.add((row["life"], row["generation"]))
+    return found
 
 
 def _held(rows: Mapping[str, list[Row]], is_classic: bool) -> list[Row]:
