@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from schemas.rows import GroupRequestRow
+from transforms.coordinator.consumer.conversion import CONSUMER_PROTOCOL
 from transforms.coordinator.epochs.converting import ClassicThere
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Moment, Operation, Speaker, Surroundings
@@ -16,10 +17,12 @@ from transforms.coordinator.evidence.tolerances import SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.apis import DELETE_GROUPS
 from transforms.coordinator.kafka.modern_rules import ModernRules
+from transforms.coordinator.kafka.states import EMPTY
 from transforms.coordinator.modern.elsewhere import GroupType
 from transforms.coordinator.moments import PROTOCOLS, Ahead, operations_of
 from transforms.coordinator.past import Past
 from transforms.coordinator.state import ReplayState
+from transforms.wire.consumer_protocol import read_assignment
 
 
 class Neighbourhood:
@@ -142,10 +145,22 @@ class Neighbourhood:
             return GroupType.CLASSIC
         return GroupType.ABSENT if self._courses else None
 
-    def classic(self) -> ClassicThere:
-        """Return the classic group that the id is, as far as a conversion asks for it."""
+    def classic(self, at: float) -> ClassicThere:
+        """Return the classic group that the id is at a moment, as far as a conversion asks for it."""
         group = self._state.classic.machine.present
         if group is None:
             return ClassicThere()
-        members = group.members.values()
-        return ClassicThere(len(members), group.protocol is not None, all(member.assignment for member in members))
+        given = [member.assignment for member in group.members.values()]
+        return ClassicThere(
+            len(given),
+            group.protocol is not None,
+            all(given),
+            group.state is EMPTY and not self._is_waited_in(at),
+            group.protocol_type in (None, CONSUMER_PROTOCOL),
+            any(read_assignment(each).user_data for each in given if each),
+        )
+
+    def _is_waited_in(self, at: float) -> bool:
+        """Whether somebody waits for the answer to a JoinGroup, and so is in the group, whatever is known of it."""
+        asked = (each.exchange for each in self._state.classic.audit.verdicts.values())
+        return any(each.row.api == "JoinGroup" and each.handled_at <= at < each.answered_at for each in asked)

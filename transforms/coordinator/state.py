@@ -1,7 +1,8 @@
 """The state of the fold: everything the replay knows of a group, as a plain value with a version.
 
-Its size follows what is open: members, partitions, requests that wait, evidence of the last moment. It can be written
-as bytes and read back by the version of the code that has the same layout.
+Its size follows what is open: members, partitions, requests that wait, evidence of the last moment. Of members that
+went it has no more than the ids of the latest. It can be written as bytes and read back by the version of the code that
+has the same layout.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.coordinator.evidence_rows import GROUP, Row, line, modern_records, request
+from tests.unit.coordinator.evidence_rows import GROUP, Row, line, member, modern_records, record, request
 from transforms.coordinator.replay import replay_group
-from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_UNTOLD
+from transforms.coordinator.timeline.audit import WHY_BROKER, WHY_RACE, WHY_UNTOLD
 
 TOPOLOGY = {"epoch": 0, "subtopologies": [{"subtopologyId": "0", "sourceTopics": ["orders"]}]}
 TASKS = [{"subtopology_id": "0", "partitions": [0, 1]}]
@@ -69,6 +69,18 @@ def test_epochs_and_tasks_follow_from_the_records_that_a_heartbeat_wrote():
 def test_tasks_that_are_told_in_another_role_are_another_assignment():
     (joined,) = _audited(_records((1_001, JOINED)), _join(1_000, told_active=[], told_standby=TASKS))
     assert (joined["agrees"], joined["is_assignment_agreed"]) == (False, False)
+    assert joined["why"] != WHY_RACE  # the state that was to come explains it no more than any other
+
+
+@pytest.mark.parametrize(("version", "error"), [("4.1.1", 69), ("4.2.0", None)])
+def test_an_empty_classic_group_does_not_stand_in_the_way_of_who_joins(version: str, error: int | None):
+    """It gives way, by records that are not there; before 4.2 it did not."""
+    over = [(22, None), (21, None), (20, None), (19, None), (17, None), (23, None)]
+    before = _records((100, JOINED), (200, over))
+    emptied = {**record(500, 90, 3, member("x", [])), "members": [], "leader_member_id": None, "protocol": None}
+    printed = [line(400, "broker_version", group_id=None, attributes={"version": version})]
+    (row,) = replay_group("c", GROUP, [emptied], printed, [_join(1_000)], 50, modern_records=before)["replay_audit"]
+    assert row["predicted_error"] == error
 
 
 def test_a_refusal_that_rests_on_topics_is_not_foreseen():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.unit.coordinator.consumer_records import Moment, Written
-from tests.unit.coordinator.evidence_rows import GROUP, Row, modern_records
+from tests.unit.coordinator.evidence_rows import GROUP, Row, member, modern_records, record
 from transforms.coordinator.replay import replay_group
 
 
@@ -22,6 +24,21 @@ def _epoch(number: int) -> list[Written]:
 def _members(*moments: Moment) -> list[Row]:
     replayed = replay_group("c", GROUP, [], [], [], 50, modern_records=modern_records(*moments))
     return sorted(replayed["generation_members"], key=lambda row: row["generation"])
+
+
+@pytest.mark.parametrize(("is_classic", "trigger"), [(True, "converted"), (False, "member_joined")])
+def test_an_empty_classic_group_is_converted_by_who_joins(is_classic: bool, trigger: str):
+    """Its tombstone stands before the new group's records, in one batch (4.2)."""
+    stored = {**record(500, 90, 3, member("x", [])), "members": [], "leader_member_id": None, "protocol": None}
+    ended = {**stored, "record_offset": 91, "recorded_at": 1_000, "is_tombstone": True, "members": None}
+    modern = modern_records((1_000, [_is(), (23, "", {"epoch": 0, "subtopologies": []}), *_epoch(2)]))
+    for row in modern:
+        row["record_offset"] += 100
+    replayed = replay_group("c", GROUP, [stored, ended] if is_classic else [], [], [], 50, modern_records=modern)
+    (row,) = (row for row in replayed["generations"] if row["group_type"] == "streams")
+    assert (row["trigger"], row["missing_before"], row["is_inferred"]) == (trigger, 0, False)
+    (first, *_) = (row for row in replayed["transitions"] if row["group_type"] == "streams")
+    assert first["event"] == ("converted" if is_classic else "epoch_bumped")
 
 
 def test_process_endpoint_and_tags_are_those_of_the_epoch():

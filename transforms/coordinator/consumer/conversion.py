@@ -21,9 +21,8 @@ from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.java_hashing import map_order, vote_order
 from transforms.coordinator.modern.partitions import Partitions, of_numbers
 from transforms.coordinator.modern.records import CLASSIC_GROUP, Record
-from transforms.coordinator.modern.topics import Topics
 from transforms.coordinator.modern.turn import Deadline
-from transforms.coordinator.modern.world import Refused
+from transforms.coordinator.modern.world import Refused, World
 from transforms.wire.consumer_protocol import read_assignment, read_subscription
 
 CONSUMER_PROTOCOL: Final = "consumer"
@@ -85,7 +84,7 @@ def upgrade(turn: Turn, classic: ClassicBefore) -> None:
     turn.records.append(Record(CLASSIC_GROUP))
     group = Group(classic.generation, 0, classic.generation)
     for before in classic.members:
-        member, target = _converted(before, classic, turn.world.topics)
+        member, target = _converted(before, classic, turn.world)
         group.targets[member.member_id] = target
         group.put(member)
     names = {name for each in group.members.values() for name in each.metadata.subscribed_topic_names}
@@ -105,12 +104,12 @@ def upgrade(turn: Turn, classic: ClassicBefore) -> None:
     turn.group = group
 
 
-def _converted(before: ClassicMemberBefore, classic: ClassicBefore, topics: Topics) -> tuple[Member, Partitions]:
+def _converted(before: ClassicMemberBefore, classic: ClassicBefore, world: World) -> tuple[Member, Partitions]:
     """Return a member as the consumer group has it, and what it has."""
     assignment = read_assignment(before.assignment)
-    if assignment.user_data:
+    if assignment.user_data and world.settings.rules.refuses_user_data:
         raise Refused(Error.GROUP_ID_NOT_FOUND)
-    known = ((topics.id_of(each["topic"]), each["partitions"]) for each in assignment.assigned or ())
+    known = ((world.topics.id_of(each["topic"]), each["partitions"]) for each in assignment.assigned or ())
     assigned = of_numbers({topic_id: numbers for topic_id, numbers in known if topic_id is not None})
     offered = {each.name: each.metadata for each in before.classic.supported_protocols}
     subscription = read_subscription(offered.get(classic.protocol or "", b""))

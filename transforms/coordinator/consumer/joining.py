@@ -47,7 +47,7 @@ def check_fields(request: HeartbeatRequest, api_version: int, settings: ModernSe
     )
     if is_invalid:
         raise Refused(Error.INVALID_REQUEST)
-    if request.server_assignor is not None and request.server_assignor not in settings.assignors:
+    if request.server_assignor is not None and settings.is_supported(request.server_assignor) is False:
         raise Refused(Error.UNSUPPORTED_ASSIGNOR)
 
 

@@ -6,7 +6,8 @@
     told            what lines tell beside: why a member went, by whose rules targets were computed
     course          takes a group's records in order, and notes what each operation changed
     members         who comes and goes, and what each has; `before`: the group as it was before an operation
-    requests, audit requests as the machines take them, and whether these answer as the broker did
+    requests, asked requests as the machines take them, and what surrounds each
+    audit           whether the machines answer as the broker did
     teller          whose the rows are, and where they go
     generations     epochs and their members as rows
     holds, waits    who has which partition; who is to give up or waits for what

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from schemas.rows import ReplayAuditRow
-from transforms.coordinator.epochs.audit import Asked
+from transforms.coordinator.epochs.asked import Asked
 from transforms.coordinator.epochs.predicted import Predicted, explains, is_assignment_agreed
 from transforms.coordinator.epochs.protocol import EpochProtocol
 from transforms.coordinator.timeline.audit import (
     WHY_EITHER,
     WHY_LATE,
     WHY_LATER_RELEASE,
+    WHY_SETTING,
     WHY_UNREPLICATED,
     observed_row,
 )
 
-_BY_ITS_ANSWER = frozenset({WHY_LATE, WHY_EITHER, WHY_UNREPLICATED})
+_BY_ITS_ANSWER = frozenset({WHY_LATE, WHY_EITHER, WHY_UNREPLICATED, WHY_SETTING})
 """What is said of a prediction that needed the broker's own answer."""
 
 

@@ -240,7 +240,9 @@ class Course:
         if state.are_targets_known:
             had = targets_before(self._members(group)[0], before)
             names, releases = self._teller.sink.topic_names, self._brokers.releases
-            opened.assignor = self._protocol.computed_by(group, had, names, opened.protocol, releases)
+            default = self._brokers.of(None).consumer_assignors or (None,)
+            elected = opened.protocol or default[0]
+            opened.assignor = self._protocol.computed_by(group, had, names, elected, releases)
         elif state.are_targets_known is None:
             state.are_targets_known = True  # a compacted log has the last ones of all members
 

@@ -54,6 +54,7 @@ class Members:
         for member in gone:
             heir = heirs.get(member.instance_id) if member.instance_id is not None else None
             self._say_gone(member, heir, before, at)
+            self._keep_target(group, member, heir, before)
         for name, member_now in now.items():
             if member_now is not None and name not in before.seen:
                 self._say_came(member_now, group.epoch, at)
@@ -96,11 +97,12 @@ class Members:
 
     def _say_gone(self, member: Glimpse, heir: str | None, before: Before, at: float) -> None:
         state = self._state
-        targets = {member.member_id: before.targets_seen.get(member.member_id, ())}
         if heir is not None and state.open is not None:
+            targets = {member.member_id: before.targets_seen.get(member.member_id, ())}
             generations.tell_members(state, self._teller, state.open, {member.member_id: member}, targets)
             state.open.replaced[heir] = member.member_id
-        state.gone_targets.append((member.owner, targets[member.member_id]))
+        if state.open is not None:
+            state.open.forget(member.member_id)
         session = self._lives.present.session(member.member_id)
         departure = self._told.departure(member.member_id, at)
         unreplaced = "removed" if departure is None else departure.cause
@@ -109,6 +111,16 @@ class Members:
         if len(state.stays) > MOST_STAYS:
             del state.stays[next(iter(state.stays))]
         state.joined_at.pop(member.member_id, None)
+
+    def _keep_target(self, group: Any, member: Glimpse, heir: str | None, before: Before) -> None:
+        """Keep what a member that went was to have until targets are computed, unless its heir is to have it.
+
+        An instance that restarts bumps nothing, so its heirs may come and go without end until then.
+        """
+        state, target = self._state, before.targets_seen.get(member.member_id, ())
+        kept = (member.owner, target)
+        if heir is None or (self._protocol.target(group, heir) != target and kept not in state.gone_targets):
+            state.gone_targets.append(kept)
 
     def note(self, members: dict[str, Glimpse]) -> None:
         """Take note of who was in the present epoch."""

@@ -104,6 +104,12 @@ class OpenEpoch(Struct, array_like=True):
     told: dict[str, float] = field(default_factory=dict)
     changed: dict[str, float] = field(default_factory=dict)
 
+    def forget(self, member_id: str) -> None:
+        """Forget a member that went, of which all has been told."""
+        self.replaced.pop(member_id, None)
+        self.told.pop(member_id, None)
+        self.changed.pop(member_id, None)
+
 
 Topics = tuple[str, ...] | None
 
@@ -124,7 +130,7 @@ class EpochState(Struct, array_like=True):
         waits: by member, what it is about.
         wait_count: waits of this life so far.
         has_target: targets were computed before, in this life.
-        gone_targets: what members were to have that went since targets were computed last.
+        gone_targets: what members were to have that went since targets were computed last, and have no heir to it.
         stable_members: who was in the last epoch that became Stable, with topics; None = there was none, or not known.
         is_from_start: all of the life's epochs were seen.
         are_targets_known: what the members were to have was seen whole; None = not yet, False = an epoch is missing.

@@ -29,6 +29,7 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         share_max_size: group.share.max.size.
         streams_max_size: group.streams.max.size.
         migration_policy: group.consumer.migration.policy.
+        consumer_assignors: group.consumer.assignors, Kafka's own by name, others by class; None = not told.
         commit_timeout_ms: offsets.commit.timeout.ms: how long the log may take, and not of commits alone since 3.7.
     """
 
@@ -42,12 +43,14 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
     share_max_size: int = 200
     streams_max_size: int = 2_147_483_647
     migration_policy: str = "bidirectional"
+    consumer_assignors: tuple[str, ...] | None = None
     commit_timeout_ms: int = 5_000
 
     @classmethod
     def relevant(cls, attributes: Mapping[str, str]) -> dict[str, str]:
         """Return those of a broker's printed settings, by Kafka's names, that matter here."""
-        return {name: attributes[name] for name in (*_BY_KAFKA_NAME, _MIGRATION_POLICY) if name in attributes}
+        names = (*_BY_KAFKA_NAME, _MIGRATION_POLICY, _ASSIGNORS)
+        return {name: attributes[name] for name in names if name in attributes}
 
     @property
     def is_java(self) -> bool:
@@ -71,7 +74,8 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
             if _NUMBER.fullmatch(attributes.get(name, ""))
         }
         policy = attributes.get(_MIGRATION_POLICY, self.migration_policy)
-        return replace(self, migration_policy=policy, **found)
+        assignors = _assignors(attributes.get(_ASSIGNORS, "")) or self.consumer_assignors
+        return replace(self, migration_policy=policy, consumer_assignors=assignors, **found)
 
     def of_build(
         self, version: str | None, scala: str | None = None, shown: Release | None = None
@@ -88,7 +92,16 @@ class CoordinatorSettings(Struct, frozen=True, gc=False, array_like=True):
         return replace(self, rules=Rules(release, scala), migration_policy=policy)
 
 
+KAFKAS_ASSIGNORS = ("uniform", "range")
+"""Names of the assignors that Kafka has for consumer groups, the default first."""
+
 _MIGRATION_POLICY = "group.consumer.migration.policy"
+_ASSIGNORS = "group.consumer.assignors"
+
+_KAFKAS_BY_CLASS = {
+    f"org.apache.kafka.coordinator.group.assignor.{name.capitalize()}Assignor": name for name in KAFKAS_ASSIGNORS
+}
+"""A broker may be given either, but for those up to 3.9, which take classes alone (GroupCoordinatorConfig)."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
@@ -102,6 +115,12 @@ _BY_KAFKA_NAME = {
     "group.streams.max.size": "streams_max_size",
     "offsets.commit.timeout.ms": "commit_timeout_ms",
 }
+
+
+def _assignors(printed: str) -> tuple[str, ...]:
+    """Return the assignors of a list as a broker prints it."""
+    listed = (each.strip() for each in printed.strip("[] ").split(","))
+    return tuple(_KAFKAS_BY_CLASS.get(each, each) for each in listed if each)
 
 
 def dialect_of_version(version: str | None) -> str | None:

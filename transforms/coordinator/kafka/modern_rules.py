@@ -121,6 +121,10 @@ class ModernRules(OfRelease, frozen=True, dict=True, array_like=True):
     ends with GROUP_ID_NOT_FOUND, when all who waited have been sent back (ConsumerGroup.fromClassicGroup,
     GroupMetadataManager.convertToConsumerGroup; 3.8.1 was run)."""
 
+    refuses_user_data = Rule((4, 0))
+    """Members whose assignments have user data, as assignors of one's own and Kafka Streams' give it, cannot be
+    converted: it ends as above. Before, the data is lost (ConsumerGroup.fromClassicGroup)."""
+
     knows_other_types = Rule((4, 0))
     """JoinGroup looks at the type of the group first (classicGroupJoin)."""
 

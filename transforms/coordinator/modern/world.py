@@ -7,7 +7,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
+from transforms.coordinator.kafka.broker_settings import KAFKAS_ASSIGNORS, CoordinatorSettings
 from transforms.coordinator.kafka.modern_rules import ModernRules
 from transforms.coordinator.modern.topics import NO_TOPICS, Topics
 
@@ -29,6 +29,7 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
         max_size: group.consumer.max.size.
         classic_max_size: group.max.size.
         assignors: group.consumer.assignors; the first is the default.
+        are_assignors_told: they go by their names; of one that is not Kafka's a broker prints the class alone.
         can_upgrade: group.consumer.migration.policy lets a classic group become a consumer group.
         can_downgrade: it lets a consumer group become a classic one.
         session_timeout_ms: group.consumer.session.timeout.ms (…share…, …streams…), or that of the group.
@@ -44,7 +45,8 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
 
     max_size: int = _NO_LIMIT
     classic_max_size: int = _NO_LIMIT
-    assignors: tuple[str, ...] = ("uniform", "range")
+    assignors: tuple[str, ...] = KAFKAS_ASSIGNORS
+    are_assignors_told: bool = True
     can_upgrade: bool = True
     can_downgrade: bool = True
     session_timeout_ms: int = 45_000
@@ -57,16 +59,24 @@ class ModernSettings(Struct, frozen=True, gc=False, array_like=True):
     commit_timeout_ms: int = 5_000
     rules: ModernRules = ModernRules()
 
+    def is_supported(self, assignor: str) -> bool | None:
+        """Whether a member may wish for an assignor; None = not known."""
+        is_told = self.are_assignors_told or assignor in KAFKAS_ASSIGNORS
+        return assignor in self.assignors if is_told else None
+
 
 @lru_cache(maxsize=64)
 def settings_of(broker: CoordinatorSettings) -> ModernSettings:
     """Return the settings of a broker that groups of epochs depend on."""
     rules = ModernRules(broker.rules.release)
+    assignors = broker.consumer_assignors
     return ModernSettings(
         max_size=broker.consumer_max_size,
         classic_max_size=broker.max_size,
         share_max_size=broker.share_max_size,
         streams_max_size=broker.streams_max_size,
+        assignors=assignors or KAFKAS_ASSIGNORS,
+        are_assignors_told=assignors is not None and set(assignors) <= set(KAFKAS_ASSIGNORS),
         can_upgrade=rules.converts and broker.migration_policy in ("bidirectional", "upgrade"),
         can_downgrade=rules.converts and broker.migration_policy in ("bidirectional", "downgrade"),
         commit_timeout_ms=broker.commit_timeout_ms,
