@@ -26,7 +26,11 @@ def duration(ms: float) -> str:
         return f"{ms:.0f} ms"
     if ms < 120_000:
         return f"{ms / 1000:.1f} s"
-    return f"{ms / 60_000:.0f} min"
+    minutes = round(ms / 60_000)
+    if minutes <= 120:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours:,} h {rest} min" if rest else f"{hours:,} h"
 
 
 def stamp(at: float) -> str:
@@ -43,10 +47,11 @@ def roomy_ms(seen_ms: float) -> int:
 
 
 def setting(name: str, value: int, now: int | None) -> str:
-    """Return a setting with the value advised, and the one it has."""
+    """Return a setting with the value advised, and the one it has; with the unit, where its name has none."""
+    unit = "" if name.endswith("ms") else " ms"
     if now is None:
-        return f"{name}={value}"
-    return f"{name}={value} ({'as now' if value == now else f'now {now}'})"
+        return f"{name}={value}{unit}"
+    return f"{name}={value}{unit} ({'as now' if value == now else f'now {now}{unit}'})"
 
 
 def times(count: int) -> str:

@@ -7,9 +7,8 @@ from math import inf
 from schemas.rows import ReconciliationRow, SlowRevokerRow
 from schemas.words import AWAY, UNREVOKED
 from transforms.findings.evidence import Evidence, dated_at
-from transforms.findings.sentences import counted, duration, listed, roomy_ms, setting, who
-
-_POLL = "max.poll.interval.ms"
+from transforms.findings.giving_up import how_to_give_up_sooner
+from transforms.findings.sentences import counted, duration, listed, who
 
 _SLACK_MS = 100
 """Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
@@ -101,15 +100,7 @@ def _advice(row: SlowRevokerRow) -> str:
     said += f", and {counted(len(row.waiting_member_ids or ()), 'member', 'members')} waited for them"
     if row.end_cause == "rebalance_timeout":
         said += "; it was fenced for that"
-    if row.group_type == "streams":
-        return f"{said}. A task is given up once what is in hand is done: a smaller max.poll.records ends it sooner."
-    limit, is_given_up = row.rebalance_timeout_ms, row.end_cause is None and not row.is_open
-    bound = _POLL if limit is None else setting(_POLL, roomy_ms(row.held_up_ms) if is_given_up else limit, limit)
-    return (
-        f"{said}. Partitions are given up at the next poll, once onPartitionsRevoked has returned: smaller batches "
-        f"(max.poll.records), and nothing but a commit in the callback, end it sooner. {bound} bounds how long the "
-        "others wait; the price: who is slower than that is fenced, and does its work since the last commit twice."
-    )
+    return f"{said}. {how_to_give_up_sooner(row.group_type, row.rebalance_timeout_ms)}"
 
 
 def _tasks(row: SlowRevokerRow) -> str:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from transforms.findings.clients import Client
 
+OFTEN = 3
+"""From so many times on what a client does is no chance but a habit."""
+
 
 @dataclass(eq=False)
 class Stay:
@@ -20,8 +23,8 @@ class Stay:
         before: the stay that this one is the return of.
         after: the stay in which the client came back.
         lived_on: the process lived on after the coordinator had removed it; null = not known.
-        was_late: whenever the client left, it had been there for longer than it may be between two polls, and it gave
-            no reason.
+        was_late: the client left each time as it had not polled for too long, by the length of its stays, as it gives
+            no reason; null = they were long enough for that, but do not show it.
         group_type: protocol of the group that it was a member of.
         origin: the client of the first stay in the chain of returns that this one is part of.
     """
@@ -34,7 +37,7 @@ class Stay:
     before: Stay | None = field(default=None, repr=False)
     after: Stay | None = field(default=None, repr=False)
     lived_on: bool | None = None
-    was_late: bool = False
+    was_late: bool | None = False
     group_type: str = "classic"
     origin: Client = field(init=False, repr=False)
 

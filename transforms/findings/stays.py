@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from schemas.rows import GenerationRow, MemberSessionRow
-from transforms.findings.clients import Client, Key
+from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, began_at, first_known
+from transforms.findings.late_leavers import tell_who_was_late
 from transforms.findings.returns import tie_returns
 from transforms.findings.stay import Stay
 from transforms.findings.survivors import tell_who_lived_on
@@ -29,9 +30,6 @@ LEAVES = {
 
 _SLACK_MS = 100
 """Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
-
-OFTEN = 3
-"""From so many times on what a client does is no chance but a habit."""
 
 
 class Stays:
@@ -89,7 +87,7 @@ def stays_of(evidence: Evidence) -> Stays:
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0)
     tie_returns(in_order, session_ms)
     tell_who_lived_on(in_order, evidence)
-    _tell_who_was_late(in_order, evidence)
+    tell_who_was_late(in_order, evidence)
     return Stays(in_order)
 
 
@@ -144,37 +142,6 @@ def _of_triggers(generations: Iterable[GenerationRow]) -> list[Stay]:
                 stays[stay.member_id] = stay
             stay.ended_at, stay.end_cause = began_at(row), LEAVES[row.trigger]
     return list(stays.values())
-
-
-def _tell_who_was_late(stays: Iterable[Stay], evidence: Evidence) -> None:
-    """Tell who left each time after max.poll.interval.ms, of clients that do not say why they leave.
-
-    A client that has not polled for so long leaves by itself; it is the rebalance timeout that it joined with. Of stays
-    that ended as the storm began no member row is at hand: there its other stays tell, the longest timeout of them.
-    """
-    allowed = {row.member_id: row.rebalance_timeout_ms for row in evidence.members}
-    spoke = {row.trigger_member_id for row in evidence.generations if row.client_reason}
-    left: dict[Key, list[Stay]] = defaultdict(list)
-    for stay in stays:
-        if stay.end_cause == "left":
-            left[stay.client.own].append(stay)
-    for of_client in left.values():
-        times = [_stayed_ms(stay) for stay in of_client]
-        known = [allowed.get(stay.member_id) for stay in of_client]
-        longest = max((limit for limit in known if limit is not None), default=None)
-        limits = [first_known(limit, longest) for limit in known]
-        is_late = all(
-            ms is not None and limit is not None and ms >= limit for ms, limit in zip(times, limits, strict=True)
-        )
-        for stay in of_client:
-            stay.was_late = len(of_client) >= OFTEN and is_late and not any(s.member_id in spoke for s in of_client)
-
-
-def _stayed_ms(stay: Stay) -> float | None:
-    """How long a stay lasted; one that began before the data, longer than anything."""
-    if stay.ended_at is None:
-        return None
-    return float("inf") if stay.joined_at is None else stay.ended_at - stay.joined_at
 
 
 def client_of(row: GenerationRow, stays: Stays) -> Client | None:

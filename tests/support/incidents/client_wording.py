@@ -1,4 +1,4 @@
-"""The words of a Java consumer's INFO lines about refusals, as kafka-clients 4.2 logs them (AbstractCoordinator)."""
+"""The words of a Java consumer's INFO lines about refusals and leaves, as its AbstractCoordinator logs them."""
 
 from __future__ import annotations
 
@@ -26,3 +26,9 @@ def refused(error: int, api: str, who: str, instance: str | None) -> str | None:
         name = Error(error).name
         return f"Attempt to heartbeat with {who} and group instance id {of} failed due to {name}, resetting generation"
     return f"OffsetCommit failed with {who}: {_MESSAGES[Error(error)]}" if api == "OFFSET_COMMIT" else None
+
+
+def leaving(member_id: str, broker: str, reason: str) -> str:
+    """Return what is logged as a consumer leaves: since 2.4 with the reason, which brokers are told since 3.2."""
+    to = f"broker{broker}:9092 (id: {2147483647 - int(broker)} rack: null)"
+    return f"Member {member_id} sending LeaveGroup request to coordinator {to} due to {reason}"

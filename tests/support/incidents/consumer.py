@@ -290,6 +290,7 @@ class Consumer(Process):
     # --- what it sends ---------------------------------------------------------------------------------------------
 
     def _leave(self, reason: str) -> None:
+        self._log("INFO", client_wording.leaving(self.member_id, self._broker, reason))
         leaver = Leaver(self.member_id, None, reason if self.setup.says_why else None)
         self._ask(Request(token=self._world.token(), api="LeaveGroup", api_version=5, leavers=(leaver,)), _ignore)
 

@@ -41,7 +41,7 @@ def test_pauses_of_members_that_kept_all_are_told_with_setting_saving_and_price(
     assert said is not None
     assert "group.protocol=consumer 6 of the 6 times" in said
     assert "(12.0 s of 12.0 s, all members together)" in said
-    assert "The price: brokers of 4.0 or later" in said and "seen here" not in said
+    assert "; the price: brokers of 4.0 or later" in said and "seen here" not in said
 
 
 def test_the_software_of_the_clients_is_named_where_it_is_known() -> None:
@@ -98,4 +98,12 @@ def test_assignors_of_ones_own_and_cooperative_ones_have_nothing_to_gain(change:
 def test_a_group_with_epochs_has_the_protocol_already() -> None:
     known = storm()
     known.generations = [replace(row, group_type="consumer") for row in known.generations]
+    assert without_barrier(known) is None
+
+
+def test_members_that_are_no_consumers_have_no_such_protocol() -> None:
+    known = storm()
+    known.generations = [replace(row, protocol_type="consumer") for row in known.generations]
+    assert without_barrier(known) is not None
+    known.generations = [replace(row, protocol_type="connect") for row in known.generations]
     assert without_barrier(known) is None

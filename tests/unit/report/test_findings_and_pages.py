@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.findings.golden import cases
 from tests.unit.report.drawn import burst, generation, group, orphan, shared, stay, step, storm, wait
 from transforms.findings.rebalances import lasted_ms
 from transforms.report.findings import findings_of
@@ -73,7 +74,7 @@ def test_members_of_the_newer_protocols_are_shut_out_by_an_epoch(error: str, api
 
 
 def test_another_way_stands_apart_from_the_first_one_and_its_price() -> None:
-    offer = "With group.protocol=consumer 3 of 5 times would not have been. The price: brokers of 4.0."
+    offer = "With group.protocol=consumer 3 of 5 times would not have been; the price: brokers of 4.0."
     storms = [storm(1, 2, advice=f"Mend it; the price: it takes time. {offer}"), storm(3, 4, advice=f"Wait. {offer}")]
     found = findings_of(group(rebalance_storms=storms))
     assert {(each.advice, each.price) for each in found} == {("Mend it.", "It takes time."), ("Wait.", "")}
@@ -225,3 +226,10 @@ def test_a_rebalance_of_several_bumps_lasts_from_the_first_one_until_the_group_i
     told = [(row.generation, lasted_ms(row)) for row in group(generations=epochs).rebalances()]
     assert told == [(4, 8000), (7, 500), (9, None)]
     assert group_page(group(generations=epochs)).figures[1][0] == "8.5 s"
+
+
+@pytest.mark.parametrize("table", ["rebalance_storms", "illegal_generation_bursts"])
+def test_prices_are_worded_so_that_they_can_be_told_apart(table: str) -> None:
+    told = [row.get("advice") or "" for case in cases(table) for row in case.expected.tables[table]]
+    priced = [advice for advice in told if "the price:" in advice.lower()]
+    assert priced and all("; the price: " in advice and ". The price" not in advice for advice in priced)

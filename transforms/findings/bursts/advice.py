@@ -3,73 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 
 from schemas.rows import IllegalGenerationBurstRow
-from transforms.findings.bursts.holders import Holder, Holders, told_of
+from transforms.findings.bounds import SESSION_BOUNDS, least_ms, raise_first
+from transforms.findings.bursts.facts import Facts
+from transforms.findings.bursts.holders import told_of
 from transforms.findings.bursts.senders import Sender
+from transforms.findings.client_settings import or_smaller_batches
 from transforms.findings.evidence import Evidence
-from transforms.findings.sentences import SESSION_SETTINGS, counted, duration, listed, roomy_ms, setting, times, who
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """What the sentences are made of."""
-
-    row: IllegalGenerationBurstRow
-    evidence: Evidence
-    senders: list[Sender]
-
-    @property
-    def names(self) -> str:
-        return listed(sorted({who(s.client.client_id, s.client.client_host) for s in self.senders}))
-
-    @property
-    def away_ms(self) -> float | None:
-        """The longest time from a removal to the client's return, or until it was heard of again."""
-        gone = [s for s in self.senders if s.was_gone and s.stay is not None and s.stay.ended_at is not None]
-        return max((_back_at(s) - (s.stay.ended_at or 0.0) for s in gone if s.stay is not None), default=None)
-
-    def of_members(self, name: str) -> int | None:
-        keys = {(s.client.client_id, s.client.client_host) for s in self.senders}
-        members = self.evidence.members
-        mine = [m for m in members if (m.client_id, m.client_host) in keys] or members
-        return max((value for m in mine if (value := getattr(m, name)) is not None), default=None)
-
-    @property
-    def step(self) -> str:
-        """What members of the group are in: a generation, or an epoch."""
-        return "generation" if self.evidence.group_type == "classic" else "epoch"
-
-    @cached_property
-    def holders(self) -> list[Holder]:
-        """Who held the instance ids that were asked for."""
-        return Holders(self.evidence).of(self.senders)
-
-    @property
-    def kept_out(self) -> str:
-        """How many were kept out, within which time."""
-        ms = self.row.ended_at - self.row.started_at
-        return counted(self.row.error_count, "refusal", "refusals") + (f" within {duration(ms)}" if ms else "")
-
-    @property
-    def price(self) -> str:
-        """What was lost, as far as it is known."""
-        row = self.row
-        if not row.lost_commit_count:
-            return "No commit was lost."
-        said = counted(row.lost_commit_count, "commit of a partition was refused", "commits of partitions were refused")
-        if row.reread_count is None:
-            return f"{said}; how much was done twice is not in the data."
-        if not row.reread_count:
-            return f"{said}; nothing was done twice."
-        again = counted(row.reread_count, "record was done twice", "records were done twice")
-        return f"{said}, and {again}, by them and by the next owners."
-
-
-def _back_at(sender: Sender) -> float:
-    return sender.returned_at if sender.returned_at is not None else sender.told_at
+from transforms.findings.sentences import SESSION_SETTINGS, duration, listed, roomy_ms, setting, times
 
 
 def advice_for(row: IllegalGenerationBurstRow, evidence: Evidence, senders: list[Sender]) -> str:
@@ -80,7 +22,7 @@ def advice_for(row: IllegalGenerationBurstRow, evidence: Evidence, senders: list
         evidence: what it was found in.
         senders: whose requests were refused.
     """
-    return _SENTENCES[row.suspected_cause](_Facts(row, evidence, senders))
+    return _SENTENCES[row.suspected_cause](Facts(row, evidence, senders))
 
 
 _OUTLIVED = {
@@ -90,7 +32,7 @@ _OUTLIVED = {
 """What a thread has outlived whose own member is still in the group, by what it is told."""
 
 
-def _zombie(facts: _Facts) -> str:
+def _zombie(facts: Facts) -> str:
     row = facts.row
     went_on = f" for {duration(row.zombie_ms)}" if row.zombie_ms is not None else ""
     behind = f", {row.behind_count} {facts.step}s behind" if (row.behind_count or 0) > 1 else ""
@@ -105,62 +47,92 @@ def _zombie(facts: _Facts) -> str:
     )
 
 
-def _slow(facts: _Facts) -> str:
-    away, poll = facts.away_ms, facts.of_members("rebalance_timeout_ms")
-    said = f"{facts.names} had taken too long between two polls, or in coming to a rebalance, and committed afterwards."
-    if away is None or poll is None:
+def _slow(facts: Facts) -> str:
+    poll, name = facts.of_members("rebalance_timeout_ms"), facts.settings.poll
+    late = None if poll is None else facts.late_ms(poll)
+    after = ", and committed afterwards" if facts.row.lost_commit_count else ""
+    said = f"{facts.names} had taken too long between two polls, or in coming to a rebalance{after}."
+    if late is None or poll is None:
         return f"{said} {facts.price} By how much it was late is in the client's log."
-    value = roomy_ms(poll + away)
+    what, whose = ("A batch", "consumer") if facts.are_of_consumers else ("It", "worker")
+    said += f" {facts.price} {what} took up to {duration(poll + late)}"
+    if name is None:
+        return f"{said}."
+    value = roomy_ms(poll + late)
     return (
-        f"{said} {facts.price} A batch took up to {duration(poll + away)}: "
-        f"{setting('max.poll.interval.ms', value, poll)} covers it, or max.poll.records at {100 * poll / value:.0f} "
-        f"% of what it is, and saves all {facts.row.error_count} refusals; the price: a consumer that hangs is noticed "
-        f"{duration(value - poll)} later."
+        f"{said}: {setting(name, value, poll)} covers it{or_smaller_batches(facts.settings, poll / value)}, and saves "
+        f"all {facts.row.error_count} refusals; the price: a {whose} that hangs is noticed {duration(value - poll)} "
+        "later."
     )
 
 
-def _lost(facts: _Facts) -> str:
+def _lost(facts: Facts) -> str:
     away, session = facts.away_ms, facts.of_members("session_timeout_ms")
-    said = f"{facts.names} lost the session and stopped when told so: the process had paused."
-    group_type = facts.evidence.group_type
+    said = f"{facts.names} lost the session and stopped when told so: the process had paused. {facts.price}"
+    group_type, name = facts.evidence.group_type, facts.settings.session
     if away is not None and group_type != "classic":
-        more = duration(roomy_ms(away))
+        first, more = raise_first(group_type, least_ms(group_type) + roomy_ms(away)), duration(roomy_ms(away))
         return (
-            f"{said} {facts.price} It was back {duration(away)} after the session was over: a "
+            f"{said} It was back {duration(away)} after the session was over{f'. {first}A' if first else ': a'} "
             f"{SESSION_SETTINGS[group_type]} of the group that is {more} longer covers that and saves all "
             f"{facts.row.error_count} refusals; the price: a process that is dead is noticed {more} later."
         )
     if away is None or session is None:
-        return f"{said} {facts.price} For how long is in the client's log, or in that of its host."
+        return f"{said} For how long is in the client's log, or in that of its host."
+    said += f" The silence lasted up to {duration(session + away)}"
+    if name is None:
+        return f"{said}."
     value = roomy_ms(session + away)
+    first = raise_first(group_type, value, session)
     return (
-        f"{said} {facts.price} The silence lasted up to {duration(session + away)}: "
-        f"{setting('session.timeout.ms', value, session)} covers that and saves all {facts.row.error_count} "
-        f"refusals; the price: a process that is dead is noticed {duration(value - session)} later."
+        f"{said}{f'. {first}' if first else ': '}{setting(name, value, session)} covers that and saves all "
+        f"{facts.row.error_count} refusals; the price: a process that is dead is noticed {duration(value - session)} "
+        "later."
     )
 
 
-def _coordinator(facts: _Facts) -> str:
-    brokers = [str(row.broker) for row in sorted(facts.evidence.coordinators, key=lambda row: row.from_at or 0.0)]
-    way = f" ({' → '.join(brokers[-2:])})" if len(brokers) > 1 else ""
+def _coordinator(facts: Facts) -> str:
+    in_order = sorted(facts.evidence.coordinators, key=lambda row: row.from_at or 0.0)
+    brokers = [str(row.broker) for row in in_order][-2:]
+    became = f"moved ({' → '.join(brokers)})" if len(brokers) > 1 else "moved"
+    if len(brokers) > 1 and brokers[0] == brokers[1]:
+        became = f"restarted (broker {brokers[0]})"
     return (
-        f"The group's coordinator moved{way} or lost {facts.step}s just before; {facts.names} held what only the one "
+        f"The group's coordinator {became} or lost {facts.step}s just before; {facts.names} held what only the one "
         f"before knew. {facts.price} No setting of the clients prevents it: look at the brokers' restarts and "
         "elections then."
     )
 
 
-def _in_flight(facts: _Facts) -> str:
+def _in_flight(facts: Facts) -> str:
+    if all(sender.was_closing for sender in facts.senders):
+        return _closing(facts)
     change = facts.row.fenced_by_generation
     to = f" to {facts.step} {change}" if change is not None else ""
-    return (
+    said = (
         f"Requests of {facts.names} were on their way while the group went over{to}: normal, if it is rare. "
-        f"{facts.price} A commit in onPartitionsRevoked, before partitions are given back, saves them, at the price "
-        "of a longer rebalance."
+        f"{facts.price}"
+    )
+    if not facts.are_of_consumers:
+        return said
+    return (
+        f"{said} A commit in onPartitionsRevoked, before partitions are given back, saves them, at the price of a "
+        "longer rebalance."
     )
 
 
-def _instances(facts: _Facts) -> str:
+def _closing(facts: Facts) -> str:
+    """What to say of clients that left with requests on their way."""
+    said = f"{facts.names} left the group with requests on their way: normal, if it is rare. {facts.price}"
+    if not facts.row.lost_commit_count:
+        return said
+    return (
+        f"{said} Whoever closes a consumer has to wait for its commits first: a synchronous commit before the close "
+        "saves them; the price: the close takes one request longer."
+    )
+
+
+def _instances(facts: Facts) -> str:
     found = {
         instance
         for s in facts.senders
@@ -170,20 +142,31 @@ def _instances(facts: _Facts) -> str:
     return f" ({listed(sorted(found))})" if found else ""
 
 
-def _unreleased(facts: _Facts) -> str:
+def _unreleased(facts: Facts) -> str:
     return (
         f"{facts.names} came under a group.instance.id{_instances(facts)} that a process which died, or hung, had not "
         f"given back: {facts.kept_out}. {told_of(facts.holders)} {_FATAL} A consumer that is closed gives its id back "
-        "at once: whoever stops it must leave it the time to close. After a death, start it again when the "
-        f"session is over; a shorter {SESSION_SETTINGS['consumer']} of the group ends it sooner; the price: shorter "
-        "pauses are taken for deaths."
+        "at once: whoever stops it must leave it the time to close. After a death, start it again when the session is "
+        f"over; {_shorter(facts)}"
+    )
+
+
+def _shorter(facts: Facts) -> str:
+    """What to say of a shorter session: brokers refuse what is below their bound, by default that is what is usual."""
+    known = [holder.session_timeout_ms for holder in facts.holders if holder.session_timeout_ms is not None]
+    name, bounds = SESSION_SETTINGS["consumer"], SESSION_BOUNDS["consumer"]
+    if known and max(known) == bounds.least_ms:
+        return f"a shorter {name} of the group is refused below {bounds.least}."
+    return (
+        f"a shorter {name} of the group, down to {bounds.least}, ends it sooner; the price: shorter pauses are taken "
+        "for deaths."
     )
 
 
 _FATAL = "Java's client and librdkafka end at the first such refusal, so that each is a start in vain."
 
 
-def _held(facts: _Facts) -> str:
+def _held(facts: Facts) -> str:
     """What to say of instances of which nothing tells whether who held them was alive."""
     return (
         f"{facts.names} came under a group.instance.id{_instances(facts)} that another member had not given back: "
@@ -192,7 +175,7 @@ def _held(facts: _Facts) -> str:
     )
 
 
-def _war(facts: _Facts) -> str:
+def _war(facts: Facts) -> str:
     shared = _instances(facts)
     if facts.row.error == "UNRELEASED_INSTANCE_ID":
         return (
@@ -206,7 +189,7 @@ def _war(facts: _Facts) -> str:
     )
 
 
-def _retry(facts: _Facts) -> str:
+def _retry(facts: Facts) -> str:
     return (
         f"Commits of {facts.names} were tried again and again while the group waited for a rejoin: the retries kept "
         f"the rebalance from ending. {facts.price} A commit refused in a rebalance must not be retried before the "
@@ -214,7 +197,7 @@ def _retry(facts: _Facts) -> str:
     )
 
 
-def _not_a_member(facts: _Facts) -> str:
+def _not_a_member(facts: Facts) -> str:
     return (
         f"{facts.names} commits under this group.id without being a member of the group: a tool, or a consumer with "
         "assign(). That is no fault of the group: a coordinator takes such commits only while there are no members. "
@@ -223,14 +206,14 @@ def _not_a_member(facts: _Facts) -> str:
     )
 
 
-def _saved(facts: _Facts) -> str:
+def _saved(facts: Facts) -> str:
     """Return how many refusals an id for each process saves: not those of ids that the dead held."""
     count = facts.row.error_count - sum(len(each.kept_out) for each in facts.holders if each.is_dead)
     share = f"all {count}" if count == facts.row.error_count else f"{count} of {facts.row.error_count}"
     return "the refusal" if facts.row.error_count == 1 else f"{share} refusals"
 
 
-def _unknown(facts: _Facts) -> str:
+def _unknown(facts: Facts) -> str:
     row = facts.row
     if row.error == "UNRELEASED_INSTANCE_ID":
         return _held(facts)
@@ -250,7 +233,7 @@ def _unknown(facts: _Facts) -> str:
     )
 
 
-_SENTENCES: dict[str, Callable[[_Facts], str]] = {
+_SENTENCES: dict[str, Callable[[Facts], str]] = {
     "zombie": _zombie,
     "slow_poller": _slow,
     "lost_session": _lost,

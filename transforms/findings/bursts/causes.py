@@ -104,14 +104,21 @@ def _of_sender(burst: _Burst, sender: Sender) -> str:
 
 
 def _of_gone(sender: Sender) -> str | None:
-    """What is behind a client that the coordinator had removed; null where that does not tell."""
+    """What is behind a client that the coordinator had removed; null where that does not tell.
+
+    Who left may have done so as it was closed, with commits on their way, or as it did not poll in time, which not all
+    clients say: then it goes on with what it has read, is refused, and comes back by itself. A thread that goes on
+    beside that, whenever another process comes up under its name, has outlived its member.
+    """
     how = sender.stay.end_cause if sender.was_gone and sender.stay is not None else None
     if how in _SLOW:
         return "slow_poller"
     if how == "session_expired":
         return "zombie" if sender.went_on >= _GOES_ON else "lost_session"
+    if sender.was_closing:
+        return "rebalance_in_flight"
     if how == "left":
-        return "slow_poller" if sender.returned_at is not None else "zombie"
+        return "slow_poller" if sender.came_back else "zombie"
     return None
 
 

@@ -18,6 +18,9 @@ COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 _TOLD_MS = 500
 """What a client sends within this time after its first refusal was on its way, or one round of work."""
 
+_BACK_MS = 10_000
+"""Who lives on joins again within this time after its last refusal: what it has read is done, and it polls."""
+
 
 @dataclass(frozen=True)
 class Sender:
@@ -74,6 +77,22 @@ class Sender:
                 key, on_their_way_ms = (who, epoch), _TOLD_MS if request.api in COMMITS else 0
                 counts[key] += request.answered_at > first.setdefault(key, request.answered_at) + on_their_way_ms
         return max(counts.values(), default=0)
+
+    @property
+    def was_closing(self) -> bool:
+        """Whether it had left in good order, and what was refused had been on its way then."""
+        ended_at = self.stay.ended_at if self.was_gone and self.stay is not None else None
+        if ended_at is None or self.stay is None or self.stay.end_cause != "left":
+            return False
+        return self.refused[-1].answered_at <= ended_at + _TOLD_MS
+
+    @property
+    def came_back(self) -> bool:
+        """Whether it joined again once it had been told, by itself: as soon as it was done with what it had read."""
+        is_other = self.stay is not None and self.stay.lived_on is False
+        if self.returned_at is None or is_other:
+            return False
+        return self.told_at <= self.returned_at <= self.refused[-1].answered_at + _BACK_MS
 
     @property
     def has_member(self) -> bool:

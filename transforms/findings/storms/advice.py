@@ -9,17 +9,20 @@ from collections.abc import Callable
 
 from schemas.rows import RebalanceStormRow
 from schemas.words import SEVERITIES
+from transforms.findings.bounds import raise_first
+from transforms.findings.client_settings import or_smaller_batches
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed, roomy_ms, setting, times, who
-from transforms.findings.stays import OFTEN, stays_of
+from transforms.findings.stay import OFTEN
 from transforms.findings.storms.barrier import without_barrier
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.facts import Facts
+from transforms.findings.storms.failovers import coordinator_trouble
 from transforms.findings.storms.kinds import Kind
+from transforms.findings.storms.other_members import of_one_step, other_metadata
 from transforms.findings.storms.patterns import MAIN_SHARE, Pattern
-from transforms.findings.storms.with_epochs import longer_session, slow_revoker, static_with_epochs
-
-_POLL = "max.poll.interval.ms"
+from transforms.findings.storms.static_members import static
+from transforms.findings.storms.with_epochs import longer_session, slow_revoker
 
 
 def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, causes: list[list[Cause]]) -> str:
@@ -40,6 +43,7 @@ def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, cau
         fitting=sum(map(bool, pattern.fitting)),
         saved=sum(any(cause.trigger != "member_joined" for cause in each) for each in pattern.fitting),
         clients=list(clients.values()),
+        causes=fitting,
         stays=list(stays.values()),
         waits=[cause.wait for cause in fitting if cause.wait is not None],
     )
@@ -48,32 +52,17 @@ def advice_for(row: RebalanceStormRow, evidence: Evidence, pattern: Pattern, cau
     return said if further is None else f"{said} {further}"
 
 
-def _static(facts: Facts, silent_ms: float | None, so_long: str, whom: str = "it") -> str:
-    """Static membership, with a session that covers the time away.
-
-    Its price is a longer session, and all of it where clients said that they went: static members do not.
-    """
-    if facts.has_epochs:
-        return static_with_epochs(facts, whom)
-    if silent_ms is None:
-        return "How long it stayed away is not in the data; the broker's log around its returns would show it."
-    value = max(roomy_ms(silent_ms), facts.session_ms or 0)
-    is_static = all(client.group_instance_id for client in facts.clients)
-    is_told = not is_static and any(stay.end_cause == "left" for stay in facts.stays)
-    later = value if is_told else value - (facts.session_ms or 0)
-    price = "at no price" if facts.session_ms and not later else f"the price: {so_long.format(duration(later))}"
-    static = "" if is_static else "a group.instance.id with "
-    sentence = (
-        f"{static}{setting(facts.session_setting, value, facts.session_ms)} lets {whom} come back without a rebalance, "
-    )
-    return f"{sentence[0].upper() if static else sentence[0]}{sentence[1:]}which saves {facts.saving}; {price}."
-
-
 def _flapping(facts: Facts) -> str:
     away = facts.away_ms
     said = f"{facts.culprit} left {times(len(facts.stays))}"
     said += f" and came back within {duration(away)}" if away is not None else " and came back"
-    return f"{said}. {_static(facts, away, 'if it stays away, its partitions lie idle {} longer')}"
+    if all(stay.was_late is None and stay.lived_on is None for stay in facts.stays):
+        further = "" if facts.evidence.has_request_log() else ", or in the broker's request log"
+        said += (
+            ", each time after longer than it may be between two polls: whether somebody stopped it or it polled too "
+            f"late is not in the data, but in its own log{further}"
+        )
+    return f"{said}. {static(facts, away, 'if it stays away, its partitions lie idle {} longer')}"
 
 
 def _crash(facts: Facts) -> str:
@@ -88,7 +77,7 @@ def _crash(facts: Facts) -> str:
         )
     return (
         f"{died}, {by}: the process died each time, which is what to "
-        f"mend. {_static(facts, silent, 'partitions of a process that stays dead lie idle {} longer')}"
+        f"mend. {static(facts, silent, 'partitions of a process that stays dead lie idle {} longer')}"
     )
 
 
@@ -102,7 +91,7 @@ def _either(facts: Facts) -> str:
         f"{said}{of_some if known else ''}. Whether {'the others' if known else 'its process'} died or only paused is "
         "not in the data: the client's own log at INFO decides it, where it is told UNKNOWN_MEMBER_ID or starts anew, "
         "or the broker's request log (kafka.request.logger at DEBUG), by requests of the old member that come late or "
-        f"never. {_static(facts, silent, 'a process that stays away is noticed {} later')}"
+        f"never. {static(facts, silent, 'a process that stays away is noticed {} later')}"
     )
 
 
@@ -113,33 +102,39 @@ def _lost(facts: Facts) -> str:
         return f"{said} and was back {duration(away)} later at most. {longer_session(facts, away)}"
     if away is None or session is None:
         return f"{said}. How long it was silent is not in the data; the client's log would tell."
+    said += f" and was back {duration(away)} later at most: a pause of the process or its host, or of the way there."
+    if facts.session_setting is None:
+        return said
     value = roomy_ms(session + away)
     return (
-        f"{said} and was back {duration(away)} later at most: a pause of the process or its host, or of the way there. "
-        f"{setting(facts.session_setting, value, session)} covers the longest one, which saves {facts.saving}; the "
-        f"price: a process that is really dead is noticed {duration(value - session)} later."
+        f"{said} {raise_first('classic', value, session)}{setting(facts.session_setting, value, session)} covers the "
+        f"longest one, which saves {facts.saving}; the price: a process that is really dead is noticed "
+        f"{duration(value - session)} later."
     )
 
 
 def _slow(facts: Facts) -> str:
-    away, poll = facts.away_ms, facts.poll_ms
+    poll, names = facts.poll_ms, facts.settings
+    late = None if poll is None else facts.late_ms(poll)
     said = f"{facts.culprit} took too long between two polls, or in coming to a rebalance, {times(len(facts.stays))}"
-    if away is None or poll is None:
+    if late is None or poll is None:
         return f"{said}. By how much is not in the data: the client's log has the time of each poll that was too late."
-    took = poll + away
-    value = roomy_ms(took)
+    value = roomy_ms(poll + late)
+    said += f": up to {duration(poll + late)}, with {duration(poll)} allowed."
+    if names.poll is None:
+        return said
+    whose, costs = ("consumer", "; smaller batches cost a fetch more each") if names.are_consumers else ("worker", "")
     return (
-        f"{said}: up to {duration(took)}, with {duration(poll)} allowed. {setting(_POLL, value, poll)} covers the "
-        f"longest, or max.poll.records at {100 * poll / value:.0f} % of what it is; that saves {facts.saving}. The "
-        f"price: a consumer that hangs is noticed, and a rebalance waits for it, up to {duration(value - poll)} "
-        "longer; smaller batches cost a fetch more each."
+        f"{said} {setting(names.poll, value, poll)} covers the longest{or_smaller_batches(names, poll / value)}; that "
+        f"saves {facts.saving}; the price: a {whose} that hangs is noticed, and a rebalance waits for it, up to "
+        f"{duration(value - poll)} longer{costs}."
     )
 
 
 def _rolling(facts: Facts) -> str:
     clients = {stay.client.key for stay in facts.stays}
     said = f"{len(clients)} clients were restarted, one after the other"
-    return f"{said}. {_static(facts, _silent(facts), 'a client that stays away is noticed {} later', 'them')}"
+    return f"{said}. {static(facts, _silent(facts), 'a client that stays away is noticed {} later', 'them')}"
 
 
 def _silent(facts: Facts) -> float | None:
@@ -150,10 +145,13 @@ def _silent(facts: Facts) -> float | None:
 
 
 def _scaling(facts: Facts) -> str:
-    came = sum(name == "member_joined" for row in facts.evidence.generations for name in [row.trigger])
+    came, went = facts.comings_and_goings
+    told = [f"{verb} {times(count)}" for verb, count in (("came", came), ("went", went)) if count]
+    together = "Started" if not went else "Stopped" if not came else "Started or stopped"
+    price = "all of them are new at once" if came else "all of them are gone at once"
     return (
-        f"Clients came ({came} times) and went, one at a time, in {facts.share}. Started or stopped together they "
-        "make one rebalance each way; the price is that all of them are new at once."
+        f"Clients {' and '.join(told) or 'came or went'}, one at a time, in {facts.share}. {together} together they "
+        f"make one rebalance{' each way' if came and went else ''}; the price: {price}."
     )
 
 
@@ -167,6 +165,8 @@ def _fencing(facts: Facts) -> str:
 
 
 def _subscription(facts: Facts) -> str:
+    if not facts.are_of_consumers:
+        return other_metadata(facts)
     refused = [r for r in facts.evidence.requests if r.error == "INCONSISTENT_GROUP_PROTOCOL"]
     said = f"{facts.culprit} changed its subscription or assignors in {facts.share}, unlike the other members"
     if refused:
@@ -179,6 +179,8 @@ def _subscription(facts: Facts) -> str:
 
 
 def _metadata(facts: Facts) -> str:
+    if not facts.are_of_consumers:
+        return f"What the group shares out changed, which is behind {facts.share}. {of_one_step(facts)}"
     totals = [row.partitions_total for row in facts.evidence.generations if row.partitions_total is not None]
     grown = f" (partitions assigned: {totals[0]} at first, {totals[-1]} at last)" if totals else ""
     return (
@@ -186,33 +188,6 @@ def _metadata(facts: Facts) -> str:
         f"they save {max(0, facts.fitting - 1)} of them; with a pattern subscription each new topic counts, so a list "
         "of topics saves them all, at the price of a new version of the application for each topic."
     )
-
-
-def _coordinator(facts: Facts) -> str:
-    brokers = [row.broker for row in sorted(facts.evidence.coordinators, key=lambda row: row.from_at or 0.0)]
-    way = " → ".join(str(broker) for broker in brokers[:6]) + (" …" if len(brokers) > 6 else "")
-    moved = (
-        f"The group's coordinator moved {times(len(brokers) - 1)} ({way})"
-        if len(brokers) > 1
-        else ("The group's coordinator failed over, or could not store")
-    )
-    said = f"{moved}, which is behind {facts.share}; no client is to blame, look at restarts and elections of brokers."
-    session, silent = facts.session_ms, _longest_silence(facts)
-    if session is None or silent is None:
-        return said
-    value = roomy_ms(silent)
-    return (
-        f"{said} Members were without a coordinator for up to {duration(silent)} and lost their sessions: "
-        f"{setting(facts.session_setting, value, session)} covers that; the price: a dead process is noticed "
-        f"{duration(value - session)} later."
-    )
-
-
-def _longest_silence(facts: Facts) -> float | None:
-    """The longest time without a heartbeat that members came back from."""
-    stays = stays_of(facts.evidence)
-    away = [s.away_ms for s in stays if s.end_cause == "session_expired" and s.away_ms is not None]
-    return max(away) + (facts.session_ms or 0) if away else None
 
 
 def _mixed(facts: Facts, causes: list[list[Cause]], is_harmless: bool) -> str:
@@ -267,7 +242,7 @@ _SENTENCES: dict[str, Callable[[Facts], str]] = {
     "fencing_war": _fencing,
     "subscription_conflict": _subscription,
     "metadata_refresh": _metadata,
-    "coordinator_trouble": _coordinator,
+    "coordinator_trouble": coordinator_trouble,
     "slow_revoker": slow_revoker,
     "unknown": _unknown,
 }

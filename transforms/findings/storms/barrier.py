@@ -13,7 +13,7 @@ from math import inf
 
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed
-from transforms.findings.stays import OFTEN
+from transforms.findings.stay import OFTEN
 from transforms.whatif.figures import Window
 from transforms.whatif.pauses import Pauses, pauses_of
 
@@ -40,7 +40,7 @@ def without_barrier(evidence: Evidence) -> str | None:
     Returns:
         A sentence; None where it would be little, or where the evidence does not carry it.
     """
-    if evidence.group_type != "classic" or not _knows_the_protocol(evidence):
+    if evidence.group_type != "classic" or not _are_consumers(evidence) or not _knows_the_protocol(evidence):
         return None
     found = pauses_of(evidence, Window(-inf, inf))
     if found.not_known or found.avoided < OFTEN or not _is_most(found):
@@ -51,11 +51,16 @@ def without_barrier(evidence: Evidence) -> str | None:
         of_time = f" ({duration(found.avoided_ms)} of {duration(found.observed_ms)}, all members together)"
     return (
         f"{OFFER}{found.avoided} of the {found.observed} times that a member stood still for a "
-        f"rebalance would not have been{of_time}: it kept all that it had. The price: brokers of 4.0 or later, and "
+        f"rebalance would not have been{of_time}: it kept all that it had; the price: brokers of 4.0 or later, and "
         "clients that know it (Java from 4.0, librdkafka from 2.12"
         f"{f'; seen here: {listed(seen)}' if seen else ''}); the broker shares the partitions out, and the session is "
         "its setting."
     )
+
+
+def _are_consumers(evidence: Evidence) -> bool:
+    """Whether the members are consumers, for all that is known: workers of Connect and the like have no other way."""
+    return evidence.protocol_type in (None, "consumer")
 
 
 def _knows_the_protocol(evidence: Evidence) -> bool:

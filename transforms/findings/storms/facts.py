@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from schemas.rows import GenerationMemberRow, RebalanceStormRow
+from transforms.findings.client_settings import ClientSettings, settings_for
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence
+from transforms.findings.late_leavers import is_a_batch
 from transforms.findings.sentences import SESSION_SETTINGS, listed, who
 from transforms.findings.stay import Stay
+from transforms.findings.storms.causes import Cause
+from transforms.findings.storms.kinds import Kind
 from transforms.findings.storms.revoking import Wait
+
+_SLACK_MS = 100
+"""Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,7 @@ class Facts:
         fitting: number of rebalances that fit the pattern.
         saved: number of these that would not have been, had nobody gone; a client's first coming would have.
         clients: clients behind them, in order of appearance.
+        causes: what these rebalances are put down to.
         stays: ended stays that they are about.
         waits: waits of rebalances that they held up.
     """
@@ -32,18 +41,30 @@ class Facts:
     fitting: int
     saved: int
     clients: list[Client]
+    causes: list[Cause]
     stays: list[Stay]
     waits: list[Wait]
 
+    @cached_property
+    def settings(self) -> ClientSettings:
+        """What settings of the culprits are called; where nobody is one, those of all members."""
+        of_whom = self.clients or [Client(m.client_id, m.client_host) for m in self.evidence.members]
+        return settings_for(self.evidence, {(client.client_id, client.client_host) for client in of_whom})
+
     @property
-    def session_setting(self) -> str:
-        """The name of what says how long a member may be silent."""
-        return SESSION_SETTINGS[self.evidence.group_type]
+    def session_setting(self) -> str | None:
+        """The name of what says how long a member may be silent; null = none is known for such members."""
+        return SESSION_SETTINGS[self.evidence.group_type] if self.has_epochs else self.settings.session
 
     @property
     def has_epochs(self) -> bool:
         """Whether the group is none of the classic protocol."""
         return self.evidence.group_type != "classic"
+
+    @property
+    def are_of_consumers(self) -> bool:
+        """Whether the members read and commit as consumers do, for all that is known."""
+        return self.has_epochs or self.settings.are_consumers
 
     @property
     def share(self) -> str:
@@ -66,6 +87,31 @@ class Facts:
     def away_ms(self) -> float | None:
         """The longest that somebody was away."""
         return max((away for stay in self.stays if (away := stay.away_ms) is not None), default=None)
+
+    @property
+    def comings_and_goings(self) -> tuple[int, int]:
+        """How often clients came, and how often they went, in the rebalances that fit; who came back, did both."""
+        came, went = {}, {}
+        for cause in self.causes:
+            stay = cause.stay
+            if stay is None:
+                continue
+            if cause.trigger == "member_joined":
+                came[id(stay)] = stay.joined_at
+            if cause.kind is not Kind.ARRIVAL:
+                went[id(stay)] = stay.ended_at
+            if cause.kind is Kind.RESTART and stay.after is not None:
+                came[id(stay.after)] = stay.after.joined_at
+        return sum(map(self._is_within, came.values())), sum(map(self._is_within, went.values()))
+
+    def _is_within(self, moment: float | None) -> bool:
+        """Whether something happened in the storm, for all that is known; its last rebalance lasts until the next."""
+        until = inf if self.evidence.next_at is None else self.evidence.next_at
+        return moment is None or self.row.started_at - _SLACK_MS <= moment < until
+
+    def late_ms(self, poll_ms: float) -> float | None:
+        """The longest that somebody came too late: who is away for hours is not busy with what it had read."""
+        return max((a for s in self.stays if (a := s.away_ms) is not None and is_a_batch(a, poll_ms)), default=None)
 
     @property
     def session_ms(self) -> int | None:

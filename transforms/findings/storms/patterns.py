@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from schemas.words import STORM_PATTERNS
 from transforms.findings.clients import Client, Key
 from transforms.findings.evidence import Evidence
-from transforms.findings.stay import Stay
-from transforms.findings.stays import OFTEN, Stays
+from transforms.findings.stay import OFTEN, Stay
+from transforms.findings.stays import Stays
 from transforms.findings.storms.causes import FIRST, Cause
 from transforms.findings.storms.costs import length_of_union, unstable_intervals
 from transforms.findings.storms.kinds import Kind

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from math import inf
 
 from schemas.rows import GenerationRow, ReconciliationRow
 from schemas.words import UNREVOKED
@@ -70,25 +71,40 @@ def _spans(evidence: Evidence) -> list[tuple[tuple[int, int], tuple[float, float
     return [((row.life, row.generation), interval) for row, interval in zip(known, intervals, strict=True)]
 
 
+Part = tuple[float, float, ReconciliationRow]
+"""From when to when, of a rebalance, a member was to give something up."""
+
+
 def _longest(waiting: list[ReconciliationRow], row: GenerationRow, span: tuple[float, float] | None) -> Wait | None:
+    """Return the longest wait of a rebalance: of equally long ones the one that began first."""
     if span is None or began_at(row) is None:
         return None
     since, until = span
-    of_member: dict[str, list[tuple[float, float, ReconciliationRow]]] = defaultdict(list)
+    of_member: dict[str, list[Part]] = defaultdict(list)
     for each in waiting:
         begin, end = max(since, each.from_at or since), min(until, until if each.to_at is None else each.to_at)
         if each.life == row.life and begin < end:
             of_member[each.member_id].append((begin, end, each))
-    waits = [
-        Wait(
-            client=Client(parts[-1][2].client_id, parts[-1][2].client_host, parts[-1][2].group_instance_id),
-            member_id=member_id,
-            ms=length_of_union([(begin, end) for begin, end, _ in parts]),
-            of_ms=until - since,
-            stood_still_ms=sum((end - begin) * len(each.partitions or ()) for begin, end, each in parts),
-            partitions=frozenset(name for _, _, each in parts for name in each.partitions or ()),
-            is_given_up=parts[-1][2].to_epoch is not None,
-        )
-        for member_id, parts in of_member.items()
-    ]
-    return max(waits, key=lambda wait: wait.ms, default=None)
+    if not of_member:
+        return None
+    lengths = {id_: length_of_union([(begin, end) for begin, end, _ in parts]) for id_, parts in of_member.items()}
+    begins = {id_: min(begin for begin, *_ in parts) for id_, parts in of_member.items()}
+    slowest = min(of_member, key=lambda id_: (-lengths[id_], begins[id_], id_))
+    return _wait(slowest, of_member[slowest], lengths[slowest], until - since)
+
+
+def _wait(member_id: str, parts: list[Part], ms: float, of_ms: float) -> Wait:
+    last = max((each for *_, each in parts), key=_ended)
+    return Wait(
+        client=Client(last.client_id, last.client_host, last.group_instance_id),
+        member_id=member_id,
+        ms=ms,
+        of_ms=of_ms,
+        stood_still_ms=sum((end - begin) * len(each.partitions or ()) for begin, end, each in parts),
+        partitions=frozenset(name for *_, each in parts for name in each.partitions or ()),
+        is_given_up=last.to_epoch is not None,
+    )
+
+
+def _ended(row: ReconciliationRow) -> tuple[float, int]:
+    return (inf if row.to_at is None else row.to_at, row.seq)

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from transforms.findings.stay import Stay
-from transforms.findings.stays import OFTEN, Stays
+from transforms.findings.stay import OFTEN, Stay
+from transforms.findings.stays import Stays
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.kinds import Kind
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transforms.findings.sentences import counted, duration, listed, roomy_ms, setting, times, who
+from transforms.findings.bounds import SESSION_BOUNDS, least_ms, raise_first
+from transforms.findings.giving_up import how_to_give_up_sooner
+from transforms.findings.sentences import counted, duration, listed, roomy_ms, times, who
 from transforms.findings.storms.facts import Facts
 from transforms.findings.storms.revoking import Wait
-
-_POLL = "max.poll.interval.ms"
 
 
 def static_with_epochs(facts: Facts, whom: str) -> str:
@@ -28,26 +28,29 @@ def static_with_epochs(facts: Facts, whom: str) -> str:
         return (
             f"A group.instance.id does not help against deaths: who died has not given it back, and is refused "
             f"(UNRELEASED_INSTANCE_ID) until its session is over. A longer {name} saves no rebalance either; a shorter "
-            "one gives its partitions to others sooner, at the price that shorter pauses are taken for deaths."
+            f"one, down to {SESSION_BOUNDS[group_type].least}, gives its partitions to others sooner, at the price "
+            "that shorter pauses are taken for deaths."
         )
     away = facts.away_ms
     if away is None:
         return "How long it stayed away is not in the data; the broker's log around its returns would show it."
-    value = roomy_ms(away)
+    value = max(roomy_ms(away), least_ms(group_type))
     is_static = all(client.group_instance_id for client in facts.clients)
-    lets = f"{name}={value} or more" if is_static else f"a group.instance.id with {name}={value} or more"
+    lets = f"{name}={value} or more" if is_static else f"A group.instance.id with {name}={value} or more"
     return (
-        f"{lets[0].upper() if not is_static else lets[0]}{lets[1:]} lets {whom} come back without a rebalance, which "
-        f"saves {facts.saving}; the price: partitions of one that stays away lie idle for so long."
+        f"{raise_first(group_type, value)}{lets} lets {whom} come back without a rebalance, which saves "
+        f"{facts.saving}; the price: partitions of one that stays away lie idle for so long."
     )
 
 
 def longer_session(facts: Facts, away_ms: float) -> str:
     """Return by how much the session is to be longer for members that were silent for longer than it is."""
-    more = duration(roomy_ms(away_ms))
+    group_type, more_ms = facts.evidence.group_type, roomy_ms(away_ms)
+    more = duration(more_ms)
+    first = raise_first(group_type, least_ms(group_type) + more_ms)
     return (
-        f"A {facts.session_setting} of the group that is {more} longer covers that, which saves {facts.saving}; the "
-        f"price: a process that is really dead is noticed {more} later."
+        f"{first}A {facts.session_setting} of the group that is {more} longer covers that, which saves {facts.saving}; "
+        f"the price: a process that is really dead is noticed {more} later."
     )
 
 
@@ -68,21 +71,10 @@ def slow_revoker(facts: Facts) -> str:
     if fenced:
         names = sorted({who(stay.client.client_id, stay.client.client_host) for stay in fenced})
         said += f"; {listed(names)} never gave them up and was fenced {times(len(fenced))}"
-    poll = facts.poll_ms
-    bound = _POLL if poll is None else setting(_POLL, roomy_ms(_given_up_ms(facts)), poll)
-    return (
-        f"{said}. Partitions are given up at the next poll, once onPartitionsRevoked has returned: smaller batches "
-        f"(max.poll.records), and nothing but a commit in the callback, end it sooner. {bound} bounds how long the "
-        "others wait; the price: who is slower than that is fenced, and does its work since the last commit twice."
-    )
+    return f"{said}. {how_to_give_up_sooner(facts.evidence.group_type, facts.poll_ms, facts.settings)}"
 
 
 def _standing_still(waits: Sequence[Wait]) -> str:
     """Partitions that nobody read meanwhile: how many there were, one that was taken away twice counted once."""
     parts = frozenset[str]().union(*(wait.partitions for wait in waits))
     return counted(len(parts), "partition that was taken away", "partitions that were taken away")
-
-
-def _given_up_ms(facts: Facts) -> float:
-    """The longest that it took somebody who gave partitions up; a second where nobody did."""
-    return max((wait.ms for wait in facts.waits if wait.is_given_up), default=1_000.0)
