@@ -10,7 +10,6 @@ import pytest
 from tests.oracle_modern import consumer_history, share_history, streams_history
 from tests.oracle_modern.histories import put_down_and_taken_up, walk
 from tests.oracle_modern.kept import kept
-from transforms.coordinator.consumer.bumps import matching
 from transforms.coordinator.consumer.machine import Machine
 from transforms.coordinator.consumer.requests import HeartbeatRequest
 from transforms.coordinator.kafka.answers import Error
@@ -71,9 +70,3 @@ def test_a_group_whose_assignor_is_not_kafkas_own_is_followed_all_the_same():
     assert (outcome.answer.error, outcome.answer.epoch) == (Error.NONE, 1)
     assert machine.present is not None
     assert machine.present.state is ModernState.STABLE
-
-
-def test_a_regular_expression_that_cannot_be_read_matches_nothing():
-    topics = Topics([Topic("foo", "AAAAAAAADwAAAAAAAAAAAQ", 6)])
-    assert matching("f.*", topics) == ("foo",)
-    assert matching(r"\pL+", topics) == ()
