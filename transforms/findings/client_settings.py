@@ -43,7 +43,7 @@ CONNECT = "connect"
 
 _WITHOUT_BATCHES = replace(CONSUMERS, batch=None)
 
-_OF_PROTOCOLS = {"consumer": CONSUMERS, CONNECT: ClientSettings("session.timeout.ms", "rebalance.timeout.ms")}
+_OF_OTHERS = {CONNECT: ClientSettings("session.timeout.ms", "rebalance.timeout.ms")}
 
 _OF_LIBRARIES = (
     (re.compile("rdkafka"), _WITHOUT_BATCHES),
@@ -70,7 +70,13 @@ _OF_LIBRARIES = (
 )
 """By what a library says it is in ApiVersions; wrappers of librdkafka name it beside themselves, so it comes first."""
 
-_NOT_TOLD = "unknown/unknown"
+NOT_TOLD = "unknown/unknown"
+"""What the broker prints for a client whose ApiVersions request is older than version 3 (ClientInformation)."""
+
+
+def are_consumers(evidence: Evidence) -> bool:
+    """Whether the members of a group read and commit as consumers do, for all that is known."""
+    return evidence.protocol_type in (None, "consumer")
 
 
 def settings_for(evidence: Evidence, clients: Container[tuple[str | None, str | None]]) -> ClientSettings:
@@ -80,12 +86,11 @@ def settings_for(evidence: Evidence, clients: Container[tuple[str | None, str | 
         evidence: of the finding.
         clients: client id and host of each; where nothing tells their library, Kafka's own names are taken.
     """
-    of_protocol = _OF_PROTOCOLS.get(evidence.protocol_type or "consumer", ClientSettings())
-    if not of_protocol.are_consumers:
-        return of_protocol
+    if not are_consumers(evidence):
+        return _OF_OTHERS.get(evidence.protocol_type or "", ClientSettings())
     requests = chain(evidence.requests, evidence.refused)
     said = {r.client_software for r in requests if r.client_software and (r.client_id, r.client_host) in clients}
-    return _common(map(_of_library, said - {_NOT_TOLD}))
+    return _common(map(_of_library, said - {NOT_TOLD}))
 
 
 def _of_library(software: str) -> ClientSettings:

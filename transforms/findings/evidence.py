@@ -23,6 +23,9 @@ T = TypeVar("T")
 EPOCH_HEARTBEATS = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
 """Requests that carry an epoch: by 0 a member joins, by what is below it leaves."""
 
+SLACK_MS = 100
+"""Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
+
 
 def are_of_epochs(error: str, apis: Iterable[str]) -> bool:
     """Whether refused requests carried epochs, and not generations, as their error or one of their APIs tells."""

@@ -36,9 +36,8 @@ def moves_of(evidence: Evidence) -> Moves:
     """
     session_ms = max((row.session_timeout_ms or 0 for row in evidence.members), default=0) or SESSION_TIMEOUT_MS
     suffered_ms = session_ms + _GRACE_MS
-    brokers = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    came = [row.from_at for row in brokers if row.from_at is not None]
-    if not came or brokers[0].from_at is None:
+    came = [row.from_at for row in evidence.coordinators if row.from_at is not None]
+    if not came or evidence.coordinators[0].from_at is None:
         return Moves(came, suffered_ms)
     first = came[0]
     rebalanced = (at for row in evidence.generations if (at := began_at(row)) is not None)

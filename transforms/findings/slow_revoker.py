@@ -6,12 +6,9 @@ from math import inf
 
 from schemas.rows import ReconciliationRow, SlowRevokerRow
 from schemas.words import AWAY, UNREVOKED
-from transforms.findings.evidence import Evidence, dated_at
+from transforms.findings.evidence import SLACK_MS, Evidence, dated_at
 from transforms.findings.giving_up import how_to_give_up_sooner
 from transforms.findings.sentences import counted, duration, listed, who
-
-_SLACK_MS = 100
-"""Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
 
 
 def slow_revoker_row(evidence: Evidence, which: tuple[int, int], held_up_ms: int) -> SlowRevokerRow:
@@ -50,7 +47,7 @@ def slow_revoker_row(evidence: Evidence, which: tuple[int, int], held_up_ms: int
 
 def _epoch_at(evidence: Evidence, held: ReconciliationRow) -> int | None:
     """Return the epoch of the group when the member was to give something up."""
-    since = (held.from_at or 0.0) + _SLACK_MS
+    since = (held.from_at or 0.0) + SLACK_MS
     begun = [r for r in evidence.generations if r.life == held.life and (at := dated_at(r)) is not None and at <= since]
     return max((row.generation for row in begun), default=None)
 
@@ -85,7 +82,7 @@ def _end_cause(evidence: Evidence, held: ReconciliationRow) -> str | None:
     over = ((stay, stay.ended_at) for stay in evidence.sessions if stay.ended_at is not None)
     ends = ((abs(ended_at - held.to_at), stay.life, stay.stay, stay.end_cause) for stay, ended_at in over)
     apart, *_, cause = min(ends, default=(inf, 0, 0, None))
-    return cause if apart <= _SLACK_MS else "unknown"
+    return cause if apart <= SLACK_MS else "unknown"
 
 
 def _advice(row: SlowRevokerRow) -> str:

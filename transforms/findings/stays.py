@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from schemas.rows import GenerationRow, MemberSessionRow
 from transforms.findings.clients import Client
-from transforms.findings.evidence import Evidence, began_at, first_known
+from transforms.findings.evidence import SLACK_MS, Evidence, began_at, first_known
 from transforms.findings.late_leavers import tell_who_was_late
 from transforms.findings.returns import tie_returns
 from transforms.findings.stay import Stay
@@ -27,9 +27,6 @@ LEAVES = {
     "member_removed": "removed",
 }
 """Triggers that say how a member went, and the end cause that they stand for."""
-
-_SLACK_MS = 100
-"""Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
 
 
 class Stays:
@@ -52,15 +49,15 @@ class Stays:
 
     def at(self, member_id: str | None, moment: float) -> Stay | None:
         """Return the last stay of a member that had begun by a moment, else its first."""
-        return self._stay(member_id, bisect_right(self._begins.get(member_id or "", ()), moment + _SLACK_MS) - 1)
+        return self._stay(member_id, bisect_right(self._begins.get(member_id or "", ()), moment + SLACK_MS) - 1)
 
     def begun_since(self, member_id: str | None, moment: float) -> Stay | None:
         """Return the first stay of a member that began after a moment, else its last."""
-        return self._stay(member_id, bisect_left(self._begins.get(member_id or "", ()), moment - _SLACK_MS))
+        return self._stay(member_id, bisect_left(self._begins.get(member_id or "", ()), moment - SLACK_MS))
 
     def ended_since(self, member_id: str | None, moment: float) -> Stay | None:
         """Return the first stay of a member that ended after a moment, else its last."""
-        return self._stay(member_id, bisect_left(self._ends.get(member_id or "", ()), moment - _SLACK_MS))
+        return self._stay(member_id, bisect_left(self._ends.get(member_id or "", ()), moment - SLACK_MS))
 
     def _stay(self, member_id: str | None, place: int) -> Stay | None:
         """Return one of a member's stays; beyond them, the nearest."""

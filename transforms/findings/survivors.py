@@ -92,7 +92,7 @@ class _Memory:
 
     def __init__(self, evidence: Evidence) -> None:
         self._first: dict[str, GenerationMemberRow] = {}
-        for row in sorted(evidence.members, key=lambda row: (row.life, row.generation)):
+        for row in evidence.members:
             self._first.setdefault(row.member_id, row)
         self._last = {row.member_id: (row.life, row.last_generation) for row in evidence.sessions}
 

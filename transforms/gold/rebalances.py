@@ -29,12 +29,16 @@ def rebalances(generations: DataFrame) -> DataFrame:
     Left out are those without any moment, those that a coordinator merely took over, and bumps of a group's epoch while
     it was on its way to an earlier one.
     """
-    return generations.withColumn("at_us", F.unix_micros(begun_at())).where(f"at_us IS NOT NULL AND {IS_OF_REBALANCE}")
+    return _dated(generations).where(f"at_us IS NOT NULL AND {IS_OF_REBALANCE}")
 
 
 def taken_over(generations: DataFrame) -> DataFrame:
     """Return the generations that a coordinator merely took over, each with its moment `at_us` (epoch microseconds)."""
-    return generations.withColumn("at_us", F.unix_micros(begun_at())).where(_IS_TAKEN_OVER)
+    return _dated(generations).where(_IS_TAKEN_OVER)
+
+
+def _dated(generations: DataFrame) -> DataFrame:
+    return generations.withColumn("at_us", F.unix_micros(begun_at()))
 
 
 def further_bumps(generations: DataFrame) -> DataFrame:
@@ -79,10 +83,9 @@ def whole_rebalances(generations: DataFrame) -> DataFrame:
         "partitions_moved",
     )
     is_of_one = F.coalesce("bump_count", F.lit(1)) == 1
-    is_taken_over = F.col("trigger").eqNullSafe("coordinator_failover") & F.col("preparing_at").isNull()
     from_to_ms = F.unix_millis(F.coalesce("stable_at", "emptied_at")) - F.unix_millis(begun_at())
     lasted_ms = F.when(is_of_one, F.col("rebalance_ms")).when(
-        ~is_taken_over, F.when(from_to_ms < 0, F.lit(0)).otherwise(from_to_ms)
+        ~F.expr(_IS_TAKEN_OVER), F.when(from_to_ms < 0, F.lit(0)).otherwise(from_to_ms)
     )
     return whole.select(*_LIFE, "generation", "outcome", lasted_ms.alias("lasted_ms"), "partitions_moved")
 

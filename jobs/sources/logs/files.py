@@ -195,7 +195,7 @@ def read_log_file(
             if odd is not None:
                 yield Problem(1, "not_text", f"{file.name} {odd}")
                 return
-            lines = Lines(_chunks(opened, packing_of(head.raw, file.name)), skimming, file.read_from)
+            lines = Lines(_chunks(opened, head.packing), skimming, file.read_from)
             for entry in skimmed(lines, time_zone, layout, since=file.read_at):
                 if last is not None:
                     yield last
@@ -255,10 +255,12 @@ class _Head(NamedTuple):
     Attributes:
         text: unpacked; of a compressed file that is cut or damaged, what there is before that.
         raw: as it is stored.
+        packing: how it is compressed; None = it is not.
     """
 
     text: bytes
     raw: bytes
+    packing: Packing | None = None
 
 
 def _head(opened: IO[bytes], name: str) -> _Head:
@@ -274,7 +276,7 @@ def _head(opened: IO[bytes], name: str) -> _Head:
             text += unpacking.decompress(raw[start : start + _PIECE_BYTES])
             if len(text) >= _HEAD_BYTES:
                 break
-    return _Head(text[:_HEAD_BYTES], raw)
+    return _Head(text[:_HEAD_BYTES], raw, packing)
 
 
 def _begins(head: bytes, layout: str) -> str | None:

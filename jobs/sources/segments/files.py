@@ -24,7 +24,6 @@ SHARE_BYTES = 64 << 20
 """Bytes of segment files that one task reads, about."""
 
 _TAIL_BYTES = 4096
-_READ_AHEAD_BYTES = 1 << 20
 
 _FOLDER = re.compile(r"__consumer_offsets-(\d+)")
 
@@ -98,11 +97,16 @@ class Share(InputPartition):
 
 
 @contextmanager
-def opened(path: str) -> Iterator[BinaryIO | None]:
-    """Open a segment file; None if it is gone by now."""
+def opened(path: str, read_ahead: int = -1) -> Iterator[BinaryIO | None]:
+    """Open a segment file; None if it is gone by now.
+
+    Args:
+        path: where it lies.
+        read_ahead: bytes that are read at once; -1 = few, for those who look at batches here and there.
+    """
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(Path(path).open("rb", buffering=_READ_AHEAD_BYTES))
+            file = stack.enter_context(Path(path).open("rb", buffering=read_ahead))
         except FileNotFoundError:
             yield None
         else:

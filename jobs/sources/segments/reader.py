@@ -32,6 +32,7 @@ FORMAT = "consumer_offsets_segments"
 _FILES, _REJECTED_ONLY = "files", "rejected_only"
 _ROWS_PER_BATCH = 8192
 _BYTES_PER_BATCH = 16 << 20
+_READ_AHEAD_BYTES = 1 << 20
 
 
 def read(spark: SparkSession, files: Sequence[SegmentFile]) -> DataFrame:
@@ -112,7 +113,7 @@ class SegmentReader(DataSourceReader):
     def _read_range(self, part: Range) -> Iterator[dict[str, Any]]:
         """Read one range into columns by name, bounded in rows and in bytes."""
         rows = _Rows()
-        with opened(part.path) as file:
+        with opened(part.path, _READ_AHEAD_BYTES) as file:
             for item in () if file is None else read_batches(file, start=part.start, end=part.end):
                 if isinstance(item, RejectedBatch):
                     yield _rejected(item, part)

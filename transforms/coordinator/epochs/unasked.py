@@ -19,7 +19,6 @@ from transforms.coordinator.timeline.audit import (
     WHY_UNREPLICATED,
 )
 
-_UNAUTHORIZED_TRANSACTION = 53
 _BY_BROKER: frozenset[int] = frozenset(
     {
         Error.UNKNOWN_TOPIC_OR_PARTITION,
@@ -27,7 +26,7 @@ _BY_BROKER: frozenset[int] = frozenset(
         Error.TOPIC_AUTHORIZATION_FAILED,
         Error.GROUP_AUTHORIZATION_FAILED,
         Error.INVALID_SESSION_TIMEOUT,
-        _UNAUTHORIZED_TRANSACTION,
+        Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     }
 )
 

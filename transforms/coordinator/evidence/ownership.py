@@ -304,10 +304,13 @@ def _changes(row: CoordinatorEventRow, dialect: str, has_it: bool) -> Iterator[t
 
 def _epoch_of(row: CoordinatorEventRow) -> int | None:
     """Return the epoch that a line tells; None = it tells none."""
-    text = (row.attributes or {}).get("epoch", "")
-    return int(text) if text.isdigit() else None
+    return _number(row, "epoch")
 
 
 def _milliseconds(row: CoordinatorEventRow, name: str) -> int:
+    return _number(row, name) or 0
+
+
+def _number(row: CoordinatorEventRow, name: str) -> int | None:
     text = (row.attributes or {}).get(name, "")
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdigit() else None

@@ -54,7 +54,7 @@ def _slow(facts: Facts) -> str:
     said = f"{facts.names} had taken too long between two polls, or in coming to a rebalance{after}."
     if late is None or poll is None:
         return f"{said} {facts.price} By how much it was late is in the client's log."
-    what, whose = ("A batch", "consumer") if facts.are_of_consumers else ("It", "worker")
+    what, whose = ("A batch", "consumer") if facts.settings.are_consumers else ("It", "worker")
     said += f" {facts.price} {what} took up to {duration(poll + late)}"
     if name is None:
         return f"{said}."
@@ -92,8 +92,7 @@ def _lost(facts: Facts) -> str:
 
 
 def _coordinator(facts: Facts) -> str:
-    in_order = sorted(facts.evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    brokers = [str(row.broker) for row in in_order][-2:]
+    brokers = [str(row.broker) for row in facts.evidence.coordinators][-2:]
     became = f"moved ({' → '.join(brokers)})" if len(brokers) > 1 else "moved"
     if len(brokers) > 1 and brokers[0] == brokers[1]:
         became = f"restarted (broker {brokers[0]})"
@@ -113,7 +112,7 @@ def _in_flight(facts: Facts) -> str:
         f"Requests of {facts.names} were on their way while the group went over{to}: normal, if it is rare. "
         f"{facts.price}"
     )
-    if not facts.are_of_consumers:
+    if not facts.settings.are_consumers:
         return said
     return (
         f"{said} A commit in onPartitionsRevoked, before partitions are given back, saves them, at the price of a "

@@ -7,10 +7,7 @@ from collections import defaultdict
 from itertools import islice
 
 from schemas.rows import GenerationRow
-from transforms.findings.evidence import began_at, first_known
-
-_SLACK_MS = 100
-"""Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
+from transforms.findings.evidence import SLACK_MS, began_at, first_known
 
 
 class Course:
@@ -45,7 +42,7 @@ class Course:
 
     def change_without(self, member_id: str, ended_at: float) -> GenerationRow | None:
         """Return the change of generation that went on without a member whose stay had ended."""
-        first = bisect_left(self._at, ended_at - _SLACK_MS)
+        first = bisect_left(self._at, ended_at - SLACK_MS)
         later = islice(self._rows, first, None)
         named = (row for row in later if member_id in (row.departed_member_ids or (row.trigger_member_id,)))
         return first_known(next(named, None), *self._rows[first : first + 1])

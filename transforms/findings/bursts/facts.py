@@ -55,11 +55,6 @@ class Facts:
         return max((value for m in mine if (value := getattr(m, name)) is not None), default=None)
 
     @property
-    def are_of_consumers(self) -> bool:
-        """Whether the senders read and commit as consumers do, for all that is known."""
-        return self.evidence.group_type != "classic" or self.settings.are_consumers
-
-    @property
     def step(self) -> str:
         """What members of the group are in: a generation, or an epoch."""
         return "generation" if self.evidence.group_type == "classic" else "epoch"

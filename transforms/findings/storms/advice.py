@@ -165,7 +165,7 @@ def _fencing(facts: Facts) -> str:
 
 
 def _subscription(facts: Facts) -> str:
-    if not facts.are_of_consumers:
+    if not facts.settings.are_consumers:
         return other_metadata(facts)
     refused = [r for r in facts.evidence.requests if r.error == "INCONSISTENT_GROUP_PROTOCOL"]
     said = f"{facts.culprit} changed its subscription or assignors in {facts.share}, unlike the other members"
@@ -179,7 +179,7 @@ def _subscription(facts: Facts) -> str:
 
 
 def _metadata(facts: Facts) -> str:
-    if not facts.are_of_consumers:
+    if not facts.settings.are_consumers:
         return f"What the group shares out changed, which is behind {facts.share}. {of_one_step(facts)}"
     totals = [row.partitions_total for row in facts.evidence.generations if row.partitions_total is not None]
     grown = f" (partitions assigned: {totals[0]} at first, {totals[-1]} at last)" if totals else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from math import inf
 
+from transforms.findings.client_settings import NOT_TOLD, are_consumers
 from transforms.findings.evidence import Evidence
 from transforms.findings.sentences import duration, listed
 from transforms.findings.stay import OFTEN
@@ -23,8 +24,6 @@ MOST = 0.5
 _OF_JAVA = re.compile(r"explicit `LeaveGroup` request|with group instance id (?!None\b|Some\()")
 """Reasons in the words of the coordinator that knows the consumer protocol: the only one of brokers from 4.0 on. The
 older one, of Scala, writes an instance id as None or Some(id)."""
-
-_NOT_TOLD = "unknown/unknown"
 
 
 OFFER = "With group.protocol=consumer "
@@ -40,12 +39,12 @@ def without_barrier(evidence: Evidence) -> str | None:
     Returns:
         A sentence; None where it would be little, or where the evidence does not carry it.
     """
-    if evidence.group_type != "classic" or not _are_consumers(evidence) or not _knows_the_protocol(evidence):
+    if evidence.group_type != "classic" or not are_consumers(evidence) or not _knows_the_protocol(evidence):
         return None
     found = pauses_of(evidence, Window(-inf, inf))
     if found.not_known or found.avoided < OFTEN or not _is_most(found):
         return None
-    seen = sorted({r.client_software for r in evidence.requests if r.client_software} - {_NOT_TOLD})
+    seen = sorted({r.client_software for r in evidence.requests if r.client_software} - {NOT_TOLD})
     of_time = ""
     if found.avoided_ms and found.observed_ms:
         of_time = f" ({duration(found.avoided_ms)} of {duration(found.observed_ms)}, all members together)"
@@ -56,11 +55,6 @@ def without_barrier(evidence: Evidence) -> str | None:
         f"{f'; seen here: {listed(seen)}' if seen else ''}); the broker shares the partitions out, and the session is "
         "its setting."
     )
-
-
-def _are_consumers(evidence: Evidence) -> bool:
-    """Whether the members are consumers, for all that is known: workers of Connect and the like have no other way."""
-    return evidence.protocol_type in (None, "consumer")
 
 
 def _knows_the_protocol(evidence: Evidence) -> bool:

@@ -9,16 +9,13 @@ from math import inf
 from schemas.rows import GenerationMemberRow, RebalanceStormRow
 from transforms.findings.client_settings import ClientSettings, settings_for
 from transforms.findings.clients import Client
-from transforms.findings.evidence import Evidence
+from transforms.findings.evidence import SLACK_MS, Evidence
 from transforms.findings.late_leavers import is_a_batch
 from transforms.findings.sentences import SESSION_SETTINGS, listed, who
 from transforms.findings.stay import Stay
 from transforms.findings.storms.causes import Cause
 from transforms.findings.storms.kinds import Kind
 from transforms.findings.storms.revoking import Wait
-
-_SLACK_MS = 100
-"""Records carry the time of the append, lines that of the logger: one moment may differ by this much between them."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +59,6 @@ class Facts:
         return self.evidence.group_type != "classic"
 
     @property
-    def are_of_consumers(self) -> bool:
-        """Whether the members read and commit as consumers do, for all that is known."""
-        return self.has_epochs or self.settings.are_consumers
-
-    @property
     def share(self) -> str:
         """How many of the rebalances fit the pattern."""
         return f"{self.fitting} of {self.row.rebalance_count} rebalances"
@@ -107,7 +99,7 @@ class Facts:
     def _is_within(self, moment: float | None) -> bool:
         """Whether something happened in the storm, for all that is known; its last rebalance lasts until the next."""
         until = inf if self.evidence.next_at is None else self.evidence.next_at
-        return moment is None or self.row.started_at - _SLACK_MS <= moment < until
+        return moment is None or self.row.started_at - SLACK_MS <= moment < until
 
     def late_ms(self, poll_ms: float) -> float | None:
         """The longest that somebody came too late: who is away for hours is not busy with what it had read."""

@@ -35,8 +35,7 @@ def coordinator_trouble(facts: Facts) -> str:
 
 def _moved(evidence: Evidence) -> str:
     """Return what became of the coordinator: a broker that follows itself came back after a restart."""
-    in_order = sorted(evidence.coordinators, key=lambda row: row.from_at or 0.0)
-    brokers = [row.broker for row in in_order if row.broker is not None]
+    brokers = [row.broker for row in evidence.coordinators if row.broker is not None]
     if len(brokers) < 2:
         return "failed over, or could not store"
     way = [broker for broker, _ in groupby(brokers)]

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from schemas.rows import RebalanceStormRow
 from schemas.words import EVIDENCE, SEVERITIES
+from transforms.findings.client_settings import NOT_TOLD
 from transforms.findings.clients import Client
 from transforms.findings.evidence import Evidence, began_at, first_known
 from transforms.findings.rebalances import whole_rebalances
@@ -20,9 +21,6 @@ from transforms.findings.storms.limits import StormLimits
 from transforms.findings.storms.patterns import HARMLESS, Pattern, clients_of, pattern_of
 
 T = TypeVar("T")
-
-_NOT_TOLD = "unknown/unknown"
-"""What the broker prints for a client whose ApiVersions request is older than version 3 (ClientInformation)."""
 
 _WHOLE_STORY = 2 / 3
 """Share of a storm's rebalances from which on a pattern explains what it cost."""
@@ -110,7 +108,7 @@ def _software(evidence: Evidence, client: Client) -> str | None:
         request.client_software
         for request in evidence.requests
         if (request.client_id, request.client_host) == (client.client_id, client.client_host)
-        and request.client_software != _NOT_TOLD
+        and request.client_software != NOT_TOLD
     ]
     return first_known(*reversed(said))
 

@@ -8,13 +8,12 @@ from typing import cast
 from zoneinfo import ZoneInfo
 
 from transforms.loglines.entries.entry import Entry
-from transforms.loglines.entries.heads import Clock, Heads, Read
+from transforms.loglines.entries.heads import MAX_CHARACTERS, Clock, Heads, Read
 from transforms.loglines.entries.layouts import stamp_of
 from transforms.loglines.entries.lines import Numbered, Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 
 MAX_LINES = 2000
-MAX_CHARACTERS = 1 << 20
 
 
 def entries(

@@ -16,15 +16,14 @@ from transforms.loglines.entries.prefixes import peeled
 _BACKWARDS = 60_000
 """Entries of different threads may be out of order by milliseconds; a minute back means the clock went back."""
 
-
 Read = tuple[int, str, "int | None"]
 """A whole line: its number, its text, and its time (epoch ms) if it begins an entry."""
 
 _HOLES = frozenset({"\0", "\ufeff"})
 """What lines may begin with that is no text: zero bytes, and the mark of the order of bytes."""
 
-_MOST_CHARACTERS = 1 << 20
-"""Pieces are put together up to so many characters."""
+MAX_CHARACTERS = 1 << 20
+"""Pieces are put together, and entries grow, up to so many characters."""
 
 _DOCKER_CUTS_AT = 16_000
 """Docker cuts lines after 16 KiB, none before."""
@@ -42,10 +41,6 @@ class _Held(NamedTuple):
     number: int
     text: str
     found: Unwrapped
-
-    @property
-    def is_open(self) -> bool:
-        return self.found.is_open
 
 
 class Clock:
@@ -122,14 +117,14 @@ class Heads:
         text, held = (line if found is None else found.text), self._held
         is_event = found is not None and found.stamp is not None
         done: Sequence[Read] = ()
-        if held is not None and (is_event or (held.is_open and self._is_another(held.text, text))):
+        if held is not None and (is_event or (held.found.is_open and self._is_another(held.text, text))):
             done, held = self.end(), None
         if found is not None and not is_event and (found.is_part or found.is_open):
             if held is None:
                 self._held = _Held(number, text, found)
             else:
                 self._held = held._replace(text=held.text + text)
-            return done if len(self._held.text) <= _MOST_CHARACTERS else (*done, *self.end())
+            return done if len(self._held.text) <= MAX_CHARACTERS else (*done, *self.end())
         if held is not None:
             self._held, number, text, found = None, held.number, held.text + text, found or held.found
         return (*done, self._whole(number, text, found))

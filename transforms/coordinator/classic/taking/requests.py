@@ -68,7 +68,7 @@ def take(course: Course, item: Item) -> None:
         learn_unpredicted(course, exchange)
         return
     course.attend(row.broker)
-    if course.presence.shown_new_by is not None and course.presence.shown_new_by == exchange.request.token:
+    if course.presence.shown_new_by == exchange.request.token:
         end_being_shown_new(course, verdict)
     if row.api == "JoinGroup":
         if item.holds:
