@@ -44,8 +44,8 @@ from transforms.gold.timelines.kernel import BUCKETS, Replay, replayed, replayed
 from transforms.gold.timelines.plan import Plan
 from transforms.gold.timelines.starting_points import changed_from
 
-_TASKS_PER_CORE = 4
-"""Groups are not alike: of several tasks the last ones are not waited for as long."""
+_TASKS_PER_CORE, _TASKS_PER_CORE_OF_MANY = 4, 16
+"""Groups are not alike: of several tasks the last ones are not waited for as long. A task costs some 50 ms, too."""
 
 New = Callable[[TableSpec], DataFrame]
 """What gives the rows of a table that the last run did not know."""
@@ -119,7 +119,8 @@ def _replayed(job: Job, evidence: DataFrame, is_of_few: bool, how: Replay, keep:
     few = fetched(evidence, FEW_ROWS) if job.lake.is_brief and is_of_few else None
     if few is not None:
         return Here(job.spark, replayed_here(few, how))
-    tasks = min(job.spark.sparkContext.defaultParallelism * _TASKS_PER_CORE, BUCKETS)
+    per_core = _TASKS_PER_CORE if is_of_few else _TASKS_PER_CORE_OF_MANY
+    tasks = min(job.spark.sparkContext.defaultParallelism * per_core, BUCKETS)
     folder = keep.folder(job.spark)
     if folder is not None:
         return InFiles(replayed_into(folder, evidence, how, tasks))

@@ -26,3 +26,8 @@ class Question:
     read: Sequence[TableSpec]
     told: StructType
     beside: Mapping[str, DataFrame] = field(default_factory=dict)
+
+
+def verbatim(sql: str) -> str:
+    """Return SQL to be put into a statement, in which braces stand for tables: names of groups may have some."""
+    return sql.replace("{", "{{").replace("}", "}}")

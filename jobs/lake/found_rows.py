@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from jobs.frame.row_files import files_of
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.duckdb_files import are_nameable, connected, laid_beside, listed, rows_in, translated
 from schemas.spark import struct_type
@@ -143,13 +144,12 @@ def answer(
         cluster: whose rows are read.
         groups: those whose rows are read; None = all.
     """
-    beside = {name: rows_held(rows) for name, rows in question.beside.items()}
     most = MOST_BYTES if groups is None else MOST_BYTES_PICKED
-    if None in beside.values() or not all(_are_readable(files, most) for files in tables.values()):
+    if not all(_are_readable(files, most) for files in tables.values()):
         return None
     with connected() as connection:
-        for name, given in beside.items():
-            connection.register(name, given)
+        if not all(_is_laid(connection, name, rows) for name, rows in question.beside.items()):
+            return None
         for spec, files in tables.items():
             if files:
                 of_groups = "" if groups is None else f" WHERE list_contains({listed(groups)}, group_id)"
@@ -157,10 +157,22 @@ def answer(
                 connection.execute(f'CREATE TEMP VIEW "{spec.name}" AS {rows}')
             else:
                 connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
-        named = question.statement.format_map({name: name for name in (*(spec.name for spec in tables), *beside)})
+        names = (*(spec.name for spec in tables), *question.beside)
+        named = question.statement.format_map({name: name for name in names})
         found: pa.Table = connection.sql(f"SELECT * FROM ({translated(named)}) LIMIT {MOST_ROWS + 1}").to_arrow_table()
     kind = to_arrow_schema(question.told.toNullable())
     return None if found.num_rows > MOST_ROWS else found.select(kind.names).cast(kind)
+
+
+def _is_laid(connection: Any, name: str, rows: DataFrame) -> bool:
+    """Have a connection know rows by a name, if the driver has them or they are in files of this machine."""
+    if (given := rows_held(rows)) is not None:
+        connection.register(name, given)
+    elif (files := files_of(rows)) is not None:
+        connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM read_parquet({listed(files)})')
+    else:
+        return False
+    return True
 
 
 def _are_readable(files: Sequence[ClusterFile], most: int | None = None) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job
-from jobs.frame.keeping import Keep
+from jobs.frame.keeping import Keep, fetched
 from jobs.frame.row_files import note_parts
 from jobs.lake.found_rows import MOST_ROWS
 from jobs.quality.evidence import new_evidence, new_left_out, note_audited
@@ -20,9 +20,9 @@ from jobs.timelines.changes import NOT_READ
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
 from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
+from transforms.given_rows import selected
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
-from transforms.gold.timelines.evidence import GROUP
 from transforms.gold.timelines.gathering import Run
 from transforms.wanted_rows import Wanted
 
@@ -61,7 +61,7 @@ def write(
     superseded = told.part(SUPERSEDED)
     there = job.lake.contents.row_counts(TABLES)
     stays = replacing.staying(replacing.groups_of_run(starting))
-    conditions, frames, where, staying, replaced = {}, [], {}, {}, []
+    conditions, frames, where, staying, come = {}, [], {}, {}, {}
     if SUPERSEDED in told.counts:
         keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
         conditions[MEMBER_SESSIONS] = _listed(going_back, [row.group_id for row in keys])
@@ -70,15 +70,15 @@ def write(
             continue
         where[spec] = replacing.condition(conditions.get(spec, going_back))
         rows = told.part(spec.name)
-        if run.others is not None and spec.full_name not in NOT_READ:
-            replaced.append((rows, replacing.going(_matched(job, spec, where[spec]), starting)))
+        if spec.full_name not in NOT_READ:
+            come[spec] = rows
         if spec in conditions:
             there_as_well = stays.of(_matched(job, spec, where[spec]))
             rows = replacing.without_superseded(rows.unionByName(there_as_well), superseded)
         elif there[spec.full_name]:
             staying[spec] = stays
         frames.append((spec, rows))
-    changed = _changed(run, replaced)
+    changed = _changed(job, run, come, where)
     published, counts = _as_published(job, told, run, superseded, there, keep)
     evidence, left_out = new_evidence(job), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
@@ -89,17 +89,18 @@ def write(
     return changed
 
 
-def _changed(run: Run, replaced: Sequence[tuple[DataFrame, DataFrame]]) -> Sequence[str] | None:
-    if run.others is None:
+def _changed(
+    job: Job, run: Run, come: Mapping[TableSpec, DataFrame], where: Mapping[TableSpec, str]
+) -> Sequence[str] | None:
+    """Return the groups that later steps look at, if they are few; of a run of listed groups these are all."""
+    if run.others is None or _ids(run.starting.where("oldest IS NOT NULL")) is None:
         return None
-    with_news = run.starting.where("oldest IS NOT NULL").select(*GROUP)
-    changed = _ids(with_news)
-    return None if changed is None else _ids(with_news.union(replacing.differing(replaced)).distinct())
+    return _ids(job.lake.answer(replacing.differing(run.starting, come, where), None))
 
 
 def _ids(groups: DataFrame) -> Sequence[str] | None:
-    rows = groups.select("group_id").limit(MOST_LISTED + 1).collect()
-    return [row.group_id for row in rows] if len(rows) <= MOST_LISTED else None
+    found = fetched(selected(groups, ["group_id"]), MOST_LISTED)
+    return None if found is None else found["group_id"].to_pylist()
 
 
 def _as_published(

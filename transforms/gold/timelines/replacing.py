@@ -7,16 +7,17 @@ and are written anew, so that one commit does it, whatever the number of groups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
+from schemas.table import TableSpec
 from transforms.given_rows import marked, selected
 from transforms.gold.timelines.columns import SUPERSEDED_COLUMNS
 from transforms.gold.timelines.evidence import GROUP
-from transforms.sql import among
+from transforms.question import Question, verbatim
+from transforms.sql import among, literal, quoted
 from transforms.wanted_rows import Wanted
 
 UNSETTLED = "NOT is_settled"
@@ -68,37 +69,40 @@ def staying_of_run(groups: DataFrame, listed: Sequence[str] | None) -> Wanted:
     return Wanted(listed, beside=groups, where=f"is_in_run AND {STAYS}")
 
 
-def going(rows: DataFrame, starting: DataFrame) -> DataFrame:
-    """Return those of some rows of gold that a run replaces.
-
-    Args:
-        rows: the rows that fulfil the condition.
-        starting: the groups of the run, and from where they go on.
-    """
-    run = starting.select(*GROUP, "taken_until")
-    return rows.join(run, [*GROUP]).where(~F.expr(STAYS)).select(rows.columns)
-
-
-def differing(replaced: Sequence[tuple[DataFrame, DataFrame]]) -> DataFrame:
-    """Return the groups that have other rows than they had: cluster, group_id.
+def differing(starting: DataFrame, told: Mapping[TableSpec, DataFrame], where: Mapping[TableSpec, str]) -> Question:
+    """Ask which groups have other rows than they had, or new evidence: cluster, group_id.
 
     Of most groups that are replayed only because time goes by, the same rows come again, some of them settled by now.
 
     Args:
-        replaced: by table, the rows of the groups of a run that come, and those that go.
+        starting: the groups of a run, from where they go on, and their oldest new evidence.
+        told: by table, the rows that come.
+        where: by table, the SQL condition of the rows among which are all that go.
     """
-    counted = [
-        _counted(table, rows, by) for table, both in enumerate(replaced) for rows, by in zip(both, (1, -1), strict=True)
-    ]
-    times = reduce(DataFrame.unionByName, counted).groupBy(*GROUP, "told").agg(F.sum("times").alias("times"))
-    return times.where("times <> 0").select(*GROUP).distinct()
+    counted = "\nUNION ALL\n".join(_come_and_go(spec, where[spec]) for spec in told)
+    return Question(
+        f"""
+        SELECT cluster, group_id FROM (
+            SELECT cluster, group_id FROM ({counted}) GROUP BY cluster, group_id, told HAVING sum(times) <> 0
+            UNION ALL
+            SELECT cluster, group_id FROM {{starting}} WHERE oldest IS NOT NULL
+        ) GROUP BY cluster, group_id""",
+        [*told],
+        T.StructType([T.StructField(name, T.StringType()) for name in GROUP]),
+        {"starting": starting} | {f"told_{spec.name}": rows for spec, rows in told.items()},
+    )
 
 
-def _counted(table: int, rows: DataFrame, times: int) -> DataFrame:
-    # As JSON, where a null is none of its column: a hash of columns goes over nulls, wherever they stand.
-    names = sorted({*rows.columns} - {*HOW_SURE})
-    told = F.xxhash64(F.lit(table), F.to_json(F.struct(*names)))
-    return rows.select(*GROUP, told.alias("told"), F.lit(times).alias("times"))
+def _come_and_go(spec: TableSpec, where: str) -> str:
+    # As JSON, in which a null is not taken for that of another column.
+    names = ", ".join(quoted(name) for name in spec.columns if name not in HOW_SURE)
+    row = f"md5(concat({literal(spec.name)}, to_json(struct({names})))) AS told"
+    goes = f"NOT ({STAYS})" + (f" AND {verbatim(where)}" if where else "")
+    return f"""
+        SELECT cluster, group_id, {row}, 1 AS times FROM {{told_{spec.name}}}
+        UNION ALL
+        SELECT cluster, group_id, {row}, -1 AS times FROM {{{spec.name}}}
+        JOIN (SELECT cluster, group_id, taken_until FROM {{starting}}) USING (cluster, group_id) WHERE {goes}"""
 
 
 def without_superseded(rows: DataFrame, superseded: DataFrame) -> DataFrame:
