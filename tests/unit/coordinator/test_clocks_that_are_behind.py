@@ -316,6 +316,20 @@ def test_batches_by_such_a_clock_end_in_the_rows_of_one(
     assert load(several.snapshots[-1].state) == load(one.snapshots[-1].state)
 
 
+@given(histories(), st.randoms(use_true_random=False), st.integers(1, 6), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_batches_end_in_the_rows_of_one_whatever_clocks_wrote_the_records(
+    evidence: Evidence, dice: random.Random, runs: int, is_late: bool
+) -> None:
+    for row in evidence[0]:
+        row.recorded_at = (row.recorded_at or 0.0) + dice.choice((0, 0, -900, -450, -300, 20, 490, 700))
+        if row.state_changed_at is not None:
+            row.state_changed_at += dice.choice((0, 0, 300, 700))
+    several, one = batches(evidence, dice, runs, is_late)
+    assert counted(several.all_rows()) == counted(one.all_rows())
+    assert load(several.snapshots[-1].state) == load(one.snapshots[-1].state)
+
+
 def by_clocks(steps: list[tuple[int, int]]) -> list[float]:
     """Moments of appends, each some ms after the one before and seen by a clock that is behind by some ms."""
     moments, now = [], 10_000.0
