@@ -91,12 +91,13 @@ class Sequencer:
     def _add_other(self, item: Item, until: float) -> None:
         if item.at >= until:
             self._others.append(item)
-            self.newest = max(self.newest, item.at)
+            if item.at > self.newest:
+                self.newest = item.at
 
     def _add_record(self, row: RecordRow, at: float, until: float) -> None:
         self._records.add(row)
-        if at >= until:
-            self.newest = max(self.newest, at)
+        if at >= until and at > self.newest:
+            self.newest = at
 
     def _add_request(self, row: GroupRequestRow, until: float) -> None:
         raw = taken_up_at(row)

@@ -59,16 +59,16 @@ def put_in_turn(row: GenerationFacts, following: GenerationFacts | None) -> None
     What a record and a line tell may lie apart a little, whatever the clocks.
     """
     reached = -inf
-    for each in (row, following):
+    for each in (row,) if following is None else (row, following):
         for name in _STEPS:
-            fact = None if each is None else getattr(each, name)
+            fact = getattr(each, name)
             if fact is None:
                 continue
-            least_ms = 0.0 if fact.authority is Authority.STORED else SAME_MOMENT_MS
-            if least_ms < reached - fact.value <= REORDER_MS:
-                setattr(each, name, Fact(reached, fact.authority))
-            else:
+            behind_ms = reached - fact.value
+            if behind_ms <= 0.0 or behind_ms > REORDER_MS:
                 reached = fact.value
+            elif behind_ms > SAME_MOMENT_MS or fact.authority is Authority.STORED:
+                setattr(each, name, Fact(reached, fact.authority))
 
 
 class Chain(Struct, array_like=True):
