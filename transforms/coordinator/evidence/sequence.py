@@ -4,7 +4,8 @@
   order of requests on one connection is exact (`connections`).
 * An answer stands where it was sent; only those that prove something stand there on their own.
 * A line has whole milliseconds, so it stands half a millisecond later.
-* A record can look older than the request that caused it: records come as confirmation, late.
+* A record can look older than the request that caused it: records come as confirmation, late. Those of one partition
+  stand in the order of the log (`records`).
 
 Rows may come piece by piece, each piece in any order, as long as no row is older than the newest of an earlier piece:
 what cannot be overtaken any more is given out, the rest waits.
@@ -19,7 +20,7 @@ from itertools import compress, count
 from math import inf
 from operator import attrgetter, eq
 
-from schemas.rows import CoordinatorEventRow, GroupMetadataRow, GroupRequestRow, ModernGroupRecordRow
+from schemas.rows import CoordinatorEventRow, GroupRequestRow
 from transforms.coordinator.evidence.connections import (
     Connection,
     Connections,
@@ -27,7 +28,8 @@ from transforms.coordinator.evidence.connections import (
     followed_by,
     is_second_answer,
 )
-from transforms.coordinator.evidence.items import ANSWER, LINE, RECORD, REQUEST, Item, taken_up_at
+from transforms.coordinator.evidence.items import ANSWER, LINE, REQUEST, Item, taken_up_at
+from transforms.coordinator.evidence.records import RecordRow, Records
 from transforms.coordinator.evidence.tolerances import (
     CONNECTION_MEMORY_MS,
     LINE_DELAY_MS,
@@ -37,7 +39,7 @@ from transforms.coordinator.evidence.tolerances import (
 )
 from transforms.coordinator.kafka.apis import ANSWERS_THAT_PROVE, REPLAYED_APIS, WAITING_APIS
 
-EvidenceRow = GroupMetadataRow | ModernGroupRecordRow | CoordinatorEventRow | GroupRequestRow
+EvidenceRow = RecordRow | CoordinatorEventRow | GroupRequestRow
 
 
 class Sequencer:
@@ -51,7 +53,7 @@ class Sequencer:
         self._connections = connections
         self._requests: defaultdict[Connection, list[GroupRequestRow]] = defaultdict(list)
         self._others: list[Item] = []
-        self._has_modern = False
+        self._records = Records()
         self.newest = -inf
 
     def add(self, rows: Iterable[EvidenceRow]) -> None:
@@ -66,7 +68,7 @@ class Sequencer:
                     place = (row.source_file, row.line_number, row.seq)
                     self._add_other(Item(row.logged_at + LINE_DELAY_MS, LINE, place, None, row), until)
             elif row.recorded_at is not None:
-                self._add_other(_record(row, row.recorded_at + RECORD_DELAY_MS), until)
+                self._add_record(row, row.recorded_at + RECORD_DELAY_MS, until)
 
     @property
     def safe(self) -> float:
@@ -79,9 +81,8 @@ class Sequencer:
         self._others = [item for item in self._others if item.at >= before] if len(found) < len(self._others) else []
         for connection in [*self._requests]:
             self._emit_requests(found, connection, before)
+        found += self._records.emit(before, self._connections.until)
         _sort(found)
-        if self._has_modern:
-            found = _with_records_of_one_moment(found)
         self._connections.forget(before - CONNECTION_MEMORY_MS if before < inf else self.newest - CONNECTION_MEMORY_MS)
         return found
 
@@ -90,10 +91,13 @@ class Sequencer:
     def _add_other(self, item: Item, until: float) -> None:
         if item.at >= until:
             self._others.append(item)
-            if item.modern is not None:
-                self._has_modern = True
             if item.at > self.newest:
                 self.newest = item.at
+
+    def _add_record(self, row: RecordRow, at: float, until: float) -> None:
+        self._records.add(row)
+        if at >= until and at > self.newest:
+            self.newest = at
 
     def _add_request(self, row: GroupRequestRow, until: float) -> None:
         raw = taken_up_at(row)
@@ -157,7 +161,7 @@ class Sequencer:
 
 def in_order(
     connections: Connections,
-    records: Iterable[GroupMetadataRow | ModernGroupRecordRow],
+    records: Iterable[RecordRow],
     events: Iterable[CoordinatorEventRow],
     requests: Iterable[GroupRequestRow],
 ) -> list[Item]:
@@ -190,41 +194,11 @@ def _sort(items: list[Item]) -> None:
             items[begin:end] = sorted(items[begin:end], key=_RANK_OF_ONE_MOMENT)
 
 
-def _record(row: GroupMetadataRow | ModernGroupRecordRow, at: float) -> Item:
-    place = ("", row.topic_partition_of_record, row.record_offset)
-    if isinstance(row, ModernGroupRecordRow):
-        return Item(at, RECORD, place, modern=[row])
-    return Item(at, RECORD, place, None, None, row)
-
-
 def _answer(row: GroupRequestRow, handled_at: float) -> Item | None:
     """Return the answer to a request that was handled at a moment, as evidence of its own, if it proves anything."""
     if row.api not in WAITING_APIS or (row.api, row.error_code) not in ANSWERS_THAT_PROVE:
         return None
     return Item(max(row.answered_at, handled_at), ANSWER, _place(row), row, None, None, taken_up_at(row))
-
-
-def _with_records_of_one_moment(items: list[Item]) -> list[Item]:
-    """Put records of newer protocols together that were written at one moment: they tell of one thing, as a whole.
-
-    A record of the classic group that is written with them is of its conversion.
-    """
-    found: list[Item] = []
-    for item in items:
-        before = found[-1] if found else None
-        if before is None or item.kind is not RECORD or not _is_written_with(before, item):
-            found.append(item)
-        elif item.modern is None:
-            before.record = item.record
-        else:
-            before.modern = [*(before.modern or ()), *item.modern]
-    return found
-
-
-def _is_written_with(before: Item, item: Item) -> bool:
-    if before.kind is not RECORD or before.at != item.at or before.place[1] != item.place[1]:
-        return False
-    return item.modern is not None if before.modern is None else item.modern is not None or before.record is None
 
 
 def _place(row: GroupRequestRow) -> tuple[str, int, int]:

@@ -7,7 +7,7 @@ or line can look up to 5 ms older than the request that caused it (45 ms in a br
 The order of the numbers decides what comes before what, so it is part of them:
 
     a line's half millisecond < race window ≤ timers' lags < hold = a waiting answer < records' delay < most holds
-    < slack of removals < look-ahead < one deletion < settling
+    < slack of removals < look-ahead < a clock's step < reordering = one deletion < settling
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ LINE_DELAY_MS = 0.5
 
 RECORD_DELAY_MS = 10.0
 """How late a record is applied, so that what caused it has been handled by then: longer than it can look too old."""
+
+CLOCK_STEP_MS = 500.0
+"""How far behind a clock may be that of the writer of a record before it in the log: records that seem to be older by
+no more than this stand in the order of the log. What seems to be older by more is of a topic that was made anew.
+Together with the records' delay it is less than the reordering: so all that moves a record is read with it."""
 
 NEXT_ON_CONNECTION_MS = 0.001
 """The least time between two requests of one connection; a broker answers one before it reads the next."""

@@ -14,7 +14,7 @@ from transforms.coordinator.assignors.memory import remembered_generation
 from transforms.coordinator.assignors.recognise import assignor_of
 from transforms.coordinator.evidence.sources import EVIDENCE_OF
 from transforms.coordinator.rows.tables import Sink, whole
-from transforms.coordinator.timeline.chain import Chain, ended_at, outcome_of, partition_counts, stable_at
+from transforms.coordinator.timeline.chain import Chain, ended_at, outcome_of, partition_counts, put_in_turn, stable_at
 from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
 from transforms.coordinator.timeline.lives import Life
 
@@ -55,6 +55,7 @@ def say_generation(
     """Add the rows of a generation, and let its life's chain go on to the next."""
     chain = life.chain
     chain.begin(row)
+    put_in_turn(row, following)
     links = _links(life, row, following)
     rows = sink.rows
     rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))

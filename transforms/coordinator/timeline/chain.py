@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from msgspec import Struct, field
 
 from transforms.coordinator.evidence.sources import Authority
+from transforms.coordinator.evidence.tolerances import REORDER_MS, SAME_MOMENT_MS
 from transforms.coordinator.timeline.facts import Fact, GenerationFacts, MemberFacts, authority_of, value_of
 
 
@@ -46,6 +48,27 @@ def ended_at(following: GenerationFacts | None, end_of_life: Fact[float] | None)
         if fact is not None:
             return fact.value
     return None
+
+
+_STEPS = ("preparing_at", "completing_at", "stable_at", "emptied_at")
+
+
+def put_in_turn(row: GenerationFacts, following: GenerationFacts | None) -> None:
+    """Let no step of two generations be before the step before it, as it seems where a clock is behind another.
+
+    What a record and a line tell may lie apart a little, whatever the clocks.
+    """
+    reached = -inf
+    for each in (row,) if following is None else (row, following):
+        for name in _STEPS:
+            fact = getattr(each, name)
+            if fact is None:
+                continue
+            behind_ms = reached - fact.value
+            if behind_ms <= 0.0 or behind_ms > REORDER_MS:
+                reached = fact.value
+            elif behind_ms > SAME_MOMENT_MS or fact.authority is Authority.STORED:
+                setattr(each, name, Fact(reached, fact.authority))
 
 
 class Chain(Struct, array_like=True):
