@@ -198,8 +198,11 @@ class Lives(Struct, array_like=True):
 
     def of_generation(self, number: int) -> Life:
         """Return the life in which a generation that was just told of lies: this one, or one that just ended."""
-        before, present = self.before, self.present
-        return before if before is not None and not present.has_lived and before.has(number) else present
+        present = self.by_number[self.number]
+        if present.has_lived:
+            return present
+        before = self.before
+        return before if before is not None and before.has(number) else present
 
     def of_leaver(self, member_id: str) -> Life:
         """Return the life of a member that has gone: this one, or one that just ended."""

@@ -26,7 +26,6 @@ from transforms.coordinator.classic.taking.holds import waits_ms
 from transforms.coordinator.classic.taking.homes import is_at_home, is_line_at_home
 from transforms.coordinator.classic.taking.many import Many
 from transforms.coordinator.classic.taking.state import ClassicState
-from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
 from transforms.coordinator.evidence.sources import OFFSETS, Source
@@ -168,8 +167,7 @@ class ClassicWalk:
         if item.kind is REQUEST:
             requests.take(course, item)
         elif item.request is not None:
-            answer = observed_of(item.handled_at, item.request)
-            course.let(answer.answered_at, partial(answers.take, course, item, answer))
+            answers.take(course, item, item.request)
         elif item.record is not None:
             record, at = item.record, item.record.recorded_at or 0.0
             if is_at_home(course, record.topic_partition_of_record, at, OFFSETS):
