@@ -80,8 +80,13 @@ def taken_up_at(row: GroupRequestRow) -> float:
     return row.answered_at if row.handled_at is None else row.handled_at
 
 
-@lru_cache(maxsize=4_096)  # a request is looked at a few times, all of them within a moment
 def token_of(place: Place) -> int:
     """Return a number that names the request at a place; the same in every run, and as good as unique."""
-    text = f"{place[0]}\0{place[1]}\0{place[2]}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") >> 1
+    digest = _begun(place[0]).copy()
+    digest.update(b"%d\0%d" % place[1:])
+    return int.from_bytes(digest.digest(), "big") >> 1
+
+
+@lru_cache(maxsize=256)
+def _begun(source_file: str) -> blake2b:
+    return blake2b(f"{source_file}\0".encode("utf-8", "surrogatepass"), digest_size=8)
