@@ -103,11 +103,9 @@ class Machine(Desk):
 
     def _look_for_completion(self, event: Event, cause: Cause, just_entered: bool) -> None:
         group = self.group
-        is_initial = group.previous_state is EMPTY
-        look = COMPLETION[self.settings.dialect].get(event, _DEFAULT_LOOK)
-        if just_entered:
-            look = _DEFAULT_LOOK
-        if look.looks and (look.even_initially or not is_initial) and group.is_known and group.all_joined:
+        look = _DEFAULT_LOOK if just_entered else COMPLETION[self.settings.dialect].get(event, _DEFAULT_LOOK)
+        is_looked_for = look.looks and (look.even_initially or group.previous_state is not EMPTY)
+        if is_looked_for and group.is_known and group.all_joined:
             self.complete_join(Cause(cause.at, source=cause.source))
 
     def complete_join(self, cause: Cause) -> None:
