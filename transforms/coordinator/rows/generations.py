@@ -58,8 +58,8 @@ def say_generation(
     links = _links(life, row, following)
     rows = sink.rows
     rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))
-    rows.generation_members.extend(map(sink.stamped, _member_rows(cluster, group_id, links)))
-    rows.assignments.extend(map(sink.stamped, _assignment_rows(cluster, group_id, links)))
+    rows.generation_members += sink.all_stamped(_member_rows(cluster, group_id, links))
+    rows.assignments += sink.all_stamped(_assignment_rows(cluster, group_id, links))
     chain.passed(row, links.outcome)
 
 

@@ -199,9 +199,9 @@ class ClassicWalk:
         settling.settle(now, members)
         open_since = min((each.exchange.answered_at for each in course.audit.verdicts.values()), default=inf)
         counted = course.state.counts.settled(course.cluster, self._machine.group_id, min(now, open_since))
-        self._sink.rows.audit_counts.extend(map(self._sink.stamped, counted))
+        self._sink.rows.audit_counts += self._sink.all_stamped(counted)
         reigns = self._reigns.open(self._place) if is_final else self._reigns.settled(self._place)
-        self._sink.rows.coordinators.extend(map(self._sink.stamped, reigns))
+        self._sink.rows.coordinators += self._sink.all_stamped(reigns)
         is_waiting = course.audit.verdicts or any(map(_is_under_way, course.lives))
         course.lives.settle_at = now + SETTLE_EVERY_MS if is_waiting else over_at(now)
 
