@@ -78,7 +78,8 @@ def second_exchange_of(item: Item) -> Exchange | None:
     row = item.second
     if row is None:
         return None
-    return _exchange(token_of((row.source_file, row.line_number, row.seq)), item.handled_at, row)
+    token = token_of((row.source_file, row.line_number, row.seq), row)
+    return _exchange(token, item.handled_at, row)
 
 
 def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:

@@ -68,7 +68,7 @@ class Item(Struct, gc=False, array_like=True):
     @property
     def token(self) -> int:
         """Number that names a request, the same on its answer."""
-        return token_of(self.place)
+        return token_of(self.place, self.request)
 
     @property
     def rank(self) -> Rank:
@@ -86,13 +86,23 @@ def all_taken_up_at(rows: Iterable[GroupRequestRow]) -> list[float]:
     return [row.answered_at if row.handled_at is None else row.handled_at for row in rows]
 
 
-def token_of(place: Place) -> int:
-    """Return a number that names the request at a place; the same in every run, and as good as unique."""
-    digest = _begun(place[0]).copy()
-    digest.update(b"%d\0%d" % place[1:])
-    return int.from_bytes(digest.digest(), "big") >> 1
+_MOST_TOKEN = (1 << 63) - 1
 
 
-@lru_cache(maxsize=256)
-def _begun(source_file: str) -> blake2b:
-    return blake2b(f"{source_file}\0".encode("utf-8", "surrogatepass"), digest_size=8)
+def token_of(place: Place, row: GroupRequestRow | None = None) -> int:
+    """Return a number that names the request at a place; the same in every run, and as good as unique.
+
+    A joiner whom nothing names goes by it in the tables, so there it is a digest of the place. Elsewhere it only has to
+    be another one than those around it: the digest of the file, and the place in it.
+    """
+    source_file, line_number, seq = place
+    if row is not None and row.api == "JoinGroup" and not row.member_id and not row.answered_member_id:
+        return _digest(f"{source_file}\0{line_number}\0{seq}") >> 1
+    return _digest_of_file(source_file) + (line_number << 20) + seq & _MOST_TOKEN
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+_digest_of_file = lru_cache(maxsize=256)(_digest)
