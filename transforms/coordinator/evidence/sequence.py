@@ -201,7 +201,8 @@ def _answer(row: GroupRequestRow, handled_at: float) -> Item | None:
     """Return the answer to a request that was handled at a moment, as evidence of its own, if it proves anything."""
     if row.api not in WAITING_APIS or (row.api, row.error_code) not in ANSWERS_THAT_PROVE:
         return None
-    return Item(max(row.answered_at, handled_at), ANSWER, _place(row), row, None, None, taken_up_at(row))
+    at = row.answered_at if row.answered_at > handled_at else handled_at
+    return Item(at, ANSWER, _place(row), row, None, None, taken_up_at(row))
 
 
 def _with_records_of_one_moment(items: list[Item]) -> list[Item]:

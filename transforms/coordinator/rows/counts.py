@@ -34,21 +34,22 @@ class Count(Struct, array_like=True, gc=False):
 def say_audited(counts: AuditCounts, sink: Sink, row: ReplayAuditRow) -> None:
     """Tell of an audited request, and count it."""
     counts.add(row.api, row.at, row.agrees, row.is_answer_used, row.why)
-    if _is_kept(sink, row.agrees, row.is_answer_used, row.why):
+    if sink.keeps_audit or _is_kept(row.agrees, row.is_answer_used, row.why):
         sink.rows.replay_audit.append(sink.stamped(row))
 
 
 def say_verdict(counts: AuditCounts, sink: Sink, verdict: Verdict, cluster: str) -> None:
     """Likewise of a verdict, which becomes a row only if that is kept."""
-    agrees, row = verdict.agrees, verdict.exchange.row
+    agrees, exchange = verdict.agrees, verdict.exchange
     is_answer_used = verdict.is_answer_used and verdict.predicted_error is not None
-    counts.add(row.api, verdict.exchange.answered_at, agrees, is_answer_used, verdict.why)
-    if _is_kept(sink, agrees, is_answer_used, verdict.why):
+    counts.add(exchange.row.api, exchange.answered_at, agrees, is_answer_used, verdict.why)
+    if sink.keeps_audit or _is_kept(agrees, is_answer_used, verdict.why):
         sink.rows.replay_audit.append(sink.stamped(verdict.row(cluster, agrees)))
 
 
-def _is_kept(sink: Sink, agrees: bool | None, is_answer_used: bool, why: str | None) -> bool:
-    return sink.keeps_audit or not agrees or is_answer_used or why == WHY_RACE
+def _is_kept(agrees: bool | None, is_answer_used: bool, why: str | None) -> bool:
+    """Whether a row gives reason to doubt."""
+    return not agrees or is_answer_used or why == WHY_RACE
 
 
 class AuditCounts(Struct, array_like=True):

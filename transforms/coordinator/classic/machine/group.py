@@ -253,6 +253,9 @@ _PARKED_JOIN = attrgetter("parked_join")
 _REBALANCE_TIMEOUT = attrgetter("rebalance_timeout_ms")
 
 
+_NO_TIMERS = Timers()
+
+
 def view(group: Group | None) -> Group | None:
     """Return what a request is judged by, cut off from what happens to the group later."""
     if group is None:
@@ -271,4 +274,5 @@ def view(group: Group | None) -> Group | None:
         group.static_members.copy(),
         group.largest,
         group.pending_joins.copy(),
+        timers=_NO_TIMERS,
     )

@@ -11,7 +11,7 @@ from math import inf
 from transforms.coordinator.classic.machine.admission import Judgement, admit, admit_leaver
 from transforms.coordinator.classic.machine.desk import Desk
 from transforms.coordinator.classic.machine.events import Cause, Event
-from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer, TimerKey
+from transforms.coordinator.classic.machine.group import JOIN_TIMER, Group, Timer, TimerKey
 from transforms.coordinator.classic.machine.moves import create, enter
 from transforms.coordinator.classic.machine.transitions import COMPLETION, TRANSITIONS, Look
 from transforms.coordinator.evidence.sources import Source
@@ -96,13 +96,12 @@ class Machine(Desk):
         if cell.next_state is not None:
             enter(self, cell.next_state, event, cause)
         if group.state is PREPARING:
-            self._look_for_completion(event, cause, just_entered=cell.next_state is not None)
+            self._look_for_completion(group, event, cause, just_entered=cell.next_state is not None)
         elif group.state is DEAD:
             self.present = None
         return True
 
-    def _look_for_completion(self, event: Event, cause: Cause, just_entered: bool) -> None:
-        group = self.group
+    def _look_for_completion(self, group: Group, event: Event, cause: Cause, just_entered: bool) -> None:
         look = _DEFAULT_LOOK if just_entered else COMPLETION[self.settings.dialect].get(event, _DEFAULT_LOOK)
         is_looked_for = look.looks and (look.even_initially or group.previous_state is not EMPTY)
         if is_looked_for and group.is_known and group.all_joined:
