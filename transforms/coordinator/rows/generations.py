@@ -266,8 +266,8 @@ def _assignment_rows(cluster: str, group_id: str, links: Links) -> Iterator[Assi
         return
     row, began = links.row, stable_at(links.row)
     for member in row.members.values():
-        since = [moment for moment in (began, member.valid_from) if moment is not None]
-        valid_from = whole(max(since, default=None))
+        is_later = member.valid_from is not None and (began is None or member.valid_from > began)
+        valid_from = whole(member.valid_from if is_later else began)
         valid_to = whole(links.ended_at if member.valid_to is None else member.valid_to)
         for topic, partition in dict.fromkeys(member.assigned or ()):
             yield AssignmentRow(

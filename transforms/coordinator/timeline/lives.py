@@ -165,6 +165,11 @@ class Lives(Struct, array_like=True):
         """Yield the lives that are kept, in their order."""
         return iter([self.by_number[number] for number in sorted(self.by_number)])
 
+    def settle_by(self, at: float) -> None:
+        """Let them be looked through at a moment at the latest."""
+        if at < self.settle_at:
+            self.settle_at = at
+
     # --- their ends ----------------------------------------------------------------------------------------------
 
     def deleted(self, at: float, source: Source) -> None:

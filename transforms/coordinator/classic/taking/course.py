@@ -110,7 +110,7 @@ class Course:
         moves = [output for output in outputs if type(output) is Moved]
         if not moves and all(type(output) is Answered for output in outputs):
             return
-        self.lives.settle_at = min(self.lives.settle_at, self._at + SETTLING_MS)
+        self.lives.settle_by(self._at + SETTLING_MS)
         at, until = self._at, self._until
         if moves:
             at, until = self._entered_at(moves[-1], at), self._left_by(moves[0], until)
@@ -253,12 +253,12 @@ class Course:
 
     def _wait_for_store(self, at: float, leader_sync: Exchange) -> None:
         """Syncs are answered when the assignment is stored, and sessions begin afresh only then."""
-        group = self.machine.group
+        group, stored_at = self.machine.group, max(at, leader_sync.answered_at)
         for member in group.members.values():
-            timer = group.timers.get(member_timer(member.member_id))
+            key = member_timer(member.member_id)
+            timer = group.timers.get(key)
             if timer is not None and timer.due == at + member.session_timeout_ms:
-                due = max(at, leader_sync.answered_at) + member.session_timeout_ms
-                group.timers.start(member_timer(member.member_id), Timer(due))
+                group.timers.start(key, Timer(stored_at + member.session_timeout_ms))
 
     def say_audited(self, verdict: Verdict) -> None:
         """Tell of an audited request, and count it."""

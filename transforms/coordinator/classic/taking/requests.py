@@ -61,7 +61,7 @@ def take(course: Course, item: Item) -> None:
     row = exchange.row
     group, lives = course.machine.present, course.lives
     verdict = course.audit.begin(exchange, None if group is None else NAMES[group.state])
-    lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
+    lives.settle_by(exchange.answered_at + SETTLING_MS)
     second = None if item.second is None else second_exchange_of(item)
     if second is not None:
         course.audit.expect_second(exchange, second, verdict.state_before)
@@ -241,9 +241,8 @@ def _handle(course: Course, verdict: Verdict) -> None:
             verdict.use_answer(WHY_UNSTORED)
         request = unstored
     # It took effect at the latest when it was answered, or began to wait; a SyncGroup when what it waits for is done.
-    waited = 0.0 if request.api == "SyncGroup" else exchange.parked_ms
-    until = max(at, exchange.answered_at - waited)
-    course.let(at, partial(machine.handle, request, at), until, exchange)
+    until = exchange.answered_at if request.api == "SyncGroup" else exchange.answered_at - exchange.parked_ms
+    course.let(at, partial(machine.handle, request, at), until if until > at else at, exchange)
 
 
 def _was_unstored(course: Course, exchange: Exchange) -> bool:

@@ -91,7 +91,7 @@ class ClassicWalk:
     def say_audited(self, row: ReplayAuditRow) -> None:
         """Tell of a request to a group of another type."""
         course = self._course
-        course.lives.settle_at = min(course.lives.settle_at, row.at + SETTLING_MS)
+        course.lives.settle_by(row.at + SETTLING_MS)
         say_audited(course.state.counts, self._sink, row)
 
     def take_over(self, record: GroupMetadataRow) -> None:
