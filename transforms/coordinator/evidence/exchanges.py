@@ -107,7 +107,7 @@ def _plain(token: int, row: GroupRequestRow) -> Request:
         row.member_id or "",
         row.group_instance_id,
         -1 if row.generation is None else row.generation,
-        unknown_topics_only=set(row.partition_errors or ()) == _UNKNOWN_TOPICS,
+        unknown_topics_only=row.partition_errors is not None and row.partition_errors.keys() == _UNKNOWN_TOPICS,
     )
 
 

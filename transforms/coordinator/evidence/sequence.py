@@ -101,7 +101,8 @@ class Sequencer:
             self.newest = raw
         if row.connection is None or row.correlation_id is None:
             if raw >= until:
-                self._others.append(Item(raw, REQUEST, _place(row), row, None, None, raw))
+                place = (row.source_file, row.line_number, row.seq)
+                self._others.append(Item(raw, REQUEST, place, row, None, None, raw))
             self._add_answer(row, raw, until)
             return
         connection = (row.broker, row.connection)
@@ -202,7 +203,7 @@ def _answer(row: GroupRequestRow, handled_at: float) -> Item | None:
     if row.api not in WAITING_APIS or (row.api, row.error_code) not in ANSWERS_THAT_PROVE:
         return None
     at = row.answered_at if row.answered_at > handled_at else handled_at
-    return Item(at, ANSWER, _place(row), row, None, None, taken_up_at(row))
+    return Item(at, ANSWER, (row.source_file, row.line_number, row.seq), row, None, None, taken_up_at(row))
 
 
 def _with_records_of_one_moment(items: list[Item]) -> list[Item]:
@@ -226,7 +227,3 @@ def _is_written_with(before: Item, item: Item) -> bool:
     if before.kind is not RECORD or before.at != item.at or before.place[1] != item.place[1]:
         return False
     return item.modern is not None if before.modern is None else item.modern is not None or before.record is None
-
-
-def _place(row: GroupRequestRow) -> tuple[str, int, int]:
-    return (row.source_file, row.line_number, row.seq)

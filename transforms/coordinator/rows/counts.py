@@ -67,11 +67,12 @@ class AuditCounts(Struct, array_like=True):
 
     def add_plain(self, rows: Iterable[GroupRequestRow]) -> None:
         """Count requests that were answered as predicted, and nothing else is to be said of."""
+        plain = self.plain
         for row in rows:
             if not 0 <= row.answered_at - self.plain_from < HOUR_MS:
                 self._add_up()
-                self.plain_from = int(row.answered_at // HOUR_MS) * HOUR_MS
-            self.plain[row.api] = self.plain.get(row.api, 0) + 1
+                self.plain_from, plain = int(row.answered_at // HOUR_MS) * HOUR_MS, self.plain
+            plain[row.api] = plain.get(row.api, 0) + 1
 
     def _add_up(self) -> None:
         for api, requests in self.plain.items():

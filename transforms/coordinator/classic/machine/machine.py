@@ -43,11 +43,10 @@ class Machine(Desk):
         judged = admit(self.present, request, self.settings)
         if self.present is None and _creates_group(request, judged, self.settings):
             create(self)
-        cause = Cause(at, request, (request.member_id or request.given_member_id or "",))
         if isinstance(judged, Error):
             self.answer(request.token, judged, at)
         else:
-            self.apply(judged, cause)
+            self.apply(judged, Cause(at, request, (request.member_id or request.given_member_id or "",)))
 
     def _leave(self, request: Request, at: float) -> None:
         """Judge the leavers one by one; the Scala coordinator also acts one by one, the Java one rebalances last."""
