@@ -65,9 +65,7 @@ def take(course: Course, item: Item) -> None:
     second = None if item.second is None else second_exchange_of(item)
     if second is not None:
         course.audit.expect_second(exchange, second, verdict.state_before)
-    if exchange.observed_error and _joined_in_vain(course, verdict):
-        return
-    if _is_refused(course, verdict) or _is_of_other_group(course, verdict):
+    if _joined_in_vain(course, verdict) or _is_refused(course, verdict) or _is_of_other_group(course, verdict):
         return
     if exchange.request.leavers:
         _note_reasons(course, exchange)
@@ -138,7 +136,7 @@ def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
     Source: GroupMetadataManager.classicGroupJoin (the appendFuture of a group that is new, or was of another type).
     """
     exchange = verdict.exchange
-    if exchange.row.api != "JoinGroup" or not _is_unreplicated(course, exchange):
+    if not exchange.observed_error or exchange.row.api != "JoinGroup" or not _is_unreplicated(course, exchange):
         return False
     verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
     verdict.use_answer(WHY_UNREPLICATED)
