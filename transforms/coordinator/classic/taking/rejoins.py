@@ -54,7 +54,9 @@ class Rejoins(Struct, array_like=True):
     told_apart: dict[int, float] = field(default_factory=dict)
 
     def notice_request(self, token: int, row: GroupRequestRow, at: float) -> None:
-        """Take a rejoin without bytes, which was handled at a moment."""
+        """Take a JoinGroup, which was handled at a moment."""
+        if not is_unprinted(row):
+            return
         self._forget(at - _MEMORY_MS)
         told = None if row.error_code else row.answered_generation
         rejoin = Rejoin(token, row.member_id or "", at, row.answered_at, told)

@@ -25,7 +25,6 @@ from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.holds import waits_ms
 from transforms.coordinator.classic.taking.homes import is_at_home, is_line_at_home
 from transforms.coordinator.classic.taking.many import Many
-from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
@@ -120,8 +119,7 @@ class ClassicWalk:
         course.state.joiners.notice_request(row, at)
         if item.second is not None:
             course.state.joiners.notice_request(item.second, at)
-        if is_unprinted(row):
-            course.state.rejoins.notice_request(item.token, row, at)
+        course.state.rejoins.notice_request(item.token, row, at)
         if row.answered_generation == FIRST_GENERATION and not course.is_known:
             course.presence.shown_new_by = item.token
         if not course.is_told:
