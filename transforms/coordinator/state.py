@@ -27,7 +27,7 @@ from transforms.coordinator.share import machine as share
 from transforms.coordinator.shared import Shared
 from transforms.coordinator.streams import machine as streams
 
-VERSION = 16
+VERSION = 17
 """Version of the state's layout; one more with every change of the structs below or in them."""
 
 

@@ -62,7 +62,8 @@ def shown_counts(subscriptions: Subscriptions, sent: Mapping[str, Iterable[Topic
     given = (partition for partitions in sent.values() for partition in partitions)
     held = (partition for member in subscriptions.values() for partition in member.owned)
     for topic, number in chain(given, held):
-        counts[topic] = max(counts.get(topic, 0), number + 1)
+        if counts.get(topic, 0) <= number:
+            counts[topic] = number + 1
     return counts
 
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from transforms.coordinator.assignors.subscriptions import (
     Assignment,
     Subscriptions,
+    TopicPartition,
     all_partitions,
     known_counts,
     members_in_order,
 )
+
+Wishes = tuple[tuple[str, ...], ...]
+"""What each member subscribes to, in the order of the members."""
+
+Counts = tuple[tuple[str, int], ...]
+"""Partitions by topic, in the order of the topics."""
+
+Deal = list[list[TopicPartition]]
+"""What each member gets, in the order of the members."""
 
 
 def assign_range(subscriptions: Subscriptions, partition_counts: Mapping[str, int]) -> Assignment:
@@ -21,18 +32,7 @@ def assign_range(subscriptions: Subscriptions, partition_counts: Mapping[str, in
 
     Source: RangeAssignor; its releases agree with each other wherever racks play no part (KIP-881, 3.5).
     """
-    assignment: Assignment = {member_id: [] for member_id in subscriptions}
-    ordered = members_in_order(subscriptions)
-    topics = {member_id: set(subscriptions[member_id].topics) for member_id in ordered}
-    for topic, count in known_counts(subscriptions, partition_counts).items():
-        subscribers = [member_id for member_id in ordered if topic in topics[member_id]]
-        each, extra = divmod(count, len(subscribers))
-        start = 0
-        for index, member_id in enumerate(subscribers):
-            end = start + each + (index < extra)
-            assignment[member_id].extend((topic, partition) for partition in range(start, end))
-            start = end
-    return assignment
+    return _assign(subscriptions, partition_counts, _deal_in_runs)
 
 
 def assign_roundrobin(subscriptions: Subscriptions, partition_counts: Mapping[str, int]) -> Assignment:
@@ -40,14 +40,41 @@ def assign_roundrobin(subscriptions: Subscriptions, partition_counts: Mapping[st
 
     Source: RoundRobinAssignor.
     """
-    assignment: Assignment = {member_id: [] for member_id in subscriptions}
+    return _assign(subscriptions, partition_counts, _deal_in_turn)
+
+
+def _assign(
+    subscriptions: Subscriptions, partition_counts: Mapping[str, int], deal: Callable[[Wishes, Counts], Deal]
+) -> Assignment:
     ordered = members_in_order(subscriptions)
-    topics = [set(subscriptions[member_id].topics) for member_id in ordered]
     counts = known_counts(subscriptions, partition_counts)
+    dealt = deal(tuple([subscriptions[member_id].topics for member_id in ordered]), tuple(counts.items()))
+    return {member_id: [*partitions] for member_id, partitions in zip(ordered, dealt, strict=True)}
+
+
+@lru_cache(maxsize=64)  # whoever comes and goes, a group has the same few sizes
+def _deal_in_runs(wishes: Wishes, counts: Counts) -> Deal:
+    dealt: Deal = [[] for _ in wishes]
+    wanted = [*map(set, wishes)]
+    for topic, count in counts:
+        shares = [share for share, topics in zip(dealt, wanted, strict=True) if topic in topics]
+        each, extra = divmod(count, len(shares))
+        start = 0
+        for index, share in enumerate(shares):
+            end = start + each + (index < extra)
+            share.extend((topic, partition) for partition in range(start, end))
+            start = end
+    return dealt
+
+
+@lru_cache(maxsize=64)
+def _deal_in_turn(wishes: Wishes, counts: Counts) -> Deal:
+    dealt: Deal = [[] for _ in wishes]
+    wanted = [*map(set, wishes)]
     turn = 0
-    for topic, partition in all_partitions(counts, counts):
-        while topic not in topics[turn]:
-            turn = (turn + 1) % len(ordered)
-        assignment[ordered[turn]].append((topic, partition))
-        turn = (turn + 1) % len(ordered)
-    return assignment
+    for topic, partition in all_partitions([topic for topic, _ in counts], dict(counts)):
+        while topic not in wanted[turn]:
+            turn = (turn + 1) % len(wanted)
+        dealt[turn].append((topic, partition))
+        turn = (turn + 1) % len(wanted)
+    return dealt

@@ -70,7 +70,7 @@ class Course:
         """Take what was written at one moment, operation by operation."""
         for left, operation in zip(range(len(found) - 1, -1, -1), found, strict=True):
             self._operate(operation, at, is_followed=left > 0)
-        self._lives.settle_at = min(self._lives.settle_at, at + SETTLING_MS)
+        self._lives.settle_by(at + SETTLING_MS)
 
     def give_way(self, at: float) -> None:
         """The group is of another type by now, whatever became of the records that say how it ended."""
@@ -79,7 +79,7 @@ class Course:
             members, targets = self._members(group)
             self._machine.present = None
             self._end(Before(True, group.epoch, {}, {}, members, targets), at)
-            self._lives.settle_at = min(self._lives.settle_at, at + SETTLING_MS)
+            self._lives.settle_by(at + SETTLING_MS)
 
     def tell_open(self) -> None:
         """Tell of all that is not over, as far as it has come; the group is used up."""

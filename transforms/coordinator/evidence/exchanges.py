@@ -78,7 +78,8 @@ def second_exchange_of(item: Item) -> Exchange | None:
     row = item.second
     if row is None:
         return None
-    return _exchange(token_of((row.source_file, row.line_number, row.seq)), item.handled_at, row)
+    token = token_of((row.source_file, row.line_number, row.seq), row)
+    return _exchange(token, item.handled_at, row)
 
 
 def _exchange(token: int, handled_at: float, row: GroupRequestRow) -> Exchange:
@@ -106,7 +107,7 @@ def _plain(token: int, row: GroupRequestRow) -> Request:
         row.member_id or "",
         row.group_instance_id,
         -1 if row.generation is None else row.generation,
-        unknown_topics_only=set(row.partition_errors or ()) == _UNKNOWN_TOPICS,
+        unknown_topics_only=row.partition_errors is not None and row.partition_errors.keys() == _UNKNOWN_TOPICS,
     )
 
 

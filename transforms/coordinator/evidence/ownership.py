@@ -210,6 +210,8 @@ class Ownership(Struct, array_like=True):
 
     def tells_of_the_past(self, line: CoordinatorEventRow) -> bool:
         """Whether a line is of a broker that took itself for the coordinator, and was not."""
+        if not self.outdated and not self.elsewhere:
+            return False  # mostly
         there = self if self.is_of(line) else self.elsewhere.get(line.topic_partition_of_group or 0)
         return there is not None and there.is_outdated(line.broker, line.logged_at or 0.0)
 

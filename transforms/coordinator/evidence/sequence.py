@@ -105,7 +105,8 @@ class Sequencer:
             self.newest = raw
         if row.connection is None or row.correlation_id is None:
             if raw >= until:
-                self._others.append(Item(raw, REQUEST, _place(row), row, None, None, raw))
+                place = (row.source_file, row.line_number, row.seq)
+                self._others.append(Item(raw, REQUEST, place, row, None, None, raw))
             self._add_answer(row, raw, until)
             return
         connection = (row.broker, row.connection)
@@ -198,8 +199,5 @@ def _answer(row: GroupRequestRow, handled_at: float) -> Item | None:
     """Return the answer to a request that was handled at a moment, as evidence of its own, if it proves anything."""
     if row.api not in WAITING_APIS or (row.api, row.error_code) not in ANSWERS_THAT_PROVE:
         return None
-    return Item(max(row.answered_at, handled_at), ANSWER, _place(row), row, None, None, taken_up_at(row))
-
-
-def _place(row: GroupRequestRow) -> tuple[str, int, int]:
-    return (row.source_file, row.line_number, row.seq)
+    at = row.answered_at if row.answered_at > handled_at else handled_at
+    return Item(at, ANSWER, (row.source_file, row.line_number, row.seq), row, None, None, taken_up_at(row))

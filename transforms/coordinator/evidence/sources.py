@@ -39,6 +39,7 @@ class Source(str, Enum):
 
 
 # By name, for what is asked at every piece: up to Python 3.11, each look into an enum is a call.
+TIMER: Final = Source.TIMER
 REQUEST_LOG: Final = Source.REQUEST_LOG
 ANSWER: Final = Source.ANSWER
 BROKER_LOG: Final = Source.BROKER_LOG

@@ -34,7 +34,10 @@ def offsets_partition(group_id: str, partition_count: int) -> int:
     return (value if value < 0x80000000 else 0x100000000 - value) % partition_count
 
 
-def _spread(value: int) -> int:
+@lru_cache(maxsize=65_536)
+def _spread(text: str) -> int:
+    """Return the hash as java.util.HashMap and Scala's spread it."""
+    value = string_hash(text)
     return value ^ (value >> 16)
 
 
@@ -54,10 +57,9 @@ def map_order(keys: Iterable[str], largest: int, kind: str) -> list[str]:
     if kind == "scala 2.12":
         newest_first = list(keys)[::-1]
         return sorted(newest_first, key=lambda key: -_bucket_in_2_12(string_hash(key), size))
-    hashed = [(_spread(string_hash(key)), key) for key in keys]
     if kind == "java":
-        return [key for spread, key in sorted(hashed, key=lambda pair: pair[0] & (size - 1))]
-    return [key for spread, key in sorted(hashed, key=lambda pair: (pair[0] & (size - 1), _signed(pair[0])))]
+        return sorted(keys, key=lambda key: _spread(key) & (size - 1))
+    return sorted(keys, key=lambda key: (_spread(key) & (size - 1), _signed(_spread(key))))
 
 
 _SEED_2_12 = 4

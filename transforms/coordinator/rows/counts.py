@@ -34,21 +34,22 @@ class Count(Struct, array_like=True, gc=False):
 def say_audited(counts: AuditCounts, sink: Sink, row: ReplayAuditRow) -> None:
     """Tell of an audited request, and count it."""
     counts.add(row.api, row.at, row.agrees, row.is_answer_used, row.why)
-    if _is_kept(sink, row.agrees, row.is_answer_used, row.why):
+    if sink.keeps_audit or _is_kept(row.agrees, row.is_answer_used, row.why):
         sink.rows.replay_audit.append(sink.stamped(row))
 
 
 def say_verdict(counts: AuditCounts, sink: Sink, verdict: Verdict, cluster: str) -> None:
     """Likewise of a verdict, which becomes a row only if that is kept."""
-    agrees, row = verdict.agrees, verdict.exchange.row
+    agrees, exchange = verdict.agrees, verdict.exchange
     is_answer_used = verdict.is_answer_used and verdict.predicted_error is not None
-    counts.add(row.api, verdict.exchange.answered_at, agrees, is_answer_used, verdict.why)
-    if _is_kept(sink, agrees, is_answer_used, verdict.why):
+    counts.add(exchange.row.api, exchange.answered_at, agrees, is_answer_used, verdict.why)
+    if sink.keeps_audit or _is_kept(agrees, is_answer_used, verdict.why):
         sink.rows.replay_audit.append(sink.stamped(verdict.row(cluster, agrees)))
 
 
-def _is_kept(sink: Sink, agrees: bool | None, is_answer_used: bool, why: str | None) -> bool:
-    return sink.keeps_audit or not agrees or is_answer_used or why == WHY_RACE
+def _is_kept(agrees: bool | None, is_answer_used: bool, why: str | None) -> bool:
+    """Whether a row gives reason to doubt."""
+    return not agrees or is_answer_used or why == WHY_RACE
 
 
 class AuditCounts(Struct, array_like=True):
@@ -66,11 +67,12 @@ class AuditCounts(Struct, array_like=True):
 
     def add_plain(self, rows: Iterable[GroupRequestRow]) -> None:
         """Count requests that were answered as predicted, and nothing else is to be said of."""
+        plain = self.plain
         for row in rows:
             if not 0 <= row.answered_at - self.plain_from < HOUR_MS:
                 self._add_up()
-                self.plain_from = int(row.answered_at // HOUR_MS) * HOUR_MS
-            self.plain[row.api] = self.plain.get(row.api, 0) + 1
+                self.plain_from, plain = int(row.answered_at // HOUR_MS) * HOUR_MS, self.plain
+            plain[row.api] = plain.get(row.api, 0) + 1
 
     def _add_up(self) -> None:
         for api, requests in self.plain.items():

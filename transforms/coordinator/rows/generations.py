@@ -59,8 +59,8 @@ def say_generation(
     links = _links(life, row, following)
     rows = sink.rows
     rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))
-    rows.generation_members.extend(map(sink.stamped, _member_rows(cluster, group_id, links)))
-    rows.assignments.extend(map(sink.stamped, _assignment_rows(cluster, group_id, links)))
+    rows.generation_members += sink.all_stamped(_member_rows(cluster, group_id, links))
+    rows.assignments += sink.all_stamped(_assignment_rows(cluster, group_id, links))
     chain.passed(row, links.outcome)
 
 
@@ -267,8 +267,8 @@ def _assignment_rows(cluster: str, group_id: str, links: Links) -> Iterator[Assi
         return
     row, began = links.row, stable_at(links.row)
     for member in row.members.values():
-        since = [moment for moment in (began, member.valid_from) if moment is not None]
-        valid_from = whole(max(since, default=None))
+        is_later = member.valid_from is not None and (began is None or member.valid_from > began)
+        valid_from = whole(member.valid_from if is_later else began)
         valid_to = whole(links.ended_at if member.valid_to is None else member.valid_to)
         for topic, partition in dict.fromkeys(member.assigned or ()):
             yield AssignmentRow(

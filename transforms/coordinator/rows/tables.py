@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -89,6 +89,14 @@ class Sink(Struct):
         if self.is_settling:
             row.is_settled, row.settled_at = True, self.now
         return row
+
+    def all_stamped(self, rows: Iterable[StampedRow]) -> list[StampedRow]:
+        """Likewise of many, without a call for each."""
+        stamped = list(rows)
+        if self.is_settling:
+            for row in stamped:
+                row.is_settled, row.settled_at = True, self.now
+        return stamped
 
     def say_stay(self, row: MemberSessionRow) -> MemberSessionRow:
         """Tell of a stay, of which more may be told as long as it is open; return the row as it is told."""

@@ -165,6 +165,11 @@ class Lives(Struct, array_like=True):
         """Yield the lives that are kept, in their order."""
         return iter([self.by_number[number] for number in sorted(self.by_number)])
 
+    def settle_by(self, at: float) -> None:
+        """Let them be looked through at a moment at the latest."""
+        if at < self.settle_at:
+            self.settle_at = at
+
     # --- their ends ----------------------------------------------------------------------------------------------
 
     def deleted(self, at: float, source: Source) -> None:
@@ -198,8 +203,11 @@ class Lives(Struct, array_like=True):
 
     def of_generation(self, number: int) -> Life:
         """Return the life in which a generation that was just told of lies: this one, or one that just ended."""
-        before, present = self.before, self.present
-        return before if before is not None and not present.has_lived and before.has(number) else present
+        present = self.by_number[self.number]
+        if present.has_lived:
+            return present
+        before = self.before
+        return before if before is not None and before.has(number) else present
 
     def of_leaver(self, member_id: str) -> Life:
         """Return the life of a member that has gone: this one, or one that just ended."""

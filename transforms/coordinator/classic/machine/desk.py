@@ -72,10 +72,10 @@ class Desk(Struct, array_like=True):
 
     def stumbles_over(self, member_id: str, version: int) -> bool:
         """Whether a JoinGroup answer cannot be written, as it would tell a leader of what its version does not know."""
-        group = self.group
-        if member_id != group.leader or version >= FIRST_WITH_INSTANCE:
+        if version >= FIRST_WITH_INSTANCE:
             return False
-        if not self.settings.rules.stumbles_over_old_leaders:
+        group = self.group
+        if member_id != group.leader or not self.settings.rules.stumbles_over_old_leaders:
             return False
         return any(member.group_instance_id is not None for member in group.members.values())
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from transforms.coordinator.classic.machine.desk import Desk
 from transforms.coordinator.classic.machine.events import Cause
-from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER, Member, Timer, member_timer
+from transforms.coordinator.classic.machine.group import JOIN_TIMER, SYNC_TIMER, Group, Member, Timer, member_timer
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.kafka.broker_settings import NEW_MEMBER_JOIN_TIMEOUT_MS
 from transforms.coordinator.kafka.requests import Request
@@ -153,11 +153,10 @@ def park_sync(desk: Desk, cause: Cause) -> None:
     """Park a follower's SyncGroup until the leader's assignment is stored."""
     group, request = desk.group, _request(cause)
     group.put(replace(group.members[request.member_id], parked_sync=request.token))
-    _synced(desk, request.member_id)
+    _synced(group, request.member_id)
 
 
-def _synced(desk: Desk, member_id: str) -> None:
-    group = desk.group
+def _synced(group: Group, member_id: str) -> None:
     if member_id in group.pending_syncs:
         del group.pending_syncs[member_id]
         if not group.pending_syncs:
@@ -176,7 +175,7 @@ def answer_with_assignment(desk: Desk, cause: Cause) -> None:
     """Answer a SyncGroup in Stable with what was stored."""
     group, request = desk.group, _request(cause)
     member = group.members[request.member_id]
-    _synced(desk, member.member_id)
+    _synced(group, member.member_id)
     desk.answer(request.token, Error.NONE, cause.at, assignment=member.assignment)
     if not desk.settings.is_java:
         desk.reset_session(member, cause.at)

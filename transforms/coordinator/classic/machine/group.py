@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from operator import attrgetter
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -142,17 +143,17 @@ class Group(Struct, array_like=True):
     @property
     def awaiting_join(self) -> int:
         """Members whose JoinGroup is parked."""
-        return sum(member.parked_join is not None for member in self.members.values())
+        return len(self.members) - [*map(_PARKED_JOIN, self.members.values())].count(None)
 
     @property
     def all_joined(self) -> bool:
         """Every member waits for the end of the join phase, and no id is pending (hasAllMembersJoined)."""
-        return not self.pending_joins and None not in [member.parked_join for member in self.members.values()]
+        return not self.pending_joins and None not in map(_PARKED_JOIN, self.members.values())
 
     @property
     def rebalance_timeout_ms(self) -> int:
         """The longest rebalance timeout of the members."""
-        return max([member.rebalance_timeout_ms for member in self.members.values()], default=0)
+        return max(map(_REBALANCE_TIMEOUT, self.members.values()), default=0)
 
     @property
     def extension_ms(self) -> int:
@@ -173,7 +174,9 @@ class Group(Struct, array_like=True):
             return False
         for name, _ in protocols:
             for member in self.members.values():
-                if not member.is_partial and member.metadata(name) is None:
+                offered = member.protocols
+                is_first = bool(offered) and offered[0][0] == name  # mostly
+                if not is_first and not member.is_partial and member.metadata(name) is None:
                     break
             else:
                 return True
@@ -194,6 +197,8 @@ class Group(Struct, array_like=True):
         if not voters:
             return self.protocol if members else None
         offered = [[name for name, _ in member.protocols] for member in voters]
+        if offered.count(offered[0]) == len(offered):
+            return offered[0][0] if offered[0] else None  # mostly: they all vote for the same
         candidates = set(offered[0]).intersection(*offered[1:])
         votes: dict[str, int] = {}
         for names in offered:
@@ -244,6 +249,13 @@ class Group(Struct, array_like=True):
         return removed
 
 
+_PARKED_JOIN = attrgetter("parked_join")
+_REBALANCE_TIMEOUT = attrgetter("rebalance_timeout_ms")
+
+
+_NO_TIMERS = Timers()
+
+
 def view(group: Group | None) -> Group | None:
     """Return what a request is judged by, cut off from what happens to the group later."""
     if group is None:
@@ -262,4 +274,5 @@ def view(group: Group | None) -> Group | None:
         group.static_members.copy(),
         group.largest,
         group.pending_joins.copy(),
+        timers=_NO_TIMERS,
     )

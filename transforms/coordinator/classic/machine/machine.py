@@ -11,7 +11,7 @@ from math import inf
 from transforms.coordinator.classic.machine.admission import Judgement, admit, admit_leaver
 from transforms.coordinator.classic.machine.desk import Desk
 from transforms.coordinator.classic.machine.events import Cause, Event
-from transforms.coordinator.classic.machine.group import JOIN_TIMER, Timer, TimerKey
+from transforms.coordinator.classic.machine.group import JOIN_TIMER, Group, Timer, TimerKey
 from transforms.coordinator.classic.machine.moves import create, enter
 from transforms.coordinator.classic.machine.transitions import COMPLETION, TRANSITIONS, Look
 from transforms.coordinator.evidence.sources import Source
@@ -43,11 +43,10 @@ class Machine(Desk):
         judged = admit(self.present, request, self.settings)
         if self.present is None and _creates_group(request, judged, self.settings):
             create(self)
-        cause = Cause(at, request, (request.member_id or request.given_member_id or "",))
         if isinstance(judged, Error):
             self.answer(request.token, judged, at)
         else:
-            self.apply(judged, cause)
+            self.apply(judged, Cause(at, request, (request.member_id or request.given_member_id or "",)))
 
     def _leave(self, request: Request, at: float) -> None:
         """Judge the leavers one by one; the Scala coordinator also acts one by one, the Java one rebalances last."""
@@ -96,18 +95,15 @@ class Machine(Desk):
         if cell.next_state is not None:
             enter(self, cell.next_state, event, cause)
         if group.state is PREPARING:
-            self._look_for_completion(event, cause, just_entered=cell.next_state is not None)
+            self._look_for_completion(group, event, cause, just_entered=cell.next_state is not None)
         elif group.state is DEAD:
             self.present = None
         return True
 
-    def _look_for_completion(self, event: Event, cause: Cause, just_entered: bool) -> None:
-        group = self.group
-        is_initial = group.previous_state is EMPTY
-        look = COMPLETION[self.settings.dialect].get(event, _DEFAULT_LOOK)
-        if just_entered:
-            look = _DEFAULT_LOOK
-        if look.looks and (look.even_initially or not is_initial) and group.is_known and group.all_joined:
+    def _look_for_completion(self, group: Group, event: Event, cause: Cause, just_entered: bool) -> None:
+        look = _DEFAULT_LOOK if just_entered else COMPLETION[self.settings.dialect].get(event, _DEFAULT_LOOK)
+        is_looked_for = look.looks and (look.even_initially or group.previous_state is not EMPTY)
+        if is_looked_for and group.is_known and group.all_joined:
             self.complete_join(Cause(cause.at, source=cause.source))
 
     def complete_join(self, cause: Cause) -> None:

@@ -21,7 +21,7 @@ from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.classic.taking.state import ClassicState
 from transforms.coordinator.evidence.exchanges import Exchange, exchange_of
 from transforms.coordinator.evidence.items import Item
-from transforms.coordinator.evidence.sources import EVIDENCE_OF, Source
+from transforms.coordinator.evidence.sources import EVIDENCE_OF, TIMER
 from transforms.coordinator.evidence.tolerances import LINE_DELAY_MS, SETTLING_MS
 from transforms.coordinator.kafka.states import COMPLETING, DEAD, NAMES, STABLE
 from transforms.coordinator.rows.counts import say_verdict
@@ -61,7 +61,7 @@ class Course:
         self._before: Group | None = None
         self._at = self._until = 0.0
         self._by: Exchange | None = None
-        self._exchanged: tuple[Item, Exchange] | None = None
+        self._exchanged: tuple[Item, Exchange, bool] | None = None
 
     @property
     def life(self) -> Life:
@@ -107,12 +107,11 @@ class Course:
             _NOTES[type(output)](self, output)
 
     def _note_change(self, outputs: list[Output]) -> None:
-        changes = [output for output in outputs if type(output) is not Answered]
-        if not changes:
+        moves = [output for output in outputs if type(output) is Moved]
+        if not moves and all(type(output) is Answered for output in outputs):
             return
-        self.lives.settle_at = min(self.lives.settle_at, self._at + SETTLING_MS)
+        self.lives.settle_by(self._at + SETTLING_MS)
         at, until = self._at, self._until
-        moves = [output for output in changes if isinstance(output, Moved)]
         if moves:
             at, until = self._entered_at(moves[-1], at), self._left_by(moves[0], until)
         self.audit.left_state(at, until, self._before, self.machine.present, self.answer_of, self._by)
@@ -150,13 +149,14 @@ class Course:
         A join is looked at twice, as to whether it comes too early and when it is taken, so the last is kept.
         """
         if self._exchanged is None or self._exchanged[0] is not item:
-            self._exchanged = (item, exchange_of(item))
-        return self._as_told(self._exchanged[1])
+            exchange = exchange_of(item)
+            self._exchanged = (item, exchange, is_unprinted(exchange.row))
+        _, exchange, is_told_by_lines = self._exchanged
+        return self._as_told(exchange) if is_told_by_lines else exchange
 
     def _as_told(self, exchange: Exchange) -> Exchange:
         """Return a rejoin with what lines tell of it, where the request log does not print what it brought."""
-        row = exchange.row
-        if row.api != "JoinGroup" or not is_unprinted(row) or exchange.answered_at < self.witnesses.first:
+        if exchange.answered_at < self.witnesses.first:
             return exchange
         is_changed = exchange.request.token in self.state.rejoins.changed
         return replace(exchange, request=replace(exchange.request, is_changed=is_changed))
@@ -253,12 +253,12 @@ class Course:
 
     def _wait_for_store(self, at: float, leader_sync: Exchange) -> None:
         """Syncs are answered when the assignment is stored, and sessions begin afresh only then."""
-        group = self.machine.group
+        group, stored_at = self.machine.group, max(at, leader_sync.answered_at)
         for member in group.members.values():
-            timer = group.timers.get(member_timer(member.member_id))
+            key = member_timer(member.member_id)
+            timer = group.timers.get(key)
             if timer is not None and timer.due == at + member.session_timeout_ms:
-                due = max(at, leader_sync.answered_at) + member.session_timeout_ms
-                group.timers.start(member_timer(member.member_id), Timer(due))
+                group.timers.start(key, Timer(stored_at + member.session_timeout_ms))
 
     def say_audited(self, verdict: Verdict) -> None:
         """Tell of an audited request, and count it."""
@@ -284,7 +284,7 @@ class Course:
                     event=move.event.value,
                     generation=move.generation,
                     member_id=move.cause.member_id or None,
-                    source="timer" if source is Source.TIMER else EVIDENCE_OF[source],
+                    source="timer" if source is TIMER else EVIDENCE_OF[source],
                     is_inferred=move.cause.is_inferred,
                 )
             )

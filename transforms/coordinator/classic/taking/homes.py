@@ -11,13 +11,13 @@ from functools import partial
 from schemas.rows import CoordinatorEventRow
 from transforms.coordinator.classic.machine.events import Cause, Event
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.evidence.sources import Source
+from transforms.coordinator.evidence.sources import BROKER_LOG, Source
 
 
 def is_at_home(course: Course, partition: int | None, at: float, source: Source) -> bool:
     """Whether evidence is of the partition that the group lives in; to one that it was not seen in before it moves."""
     presence = course.presence
-    if partition is None or presence.homes[-1:] == [partition]:
+    if partition is None or (presence.homes and presence.homes[-1] == partition):
         return True
     if partition in presence.homes:
         return False
@@ -38,4 +38,4 @@ def is_line_at_home(course: Course, line: CoordinatorEventRow, at: float) -> boo
     """Whether a line is of that partition; where it is of a coordinator as a whole, the group does not move by it."""
     if line.group_id is None:
         return course.ownership.is_of(line)
-    return is_at_home(course, line.topic_partition_of_group, at, Source.BROKER_LOG)
+    return is_at_home(course, line.topic_partition_of_group, at, BROKER_LOG)

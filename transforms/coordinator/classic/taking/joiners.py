@@ -107,12 +107,12 @@ def is_unnamed(row: GroupRequestRow) -> bool:
 
 def named_in(line: CoordinatorEventRow) -> list[str]:
     """Return the members that a line names."""
-    named = [line.member_id] if line.member_id else []
-    for name, text in (line.attributes or {}).items():
-        if name == "new_member_id" and text:
-            named.append(text)
-        elif name == "member_ids" and text:
-            named += listed_ids(text)
+    named, attributes = [line.member_id] if line.member_id else [], line.attributes
+    if attributes:
+        if new_id := attributes.get("new_member_id"):
+            named.append(new_id)
+        if listed := attributes.get("member_ids"):
+            named += listed_ids(listed)
     return named
 
 

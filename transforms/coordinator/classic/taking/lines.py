@@ -33,9 +33,9 @@ def _is_afterthought(course: Course, line: CoordinatorEventRow, at: float) -> bo
     """Whether a broker tells of a group that it has given up, whose timers may run on, or that is another's by now."""
     if course.ownership.tells_of_the_past(line):
         return True
-    if line.group_id is None or line.event in ("group_loaded", "group_unloaded") or _is_of_a_load(line):
+    if line.group_id is None or line.event in ("group_loaded", "group_unloaded"):
         return False
-    return course.ownership.is_out(line.broker, at)
+    return course.ownership.is_out(line.broker, at) and not _is_of_a_load(line)
 
 
 def _is_of_a_load(line: CoordinatorEventRow) -> bool:

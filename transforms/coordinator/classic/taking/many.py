@@ -63,7 +63,8 @@ class Many:
         self, group: Group, items: Sequence[Item], position: int, before: float, until: float
     ) -> list[GroupRequestRow]:
         """Start the sessions of those afresh that keep up; return the requests that are taken, one after the other."""
-        course, run = self._course, list[GroupRequestRow]()
+        run: list[GroupRequestRow] = []
+        course = self._course
         is_stable, generation, broker = group.state is STABLE, group.generation, course.presence.attended
         answers, members, timers, ownership = _ANSWERS[group.state], group.members, group.timers, course.ownership
         asks_since = ownership.asks_for_sure_since(broker)

@@ -7,11 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from schemas.client_reasons import is_poll_timeout, refined
-from schemas.rows import SentAssignment
+from schemas.rows import GroupRequestRow, SentAssignment
 from transforms.coordinator.classic.machine.events import Event, Gone, Joined, Moved
 from transforms.coordinator.classic.machine.group import Group, Member
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
-from transforms.coordinator.evidence.exchanges import Observed
 from transforms.coordinator.evidence.sources import ANSWER, BROKER_LOG, REQUEST_LOG, Authority, Source
 from transforms.coordinator.kafka.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from transforms.coordinator.timeline.facts import GenerationFacts, MemberFacts, value_of
@@ -147,9 +146,8 @@ def replaced_in_generation(row: GenerationFacts, output: Joined, group: Group) -
 # --- what answers tell ---------------------------------------------------------------------------------------------
 
 
-def leader_told(row: GenerationFacts, observed: Observed) -> None:
+def leader_told(row: GenerationFacts, answer: GroupRequestRow) -> None:
     """Take the members that the answer of a leader's JoinGroup lists."""
-    answer = observed.row
     row.learn_choice(
         Source.ANSWER,
         leader=answer.answered_leader,
@@ -174,14 +172,14 @@ def leader_told(row: GenerationFacts, observed: Observed) -> None:
         row.learn_members(Source.ANSWER, members)
 
 
-def member_told(row: GenerationFacts, observed: Observed) -> None:
+def member_told(row: GenerationFacts, answer: GroupRequestRow) -> None:
     """Take the assignment that the answer of a SyncGroup tells a member."""
-    member_id = observed.row.member_id or ""
-    row.told.setdefault(member_id, observed.answered_at)
+    member_id = answer.member_id or ""
+    row.told.setdefault(member_id, answer.answered_at)
     row.sources.add(ANSWER)
     member = row.members.get(member_id)
     if member is not None and member.assigned is None:
-        member.assigned = _pairs_of(row, observed.row.answered_assignment)
+        member.assigned = _pairs_of(row, answer.answered_assignment)
 
 
 def _pairs_of(row: GenerationFacts, raw: bytes | None) -> Pairs | None:

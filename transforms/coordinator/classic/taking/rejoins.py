@@ -7,6 +7,8 @@ reason of the rebalance, "Updating metadata for member m". Both are seen ahead o
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from msgspec import Struct, field
 
 from schemas.rows import CoordinatorEventRow, GroupRequestRow
@@ -105,4 +107,7 @@ def is_unprinted(row: GroupRequestRow) -> bool:
     """Whether this is a rejoin that was logged without the bytes of its metadata, and not refused in any case."""
     if row.api != "JoinGroup" or not row.member_id or (row.error_code and not row.parked_ms):
         return False
-    return None in [entry.metadata for entry in row.protocols or ()]
+    return None in map(_METADATA, row.protocols or ())
+
+
+_METADATA = attrgetter("metadata")

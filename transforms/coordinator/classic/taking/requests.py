@@ -27,7 +27,13 @@ from transforms.coordinator.evidence.exchanges import Exchange, is_unreplicated,
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.ownership import may_have_asked
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
-from transforms.coordinator.kafka.answers import BROKER_REFUSALS, REFUSALS, REFUSALS_OF_TRANSACTIONS, Error
+from transforms.coordinator.kafka.answers import (
+    BROKER_REFUSALS,
+    REFUSALS,
+    REFUSALS_OF_JOIN,
+    REFUSALS_OF_TRANSACTIONS,
+    Error,
+)
 from transforms.coordinator.kafka.apis import MODERN_HEARTBEATS, UNCHANGING_APIS, WAITING_APIS
 from transforms.coordinator.kafka.states import COMPLETING, EMPTY, NAMES, STABLE
 from transforms.coordinator.timeline.audit import (
@@ -55,7 +61,7 @@ def take(course: Course, item: Item) -> None:
     row = exchange.row
     group, lives = course.machine.present, course.lives
     verdict = course.audit.begin(exchange, None if group is None else NAMES[group.state])
-    lives.settle_at = min(lives.settle_at, exchange.answered_at + SETTLING_MS)
+    lives.settle_by(exchange.answered_at + SETTLING_MS)
     second = None if item.second is None else second_exchange_of(item)
     if second is not None:
         course.audit.expect_second(exchange, second, verdict.state_before)
@@ -73,7 +79,7 @@ def take(course: Course, item: Item) -> None:
     if row.api == "JoinGroup":
         if item.holds:
             verdict.use_answer(WHY_HELD)
-        if _is_refused_as_told(course, verdict):
+        if exchange.observed_error in REFUSALS_OF_JOIN and _is_refused_as_told(course, verdict):
             return
         learn_from_join(course, verdict)
     _handle(course, verdict)
@@ -130,7 +136,7 @@ def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
     Source: GroupMetadataManager.classicGroupJoin (the appendFuture of a group that is new, or was of another type).
     """
     exchange = verdict.exchange
-    if exchange.row.api != "JoinGroup" or not _is_unreplicated(course, exchange):
+    if not exchange.observed_error or exchange.row.api != "JoinGroup" or not _is_unreplicated(course, exchange):
         return False
     verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
     verdict.use_answer(WHY_UNREPLICATED)
@@ -138,7 +144,7 @@ def _joined_in_vain(course: Course, verdict: Verdict) -> bool:
 
 
 def _is_refused_as_told(course: Course, verdict: Verdict) -> bool:
-    """Whether a joiner's answer alone shows that it was refused."""
+    """Whether a joiner's answer, which hangs on who is in the group, alone shows that it was refused."""
     if is_refused_in_a_race(course, verdict) or is_shown_full(course, verdict):
         return True
     return _is_refused_for_what_is_untold(course, verdict)
@@ -223,7 +229,7 @@ def _handle(course: Course, verdict: Verdict) -> None:
             verdict.predicted_error = int(Error.COORDINATOR_NOT_AVAILABLE)
             verdict.use_answer(WHY_UNREPLICATED)
         return
-    if request.api == "JoinGroup" and is_unnamed(exchange.row) and request.given_member_id is None:
+    if request.given_member_id is None and not request.member_id and is_unnamed(exchange.row):
         named = course.state.joiners.name_of(request, at, course.taken_ids())
         request = replace(request, given_member_id=named)
         if named is None:
@@ -235,9 +241,8 @@ def _handle(course: Course, verdict: Verdict) -> None:
             verdict.use_answer(WHY_UNSTORED)
         request = unstored
     # It took effect at the latest when it was answered, or began to wait; a SyncGroup when what it waits for is done.
-    waited = 0.0 if request.api == "SyncGroup" else exchange.parked_ms
-    until = max(at, exchange.answered_at - waited)
-    course.let(at, partial(machine.handle, request, at), until, exchange)
+    until = exchange.answered_at if request.api == "SyncGroup" else exchange.answered_at - exchange.parked_ms
+    course.let(at, partial(machine.handle, request, at), until if until > at else at, exchange)
 
 
 def _was_unstored(course: Course, exchange: Exchange) -> bool:
@@ -246,11 +251,13 @@ def _was_unstored(course: Course, exchange: Exchange) -> bool:
     What is stored is the leader's assignment, and the new id of a static member that joins without its old one.
     """
     if exchange.request.api == "SyncGroup":
-        if exchange.observed_error == Error.NONE:
+        if not exchange.observed_error:
             return False
         return exchange.parked_ms > STORE_MS or _is_overtaken(course, exchange) or _is_on_its_way(course, exchange)
+    if exchange.request.group_instance_id is None or exchange.request.api != "JoinGroup":
+        return False
     group, told = course.machine.present, exchange.observed_generation
-    if exchange.request.api != "JoinGroup" or exchange.request.group_instance_id is None or group is None:
+    if group is None:
         return False
     if exchange.request.member_id or exchange.parked_ms <= (0 if _is_replaced_in_turn(exchange) else STORE_MS):
         return False

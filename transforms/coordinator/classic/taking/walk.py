@@ -26,7 +26,6 @@ from transforms.coordinator.classic.taking.holds import waits_ms
 from transforms.coordinator.classic.taking.homes import is_at_home, is_line_at_home
 from transforms.coordinator.classic.taking.many import Many
 from transforms.coordinator.classic.taking.state import ClassicState
-from transforms.coordinator.evidence.exchanges import observed_of
 from transforms.coordinator.evidence.items import REQUEST, Item
 from transforms.coordinator.evidence.ownership import COORDINATOR_EVENTS
 from transforms.coordinator.evidence.sources import OFFSETS, Source
@@ -91,7 +90,7 @@ class ClassicWalk:
     def say_audited(self, row: ReplayAuditRow) -> None:
         """Tell of a request to a group of another type."""
         course = self._course
-        course.lives.settle_at = min(course.lives.settle_at, row.at + SETTLING_MS)
+        course.lives.settle_by(row.at + SETTLING_MS)
         say_audited(course.state.counts, self._sink, row)
 
     def take_over(self, record: GroupMetadataRow) -> None:
@@ -123,7 +122,8 @@ class ClassicWalk:
         course.state.rejoins.notice_request(item.token, row, at)
         if row.answered_generation == FIRST_GENERATION and not course.is_known:
             course.presence.shown_new_by = item.token
-        self._choose_sink()
+        if not course.is_told:
+            self._choose_sink()
 
     def notice_line(self, line: CoordinatorEventRow) -> None:
         """Likewise of a line."""
@@ -168,8 +168,7 @@ class ClassicWalk:
         if item.kind is REQUEST:
             requests.take(course, item)
         elif item.request is not None:
-            answer = observed_of(item.handled_at, item.request)
-            course.let(answer.answered_at, partial(answers.take, course, item, answer))
+            answers.take(course, item, item.request)
         elif item.record is not None:
             record, at = item.record, item.record.recorded_at or 0.0
             if is_at_home(course, record.topic_partition_of_record, at, OFFSETS):
@@ -198,9 +197,9 @@ class ClassicWalk:
         settling.settle(now, members)
         open_since = min((each.exchange.answered_at for each in course.audit.verdicts.values()), default=inf)
         counted = course.state.counts.settled(course.cluster, self._machine.group_id, min(now, open_since))
-        self._sink.rows.audit_counts.extend(map(self._sink.stamped, counted))
+        self._sink.rows.audit_counts += self._sink.all_stamped(counted)
         reigns = self._reigns.open(self._place) if is_final else self._reigns.settled(self._place)
-        self._sink.rows.coordinators.extend(map(self._sink.stamped, reigns))
+        self._sink.rows.coordinators += self._sink.all_stamped(reigns)
         is_waiting = course.audit.verdicts or any(map(_is_under_way, course.lives))
         course.lives.settle_at = now + SETTLE_EVERY_MS if is_waiting else over_at(now)
 
