@@ -237,6 +237,7 @@ def test_a_compressed_file_is_told_by_its_bytes(tmp_path: Path, pack: Callable[[
         (TEXT.encode("utf-16"), "is UTF-16: write it as UTF-8"),
         (gzip.compress(b"server.log".ljust(257, b"\0") + b"ustar\x0000".ljust(255, b"\0") + TEXT.encode()), "(tar)"),
     ],
+    ids=["zstd", "utf-16", "tar"],  # of bytes that tell the time, each process of the tests would make another
 )
 def test_what_else_a_file_is_comes_with_what_to_do(tmp_path: Path, raw: bytes, words: str) -> None:
     path = tmp_path / "server.log.1"
