@@ -10,7 +10,7 @@ from jobs import check_quality, detect_findings, ingest_logs, ingest_offsets, pu
 from jobs.findings.summary import summarise
 from jobs.frame.job import Body, Job, execute
 from jobs.handing_over.metrics_file import note_end
-from jobs.session.brief_queries import BATCH_ROWS, FEW_ROWS
+from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.standing import newest_load, standing
 from schemas.tables.bronze import TABLES as BRONZE
 from transforms.errors import QualityError
@@ -22,9 +22,6 @@ STEPS: dict[str, Body] = {
     "detect_findings": detect_findings.run,
     check_quality.STEP: check_quality.run,
 }
-
-_BRIEF_UP_TO = {"rebuild_timelines": FEW_ROWS, "detect_findings": BATCH_ROWS, check_quality.STEP: BATCH_ROWS}
-"""By step, so many new rows are little."""
 
 
 def run(job: Job) -> None:
@@ -39,12 +36,12 @@ def run(job: Job) -> None:
         for name, step in STEPS.items():
             with (
                 job.report.step(name),
-                job.brief(is_caught_up and _news(job) <= _BRIEF_UP_TO.get(name, -1)),
+                job.brief(is_caught_up and not name.startswith("ingest_") and _has_little_news(job)),
             ):
                 step(job)
     except QualityError as error:
         closed = error
-    with job.brief(is_caught_up and _news(job) <= BATCH_ROWS):
+    with job.brief(is_caught_up and _has_little_news(job)):
         summarise(job)
     if closed is not None:
         raise closed
@@ -59,9 +56,9 @@ def _is_caught_up(job: Job) -> bool:
     return not any(loaded.values()) if last is None else last.loaded == loaded
 
 
-def _news(job: Job) -> int:
-    """Return how many rows this run has read."""
-    return sum(job.report.written[spec.full_name] for spec in BRONZE)
+def _has_little_news(job: Job) -> bool:
+    """Tell whether what this run has read is little."""
+    return sum(job.report.written[spec.full_name] for spec in BRONZE) <= FEW_ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,9 +16,6 @@ from pyspark.sql import SparkSession
 FEW_ROWS = 20_000
 """So many new rows, of bronze, are few."""
 
-BATCH_ROWS = 500_000
-"""So many are a batch of many groups: what is found in them takes less time than to compile the many queries for it."""
-
 FEW_BYTES = 64 << 20
 """So many bytes to be read are few."""
 
