@@ -14,7 +14,7 @@ from operator import attrgetter, ge
 from msgspec import Struct, field
 
 from schemas.rows import GroupRequestRow
-from transforms.coordinator.evidence.items import all_taken_up_at, taken_up_at
+from transforms.coordinator.evidence.items import taken_up_at
 from transforms.coordinator.evidence.tolerances import REORDER_MS, SAME_MOMENT_MS
 from transforms.coordinator.kafka.answers import Error
 
@@ -46,11 +46,11 @@ def as_asked(rows: list[GroupRequestRow], last_number: int) -> tuple[list[GroupR
         rows: those of connections of one name that have not been taken, in any order.
         last_number: that of the request that was taken last; -1 = none was.
     """
-    raws = all_taken_up_at(rows)
+    raws = [*map(taken_up_at, rows)]
     if _are_of_one_connection([row.correlation_id or 0 for row in rows], raws, last_number):
         return rows, raws  # mostly
     ordered = _in_order_of_numbers(rows, last_number)
-    return ordered, all_taken_up_at(ordered)
+    return ordered, [*map(taken_up_at, ordered)]
 
 
 def followed_by(raws: list[float]) -> list[float]:

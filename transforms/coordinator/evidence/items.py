@@ -6,7 +6,6 @@ its answers. Where each stands in the one order is said in `sequence`, how exact
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 from hashlib import blake2b
@@ -79,11 +78,6 @@ class Item(Struct, gc=False, array_like=True):
 def taken_up_at(row: GroupRequestRow) -> float:
     """Return an estimate of when the coordinator took a request up; where nothing tells of it, when it was answered."""
     return row.answered_at if row.handled_at is None else row.handled_at
-
-
-def all_taken_up_at(rows: Iterable[GroupRequestRow]) -> list[float]:
-    """Likewise of many, without a call for each."""
-    return [row.answered_at if row.handled_at is None else row.handled_at for row in rows]
 
 
 _MOST_TOKEN = (1 << 63) - 1

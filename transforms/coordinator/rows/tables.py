@@ -91,12 +91,8 @@ class Sink(Struct):
         return row
 
     def all_stamped(self, rows: Iterable[StampedRow]) -> list[StampedRow]:
-        """Likewise of many, without a call for each."""
-        stamped = list(rows)
-        if self.is_settling:
-            for row in stamped:
-                row.is_settled, row.settled_at = True, self.now
-        return stamped
+        """Likewise of many."""
+        return [self.stamped(row) for row in rows]
 
     def say_stay(self, row: MemberSessionRow) -> MemberSessionRow:
         """Tell of a stay, of which more may be told as long as it is open; return the row as it is told."""

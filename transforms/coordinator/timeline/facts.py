@@ -135,8 +135,7 @@ class GenerationFacts(Struct, array_like=True):
 
     def joined(self, at: float) -> None:
         """Take the moment by which somebody had been told that the join phase was over."""
-        self.sources.add(ANSWER)
-        self.joined_by = better(self.joined_by, at, AUTHORITY[ANSWER])
+        self.learn_times(ANSWER, joined_by=at)
         ended = self.completing_at
         if ended is not None and ended.value > at and ended.authority is Authority.REPLAYED:
             self.completing_at = Fact(at, Authority.REPLAYED)

@@ -6,7 +6,6 @@ Where a prediction rests on it, the audit's row says so.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,8 +17,6 @@ from transforms.coordinator.classic.taking.rejoins import is_unprinted
 from transforms.coordinator.evidence.exchanges import Exchange
 from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.timeline.audit import WHY_NEW_GROUP, WHY_SETTING, WHY_UNPRINTED, Verdict
-
-_FULL: Final = Error.GROUP_MAX_SIZE_REACHED  # by name: it is asked for at every join
 
 _LET_IN = frozenset({Error.NONE, Error.MEMBER_ID_REQUIRED})
 """Answers to a JoinGroup for whom there was room."""
@@ -57,7 +54,7 @@ def _learn_max_size(course: Course, verdict: Verdict) -> None:
     """Joins that are refused and joins that are let in show what group.max.size is, where it is not printed."""
     exchange, machine = verdict.exchange, course.machine
     group, request = machine.present, exchange.request
-    is_full = exchange.observed_error == _FULL
+    is_full = exchange.observed_error == Error.GROUP_MAX_SIZE_REACHED
     if group is None or not (is_full or exchange.observed_error in _LET_IN):
         return
     if has_room(group, request.member_id, machine.settings) is not is_full:
@@ -75,7 +72,7 @@ def is_shown_full(course: Course, verdict: Verdict) -> bool:
     Where nothing but a record tells of the members, there may be more by now: how many are allowed is not learnt.
     """
     exchange, machine, group = verdict.exchange, course.machine, course.machine.present
-    if exchange.observed_error != _FULL or group is None:
+    if exchange.observed_error != Error.GROUP_MAX_SIZE_REACHED or group is None:
         return False
     if not all(member.is_partial for member in group.members.values()):
         return False
