@@ -15,7 +15,7 @@ from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, Scopes, has_groups, line_of, scopes_of
 from jobs.findings.offsets import Found, Offsets
 from jobs.findings.reading import near_news
-from jobs.findings.searches import BEGIN, few_of, hold_of, searches_of
+from jobs.findings.searches import BEGIN, Searches, few_of, hold_of
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.handing_over.findings import hand_over
@@ -74,7 +74,8 @@ def _detect(job: Job) -> None:
         with keeping() as keep:
             others = []
             if has_groups(scopes.of_others):
-                others = searches_of(job, scopes.of_others, near_news(job, scopes.of_others, keep), seen_until)
+                near = near_news(job, scopes.of_others, keep)
+                others = Searches(job, scopes.of_others, near, seen_until, keep).all()
             _replace(job, scopes, _found([*others, offsets.found]))
     listed = None if scopes.of_offsets is None else scopes.of_offsets.listed
     look_at_health(job, listed, seen_until, now.line is not None)

@@ -22,8 +22,12 @@ from transforms.gold.illegal_generation_bursts import IS_REFUSED, SETTINGS
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.sql import among
+from transforms.wanted_rows import Wanted
 
 _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
+_OF_LINES = among("event", (*SETTINGS, *ERRORS))
+"""Condition of brokers' lines that findings are made of."""
+
 _OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
 
 
@@ -51,7 +55,9 @@ def near_news(job: Job, scope: Scope | None, keep: Keep) -> Near:
         read.remove(CLIENT_EVENTS)
     if scope is None:
         rows = {spec: job.lake.read(spec) for spec in read}
-        return Near(rows, {}, rows, None)
+        return Near(
+            rows, {}, {**rows, COORDINATOR_EVENTS: job.lake.some(COORDINATOR_EVENTS, Wanted(where=_OF_LINES))}, None
+        )
     has_clients = CLIENT_EVENTS in read
     near = {spec: job.lake.some(spec, scope.near(spec), keep) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
     if has_clients:
@@ -73,7 +79,7 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
     Whoever is fenced by a broker's line is looked for in all stays; where no line fences anybody, nobody is.
     """
     late = scope.late(COORDINATOR_EVENTS, {"event": SETTINGS})
-    lines = job.lake.some(COORDINATOR_EVENTS, replace(late, where=among("event", (*SETTINGS, *ERRORS))))
+    lines = job.lake.some(COORDINATOR_EVENTS, replace(late, where=_OF_LINES))
     beside = _OF_CLUSTER if has_clients else (MEMBER_SESSIONS,) if may_tell(lines) else ()
     return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from jobs.findings.by_duckdb import Source, is_little, searched_in, source_of
 from jobs.findings.offsets import Found
 from jobs.findings.reading import Near, of_all_time
 from jobs.frame.job import Job
-from jobs.frame.keeping import fetched
+from jobs.frame.keeping import Keep, fetched
 from jobs.session.brief_queries import FEW_ROWS
 from schemas.table import TableSpec
 from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS, RECONCILIATIONS, SLOW_REVOKERS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
 from transforms.gold.findings.kernel import Few, Hold, by_workers
 from transforms.gold.findings.scope import Scope
-from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
-from transforms.gold.rebalance_storms import rebalance_storms
+from transforms.gold.findings.search import CUTS, Search
+from transforms.gold.illegal_generation_bursts import REFUSED, burst_search, refusals
+from transforms.gold.rebalance_storms import storm_search, with_clients
 from transforms.gold.slow_revokers import slow_revokers
 from transforms.gold.timelines.looking_back import beside
 
@@ -27,43 +31,84 @@ _MOST_JUDGED_HERE = 5 * FEW_ROWS
 """Rows of evidence that are judged by the driver: with what lies around them they are more than what is new."""
 
 
-def searches_of(job: Job, scope: Scope | None, near: Near, seen_until: float | None) -> list[Callable[[], Found]]:
-    """Return what searches in a run's groups; findings that stay are among those that it gives.
+@dataclass(frozen=True)
+class Searches:
+    """The searches in the groups of a run; findings that stay are among those that they give.
 
-    Args:
+    Attributes:
         job: the job.
         scope: the groups; None = all.
         near: what is read of them.
         seen_until: end of the data (epoch ms); None = not known.
+        keep: keeps what is found for as long as it is needed.
     """
-    storms, bursts, revocations = job.settings.storms, job.settings.bursts, job.settings.revocations
-    hold, few = hold_of(job), few_of(job)
 
-    def of_scope(rows: DataFrame) -> DataFrame | None:
-        return hold(rows if scope is None else scope.reaching(rows))
+    job: Job
+    scope: Scope | None
+    near: Near
+    seen_until: float | None
+    keep: Keep
 
-    def with_staying(spec: TableSpec, rows: DataFrame) -> Found:
-        if scope is None:
+    def all(self) -> list[Callable[[], Found]]:
+        """Return those that may find something."""
+        # Classic groups have no slow revokers.
+        has_revokers = any(self.job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values())
+        return [self.storms, self.bursts, *([self.revokers] if has_revokers else [])]
+
+    def storms(self) -> Found:
+        """Search for storms."""
+        read = with_clients(self.near.rows, self.near.of_cluster)
+        thresholds = self.job.settings.storms.thresholds()
+        search = storm_search(read, thresholds, self.seen_until, is_cut=self.scope is not None)
+        return self._with_staying(REBALANCE_STORMS, self._made(search, read))
+
+    def bursts(self) -> Found:
+        """Search for bursts."""
+        gap_ms, min_errors = self.job.settings.bursts.gap_ms, self.job.settings.bursts.min_errors
+        near, lines = self.near, self.near.of_cluster[COORDINATOR_EVENTS]
+        read = {**near.rows, **near.named, COORDINATOR_EVENTS: lines}
+        requests = near.rows[GROUP_REQUESTS] if near.refused is None else near.refused
+        told = refusals(read, near.of_cluster, requests, gap_ms)
+        is_cut = self.scope is not None
+        search = burst_search(read, told is not None, gap_ms, min_errors, self.seen_until, is_cut)
+        more = {} if told is None else {REFUSED: told}
+        return self._with_staying(ILLEGAL_GENERATION_BURSTS, self._made(search, read, more))
+
+    def revokers(self) -> Found:
+        """Search for members that gave partitions up slowly."""
+        rows = {**self.near.rows, **({} if self.scope is None else of_all_time(self.job, self.scope))}
+        slow_ms, (hold, few) = self.job.settings.revocations.slow_ms, (hold_of(self.job), few_of(self.job))
+        return self._with_staying(SLOW_REVOKERS, slow_revokers(rows, slow_ms, self.seen_until, hold, few))
+
+    def _with_staying(self, spec: TableSpec, rows: DataFrame) -> Found:
+        if self.scope is None:
             return [(spec, rows)]
-        staying = scope.before_cut(job.lake.read(spec), BEGIN)
-        return [(spec, beside(scope.found(rows, BEGIN), staying.select(rows.columns)))]
+        staying = self.scope.before_cut(self.job.lake.read(spec), BEGIN)
+        return [(spec, beside(self.scope.found(rows, BEGIN), staying.select(rows.columns)))]
 
-    def for_storms() -> Found:
-        found = rebalance_storms(near.rows, storms.thresholds(), seen_until, of_scope, near.of_cluster, few)
-        return with_staying(REBALANCE_STORMS, found)
+    def _made(
+        self, search: Search, tables: Mapping[TableSpec, DataFrame], more: Mapping[str, DataFrame] | None = None
+    ) -> DataFrame:
+        """Make a search: without Spark where all that it reads is at hand, or in files of this machine."""
+        named = {spec.name: rows for spec, rows in tables.items()} | dict(more or {})
+        named |= {} if self.scope is None else {CUTS: self.scope.groups}
+        read = {name: rows for name, rows in named.items() if search.reads(name)}
+        if self.job.lake.is_brief:  # of what is told beside rows that are at hand there is little, too
+            read = {
+                name: rows if source_of(rows) else self.job.at_hand(rows, FEW_ROWS)[0] for name, rows in read.items()
+            }
+        whole = {spec.name: spec for spec in tables if self.scope is None}
+        sources = {name: source_of(rows) or self._whole(whole.get(name)) for name, rows in read.items()}
+        known = {name: source for name, source in sources.items() if source is not None}
+        folder = self.keep.folder(self.job.spark)
+        if search.is_for_spark or len(known) < len(read) or (folder is None and not is_little(known)):
+            return search.by_spark(read, hold_of(self.job), few_of(self.job))
+        return searched_in(self.job.spark, search, known, folder)
 
-    def for_bursts() -> Found:
-        limits, rows = (bursts.gap_ms, bursts.min_errors), {**near.rows, **near.named}
-        found = illegal_generation_bursts(rows, *limits, seen_until, of_scope, near.of_cluster, few, near.refused)
-        return with_staying(ILLEGAL_GENERATION_BURSTS, found)
-
-    def for_revokers() -> Found:
-        rows = {**near.rows, **({} if scope is None else of_all_time(job, scope))}
-        return with_staying(SLOW_REVOKERS, slow_revokers(rows, revocations.slow_ms, seen_until, hold, few))
-
-    # Classic groups have none.
-    has_revokers = any(job.lake.contents.row_counts([RECONCILIATIONS, SLOW_REVOKERS]).values())
-    return [for_storms, for_bursts, *([for_revokers] if has_revokers else [])]
+    def _whole(self, spec: TableSpec | None) -> Source | None:
+        """Return all rows of a table as DuckDB has them."""
+        query = None if spec is None else self.job.lake.query_after(spec, None)
+        return None if spec is None or query is None else Source(query, self.job.lake.size_bytes(spec))
 
 
 def hold_of(job: Job) -> Hold:

@@ -14,12 +14,12 @@ Spark finds the storms and what belongs to each; what is to be said of one is `t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial, reduce
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
 
 from schemas.rows import RebalanceStormRow
 from schemas.table import TableSpec
@@ -39,22 +39,11 @@ from transforms.findings.storms.group_patterns import for_java
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.client_refusals import with_client_refusals
-from transforms.gold.findings.kernel import (
-    AT_END,
-    FINDING,
-    FRAME,
-    GROUP,
-    REQUEST,
-    Few,
-    Hold,
-    around,
-    as_it_is,
-    by_workers,
-    judged,
-    nothing,
-    packed,
-)
-from transforms.gold.rebalances import further_bumps, rebalances, taken_over
+from transforms.gold.findings.kernel import AT_END, FRAME, REQUEST, Few, Hold, as_it_is, by_workers
+from transforms.gold.findings.search import FOUND, Search, fields_of, near, of_table, packing, reaching
+from transforms.gold.rebalances import BEGUN_AT, IS_FURTHER_BUMP, IS_OF_REBALANCE, IS_TAKEN_OVER, OF_REBALANCE
+from transforms.question import verbatim
+from transforms.sql import among, literal, quoted, truth
 
 READ = (
     GENERATIONS,
@@ -68,12 +57,25 @@ READ = (
 )
 """Tables that storms are found in. Without the generations there are none; the others tell what they are."""
 
-_ORDER = ("at_us", "life", "generation")
+_IN_ORDER = "PARTITION BY cluster, group_id ORDER BY at_us, life, generation"
+_OF_STORM = "PARTITION BY cluster, group_id, finding"
 _OVER_US = 1_000_000 * 3_600
 """A rebalance that hangs for longer than this after the last one of a storm counts for so long."""
 
 _APART_MS = 60_000
 """What clients logged so shortly before or after the request log, that may tell of it already: their clocks differ."""
+
+_HELD = f"""
+    SELECT cluster, group_id, finding, life, generation FROM own UNION ALL
+    SELECT cluster, group_id, finding, before_life, before_generation FROM {{{FOUND}}}
+    WHERE is_first AND before_generation IS NOT NULL UNION ALL
+    SELECT cluster, group_id, finding, life, generation
+    FROM (
+        SELECT cluster, group_id, life, generation, unix_micros({BEGUN_AT}) AS at_us
+        FROM {of_table(GENERATIONS)} WHERE {IS_TAKEN_OVER}
+    ) JOIN spans USING (cluster, group_id) WHERE at_us BETWEEN first_us AND until_us"""
+"""The generations whose assignments are looked at: those of a storm, the one before it, and those that a coordinator
+took over amid it: no rebalances, but members went on with them."""
 
 
 def rebalance_storms(
@@ -81,49 +83,64 @@ def rebalance_storms(
     thresholds: Thresholds,
     seen_until: float | None = None,
     hold: Hold = as_it_is,
-    of_cluster: Mapping[TableSpec, DataFrame] | None = None,
     few: Few = by_workers,
 ) -> DataFrame:
-    """Find the rebalance storms of all groups.
-
-    A rebalance is dated by `preparing_at`; where that is not known by `completing_at`, else `stable_at`, else
-    `emptied_at`. Generations without any of these, those that no evidence shows (`missing_before`), and those that a
-    coordinator merely took over do not count.
+    """Find the rebalance storms of all groups by Spark.
 
     Args:
         tables: those of READ that there are.
         thresholds: from when on rebalances are a storm, and how bad one is.
         seen_until: end of the data (epoch ms); null = not known.
         hold: keeps the rebalances that belong to a storm.
-        of_cluster: where `tables` have some groups only, those that lines of clients are laid beside as a whole.
         few: fetches evidence if there is little of it.
 
     Returns:
         `gold.rebalance_storms`, one row for each storm, as `transforms.findings.storms.judge` has it.
     """
-    dated = _dated(tables[GENERATIONS])
-    found = [_number_storms(dated.where(mine), limits) for limits, mine in _limits(thresholds)]
-    numbered = hold(_with_ends(reduce(DataFrame.unionByName, found).withColumnRenamed("storm", "finding")))
-    if numbered is None:
-        return nothing(dated, REBALANCE_STORMS)
-    # A filter of rows that are at hand is planned in no time; an aggregate is planned for each part that asks for it.
-    spans = numbered.where("is_last").select(
-        *FINDING,
-        "first_us",
-        (F.col("first_us") - F.col("window_us")).alias("since_us"),
-        (F.col("at_us") + F.col("window_us")).alias("until_us"),
-        F.when(F.col("next_us").isNotNull(), F.least("next_us", F.col("at_us") + _OVER_US)).alias("next_us"),
+    read = with_clients(tables, tables)
+    return storm_search(read, thresholds, seen_until).by_spark({spec.name: read[spec] for spec in read}, hold, few)
+
+
+def with_clients(
+    tables: Mapping[TableSpec, DataFrame], of_cluster: Mapping[TableSpec, DataFrame]
+) -> dict[TableSpec, DataFrame]:
+    """Return what storms are found in: to the requests is added what only clients tell of, if there is any.
+
+    Args:
+        tables: those of READ that there are.
+        of_cluster: those that lines of clients are laid beside as a whole.
+    """
+    read = {spec: rows for spec, rows in tables.items() if spec in READ and spec is not CLIENT_EVENTS}
+    clients, requests = tables.get(CLIENT_EVENTS), tables.get(GROUP_REQUESTS)
+    if clients is not None and requests is not None:
+        sessions, of_all = of_cluster.get(MEMBER_SESSIONS), of_cluster.get(GROUP_REQUESTS)
+        read[GROUP_REQUESTS] = with_client_refusals(requests, clients, _APART_MS, sessions, of_all)
+    return read
+
+
+def storm_search(
+    tables: Mapping[TableSpec, DataFrame], thresholds: Thresholds, seen_until: float | None, is_cut: bool = False
+) -> Search:
+    """Return the search for storms.
+
+    A rebalance is dated by `preparing_at`; where that is not known by `completing_at`, else `stable_at`, else
+    `emptied_at`. Generations without any of these, those that no evidence shows (`missing_before`), and those that a
+    coordinator merely took over do not count.
+
+    Args:
+        tables: what there is to be read, as `with_clients` gives it.
+        thresholds: see `rebalance_storms`.
+        seen_until: likewise.
+        is_cut: storms that lie before the cut of their group are left out.
+    """
+    found = _found(thresholds)
+    return Search(
+        REBALANCE_STORMS,
+        reaching(found) if is_cut else found,
+        _evidence(tables),
+        partial(_judge, thresholds, seen_until),
+        is_for_spark=bool(thresholds.of_groups),  # regular expressions are Java's
     )
-    columns = [*FINDING, *(name for name in GENERATIONS.columns if name not in GROUP)]
-    own = numbered.select(*FINDING, "life", F.col("generation").alias("of"))
-    bumps = further_bumps(tables[GENERATIONS]).join(own, [*GROUP, "life", "of"]).select(columns)
-    of_storms = [
-        packed(numbered.select(columns), "generations"),
-        packed(bumps, "generations"),
-        packed(spans.select(*FINDING, (F.col("next_us") / 1000.0).alias("next_at")), FRAME),
-        *_beside(tables, tables if of_cluster is None else of_cluster, numbered, bumps, spans),
-    ]
-    return judged(numbered, of_storms, partial(_judge, thresholds, seen_until), REBALANCE_STORMS, few)
 
 
 def _judge(
@@ -133,106 +150,118 @@ def _judge(
     return [storm_row(evidence.in_order(), thresholds.of(evidence.group_id))]
 
 
-def _dated(generations: DataFrame) -> DataFrame:
-    """The rebalances, with their own moment and that of the next one, in microseconds."""
-    in_order = Window.partitionBy(*GROUP).orderBy(*_ORDER)
-    return (
-        rebalances(generations)
-        .withColumn("next_us", F.lead("at_us").over(in_order))
-        .withColumn("before", F.lag(F.struct("life", "generation")).over(in_order))
-    )
+def _found(thresholds: Thresholds) -> str:
+    """The rebalances that belong to a storm, each with the number of its storm, and how it lies in it.
+
+    With the moment of each, and that of the next one whatever it belongs to, in microseconds; whether it is the first
+    or the last of its storm, and when that began.
+    """
+    numbered = "\nUNION ALL\n".join(_numbered(limits, mine) for limits, mine in _limits(thresholds))
+    return f"""
+        WITH dated AS (
+            SELECT *, lead(at_us) OVER ({_IN_ORDER}) AS next_us, lag(life) OVER ({_IN_ORDER}) AS before_life,
+                lag(generation) OVER ({_IN_ORDER}) AS before_generation
+            FROM (SELECT *, unix_micros({BEGUN_AT}) AS at_us FROM {of_table(GENERATIONS)})
+            WHERE at_us IS NOT NULL AND {IS_OF_REBALANCE}
+        ),
+        numbered AS ({numbered})
+        SELECT *, min(at_us) OVER ({_OF_STORM}) AS first_us,
+            lag(at_us) OVER ({_OF_STORM} ORDER BY at_us, life, generation) IS NULL AS is_first,
+            lead(at_us) OVER ({_OF_STORM} ORDER BY at_us, life, generation) IS NULL AS is_last
+        FROM numbered"""
 
 
-def _limits(thresholds: Thresholds) -> Iterator[tuple[StormLimits, Column]]:
+def _limits(thresholds: Thresholds) -> Iterator[tuple[StormLimits, str]]:
     """Each set of thresholds, and whether a group has it."""
-    is_free = F.lit(True)
+    others = truth(True)
     for pattern, limits in thresholds.of_groups.items():
-        fits = F.col("group_id").rlike(for_java(pattern))
-        yield limits, is_free & fits
-        is_free = is_free & ~fits
-    yield thresholds.usual, is_free
+        fits = f"group_id RLIKE {verbatim(literal(for_java(pattern)))}"
+        yield limits, f"{others} AND {fits}"
+        others = f"{others} AND NOT {fits}"
+    yield thresholds.usual, others
 
 
-def _number_storms(rebalances: DataFrame, limits: StormLimits) -> DataFrame:
+def _numbered(limits: StormLimits, mine: str) -> str:
     """Keep the rebalances that belong to a storm, each with the number of its storm."""
-    in_order = Window.partitionBy(*GROUP).orderBy(*_ORDER)
     size, window_us = max(limits.min_rebalances, 2), limits.window_ms * 1000
-    opens_interval = F.lead("at_us", size - 1).over(in_order) - F.col("at_us") <= window_us
     # An interval that opened before this rebalance and includes it ties it to the one before.
-    is_tied = F.max("opens_interval").over(in_order.rowsBetween(1 - size, -1))
-    is_in_storm = F.lit(True) if limits.min_rebalances == 1 else F.col("is_tied") | F.col("opens_interval")
-    return (
-        rebalances.withColumn("opens_interval", F.coalesce(opens_interval, F.lit(False)))
-        .withColumn("is_tied", F.coalesce(is_tied, F.lit(False)))
-        .where(is_in_storm)
-        .withColumn("storm", F.sum(F.when(F.col("is_tied"), 0).otherwise(1)).over(in_order))
-        .withColumn("window_us", F.lit(window_us))
-        .drop("opens_interval", "is_tied")
-    )
+    is_tied = f"max(opens_interval) OVER ({_IN_ORDER} ROWS BETWEEN {size - 1} PRECEDING AND 1 PRECEDING)"
+    return f"""
+        SELECT * EXCEPT (opens_interval, is_tied),
+            CAST(sum(CASE WHEN is_tied THEN 0 ELSE 1 END) OVER ({_IN_ORDER}) AS INT) AS finding,
+            {window_us} AS window_us
+        FROM (
+            SELECT *, coalesce({is_tied} = 1, false) AS is_tied FROM (
+                SELECT *, CASE WHEN lead(at_us, {size - 1}) OVER ({_IN_ORDER}) - at_us <= {window_us} THEN 1 ELSE 0 END
+                    AS opens_interval
+                FROM dated WHERE {mine}
+            )
+        ) WHERE {truth(limits.min_rebalances == 1)} OR is_tied OR opens_interval = 1"""
 
 
-def _with_ends(numbered: DataFrame) -> DataFrame:
-    """Tell of each rebalance whether it is the first or the last one of its storm, and when that began."""
-    of_storm = Window.partitionBy(*FINDING)
-    in_order = of_storm.orderBy(*_ORDER)
-    return numbered.withColumns(
-        {
-            "first_us": F.min("at_us").over(of_storm),
-            "is_first": F.lag("at_us").over(in_order).isNull(),
-            "is_last": F.lead("at_us").over(in_order).isNull(),
-        }
-    )
+def _evidence(tables: Mapping[TableSpec, DataFrame]) -> str:
+    """All that is known of storms: of their generations, and from one window before them to one after."""
+    parts = "\nUNION ALL\n".join(_parts(tables))
+    of_generations = ", ".join(quoted(name) for name in GENERATIONS.columns)
+    return f"""
+        WITH spans AS (
+            SELECT cluster, group_id, finding, first_us, first_us - window_us AS since_us,
+                at_us + window_us AS until_us,
+                CASE WHEN next_us IS NOT NULL THEN least(next_us, at_us + {_OVER_US}) END AS next_us
+            FROM {{{FOUND}}} WHERE is_last
+        ),
+        own AS (SELECT cluster, group_id, finding, life, generation FROM {{{FOUND}}}),
+        bumps AS (
+            SELECT {of_generations}, finding
+            FROM (SELECT * FROM (SELECT *, {OF_REBALANCE} AS of FROM {of_table(GENERATIONS)}) WHERE {IS_FURTHER_BUMP})
+            JOIN (SELECT cluster, group_id, finding, life, generation AS of FROM own)
+                USING (cluster, group_id, life, of)
+        ),
+        held AS ({_HELD})
+        {parts}"""
 
 
-def _taken_over(generations: DataFrame, spans: DataFrame) -> DataFrame:
-    """Return the generations taken over by a coordinator amid a storm: no rebalances, but members went on with them."""
-    taken = taken_over(generations).select(*GROUP, "life", "generation", "at_us")
-    amid = taken.join(spans.select(*FINDING, "first_us", "until_us"), [*GROUP])
-    return amid.where("at_us BETWEEN first_us AND until_us").select(*FINDING, "life", "generation")
-
-
-def _beside(
-    tables: Mapping[TableSpec, DataFrame],
-    of_cluster: Mapping[TableSpec, DataFrame],
-    numbered: DataFrame,
-    bumps: DataFrame,
-    spans: DataFrame,
-) -> Iterator[DataFrame]:
-    """What other tables have on the storms: on their generations, and from one window before them to one after."""
-    own = numbered.select(*FINDING, "life", "generation")
-    before = numbered.where("is_first AND before IS NOT NULL").select(*FINDING, "before.*")
-    held = own.unionByName(before).unionByName(_taken_over(tables[GENERATIONS], spans))
-    generation = (*GROUP, "life", "generation")
-    if (members := tables.get(GENERATION_MEMBERS)) is not None:
-        of_all = own.unionByName(bumps.select(*FINDING, "life", "generation"))
-        yield packed(members.join(of_all, list(generation)), "members")
-    if (assignments := tables.get(ASSIGNMENTS)) is not None:
+def _parts(tables: Mapping[TableSpec, DataFrame]) -> Iterator[str]:
+    yield packing("generations", fields_of(GENERATIONS), f"SELECT * FROM {{{FOUND}}}")
+    yield packing("generations", fields_of(GENERATIONS), "SELECT * FROM bumps")
+    frame = "SELECT cluster, group_id, finding, next_us / 1000.0D AS next_at FROM spans"
+    yield packing(FRAME, [T.StructField("next_at", T.DoubleType())], frame)
+    of_generation = "USING (cluster, group_id, life, generation)"
+    if GENERATION_MEMBERS in tables:
+        of_all = "SELECT * FROM own UNION ALL SELECT cluster, group_id, finding, life, generation FROM bumps"
+        members = f"SELECT * FROM {of_table(GENERATION_MEMBERS)} JOIN ({of_all}) {of_generation}"
+        yield packing("members", fields_of(GENERATION_MEMBERS), members)
+    if ASSIGNMENTS in tables:
         # A member of a modern group holds a partition for as long as it has it, whatever the group's epoch is.
-        yield packed(assignments.where("group_type = 'classic'").join(held, list(generation)), "assignments")
-        during = spans.withColumn("since_us", F.col("first_us"))
-        yield packed(
-            around(assignments.where("group_type <> 'classic'"), during, "valid_from", "valid_to"), "assignments"
+        classic, modern = (
+            f"SELECT * FROM {of_table(ASSIGNMENTS)} WHERE group_type {sign} 'classic'" for sign in ("=", "<>")
         )
-    if (reconciliations := tables.get(RECONCILIATIONS)) is not None:
-        yield packed(around(reconciliations, spans, "from_at", "to_at", ("to_epoch",)), "reconciliations")
-    if (sessions := tables.get(MEMBER_SESSIONS)) is not None:
-        yield packed(around(sessions, spans, "joined_at", "ended_at", AT_END), "sessions")
-    if (coordinators := tables.get(COORDINATORS)) is not None:
-        yield packed(around(coordinators, spans, "from_at", "to_at"), "coordinators")
-    if (requests := tables.get(GROUP_REQUESTS)) is not None:
-        known = with_client_refusals(
-            requests,
-            tables.get(CLIENT_EVENTS),
-            _APART_MS,
-            of_cluster.get(MEMBER_SESSIONS),
-            of_cluster.get(GROUP_REQUESTS),
-        )
-        comes_or_goes = F.col("api").isin(*COMES_AND_GOES) | (
-            F.col("api").isin(*EPOCH_HEARTBEATS) & (F.col("generation") <= 0)
-        )
-        told = known.where(comes_or_goes | (F.col("error") != "NONE")).where(
-            "NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"
-        )
-        yield packed(
-            around(told, spans, "answered_at", "answered_at").select(*FINDING, *REQUEST, "evidence"), "requests"
-        )
+        yield packing("assignments", fields_of(ASSIGNMENTS), f"SELECT * FROM ({classic}) JOIN held {of_generation}")
+        during = "(SELECT cluster, group_id, finding, first_us AS since_us, until_us FROM spans)"
+        held = near(ASSIGNMENTS, "valid_from", "valid_to", rows=modern, spans=during)
+        yield packing("assignments", fields_of(ASSIGNMENTS), held)
+    for spec, kind, begin, end, told_at_end in _NEAR:
+        if spec in tables:
+            yield packing(kind, fields_of(spec), near(spec, begin, end, told_at_end))
+    if GROUP_REQUESTS in tables:
+        is_told = "evidence" in tables[GROUP_REQUESTS].columns
+        yield _requests("*" if is_told else "*, 'request_log' AS evidence")
+
+
+_NEAR: tuple[tuple[TableSpec, str, str, str, Sequence[str]], ...] = (
+    (RECONCILIATIONS, "reconciliations", "from_at", "to_at", ("to_epoch",)),
+    (MEMBER_SESSIONS, "sessions", "joined_at", "ended_at", AT_END),
+    (COORDINATORS, "coordinators", "from_at", "to_at", ()),
+)
+"""What else is looked at in a storm's time: the kind, from when to when, and what is not known before its end."""
+
+
+def _requests(told_of: str) -> str:
+    comes_or_goes = f"({among('api', COMES_AND_GOES)} OR ({among('api', EPOCH_HEARTBEATS)} AND generation <= 0))"
+    told = f"""
+        SELECT {told_of} FROM {of_table(GROUP_REQUESTS)}
+        WHERE ({comes_or_goes} OR error <> 'NONE')
+            AND NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"""
+    fields = [*fields_of(GROUP_REQUESTS, REQUEST), T.StructField("evidence", T.StringType())]
+    names = [field.name for field in fields]
+    return packing("requests", fields, near(GROUP_REQUESTS, "answered_at", "answered_at", rows=told, names=names))

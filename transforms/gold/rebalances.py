@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas.tables.gold import BEGINS
@@ -10,10 +10,24 @@ from schemas.tables.gold import BEGINS
 IS_REBALANCE = "NOT bump_count <=> 0"
 """Tells of a row of `gold.generations` that it is no bump of a group's epoch on its way to an earlier one."""
 
-_IS_TAKEN_OVER = "trigger <=> 'coordinator_failover' AND preparing_at IS NULL"
+IS_TAKEN_OVER = "trigger <=> 'coordinator_failover' AND preparing_at IS NULL"
+"""Tells of such a row that a coordinator merely took its generation over."""
 
-IS_OF_REBALANCE = f"{IS_REBALANCE} AND NOT ({_IS_TAKEN_OVER})"
+IS_OF_REBALANCE = f"{IS_REBALANCE} AND NOT ({IS_TAKEN_OVER})"
 """Tells of such a row that its generation came by a rebalance, and was not merely taken over by a coordinator."""
+
+BEGUN_AT = f"coalesce({', '.join(BEGINS)})"
+"""The moment that such a row is dated by; null where no evidence has any."""
+
+OF_REBALANCE = """max(CASE WHEN NOT bump_count <=> 0 THEN generation END) OVER (
+    PARTITION BY cluster, group_id, life ORDER BY generation)"""
+"""The generation of the rebalance that such a row is, or is part of; null where none is known before it."""
+
+IS_FURTHER_BUMP = "bump_count <=> 0 AND trigger <> 'converted' AND of IS NOT NULL"
+"""Tells of such a row, with OF_REBALANCE as `of`, that its bump came while that rebalance was under way.
+
+What a conversion merely took over is part of none. Only modern groups have any.
+"""
 
 _LIFE = ("cluster", "group_id", "life")
 
@@ -32,21 +46,8 @@ def rebalances(generations: DataFrame) -> DataFrame:
     return _dated(generations).where(f"at_us IS NOT NULL AND {IS_OF_REBALANCE}")
 
 
-def taken_over(generations: DataFrame) -> DataFrame:
-    """Return the generations that a coordinator merely took over, each with its moment `at_us` (epoch microseconds)."""
-    return _dated(generations).where(_IS_TAKEN_OVER)
-
-
 def _dated(generations: DataFrame) -> DataFrame:
     return generations.withColumn("at_us", F.unix_micros(begun_at()))
-
-
-def further_bumps(generations: DataFrame) -> DataFrame:
-    """Return the bumps that came while a rebalance was under way, each with that rebalance's generation as `of`.
-
-    What a conversion merely took over is part of none. Only modern groups have any.
-    """
-    return _with_rebalance(generations).where("bump_count <=> 0 AND trigger <> 'converted' AND of IS NOT NULL")
 
 
 def whole_rebalances(generations: DataFrame) -> DataFrame:
@@ -85,13 +86,11 @@ def whole_rebalances(generations: DataFrame) -> DataFrame:
     is_of_one = F.coalesce("bump_count", F.lit(1)) == 1
     from_to_ms = F.unix_millis(F.coalesce("stable_at", "emptied_at")) - F.unix_millis(begun_at())
     lasted_ms = F.when(is_of_one, F.col("rebalance_ms")).when(
-        ~F.expr(_IS_TAKEN_OVER), F.when(from_to_ms < 0, F.lit(0)).otherwise(from_to_ms)
+        ~F.expr(IS_TAKEN_OVER), F.when(from_to_ms < 0, F.lit(0)).otherwise(from_to_ms)
     )
     return whole.select(*_LIFE, "generation", "outcome", lasted_ms.alias("lasted_ms"), "partitions_moved")
 
 
 def _with_rebalance(generations: DataFrame) -> DataFrame:
     """Add the generation of the rebalance that each row is, or is part of; null where none is known before it."""
-    before = Window.partitionBy(*_LIFE).orderBy("generation")
-    begins = F.when(~F.col("bump_count").eqNullSafe(0), F.col("generation"))
-    return generations.withColumn("of", F.last(begins, ignorenulls=True).over(before))
+    return generations.withColumn("of", F.expr(OF_REBALANCE))

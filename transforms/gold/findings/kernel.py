@@ -31,6 +31,7 @@ from schemas.tables.silver import GROUP_REQUESTS
 from transforms.findings.evidence import KINDS, Evidence, Request
 from transforms.given_rows import given, held, rows_held
 from transforms.gold.timelines.columns import arrow_column
+from transforms.sql import quoted
 
 GROUP = ("cluster", "group_id")
 FINDING = (*GROUP, "finding")
@@ -82,22 +83,23 @@ Judge = Callable[[Evidence, dict[str, Any]], list[Any]]
 
 def packed(rows: DataFrame, kind: str) -> DataFrame:
     """Pack rows that have `cluster`, `group_id` and `finding`; of their columns, those that the kind has."""
-    fields = (_field(field, kind) for field in rows.schema if _is_asked(field.name, kind))
+    fields = (field_in_sql(field, kind) for field in rows.schema if is_asked(field.name, kind))
     return rows.selectExpr(*FINDING, f"'{kind}' AS kind", f"to_json(struct({', '.join(fields)})) AS row")
 
 
-def _is_asked(name: str, kind: str) -> bool:
+def is_asked(name: str, kind: str) -> bool:
+    """Tell whether a kind of row has a column that is packed."""
     if kind == FRAME:
         return name not in FINDING
     return name in KINDS[kind].__struct_fields__ and name not in _ONLY_FOR_TABLES
 
 
-def _field(field: T.StructField, kind: str) -> str:
+def field_in_sql(field: T.StructField, kind: str) -> str:
     """Return how a column is packed: nothing is said of what is read as the same where nothing is said."""
-    name = field.name
+    name = quoted(field.name)
     if isinstance(field.dataType, T.TimestampType):
         return f"unix_micros({name}) / 1000.0D AS {name}"
-    usual = _USUAL.get(kind, {}).get(name)
+    usual = _USUAL.get(kind, {}).get(field.name)
     return name if usual is None else f"nullif({name}, {usual!r}) AS {name}"
 
 

@@ -1,0 +1,148 @@
+"""Searches that are made without Spark, in rows that are at hand or in files of this machine.
+
+DuckDB finds what findings are made of, and what belongs to each. Of large tables processes of this machine search a
+share of the groups each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+from pyarrow import parquet
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from jobs.frame.row_files import files_of, of_files
+from jobs.frame.side_by_side import side_by_side
+from jobs.lake.duckdb_files import connected, listed, translated
+from schemas.spark import struct_type
+from transforms.given_rows import held, rows_held
+from transforms.gold.findings.kernel import FINDING, judged_findings
+from transforms.gold.findings.search import FOUND, Search
+
+BYTES_OF_A_SHARE = 32 << 20
+"""Of so many bytes of files, findings are searched by this process; of more, several share the groups."""
+
+_BATCH_ROWS = 20_000
+"""Rows of evidence that are read at a time."""
+
+_MEMORY = "1GB"
+"""What DuckDB holds in a process that has a share; the rest goes to the disk."""
+
+_IN_ORDER = ", ".join((*FINDING, "kind"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows as DuckDB has them.
+
+    Attributes:
+        rows: the rows, or DuckDB's query for them.
+        size: in bytes, as they lie on the disk.
+    """
+
+    rows: pa.Table | str
+    size: int
+
+
+@dataclass(frozen=True)
+class _Share:
+    """What one process searches.
+
+    Attributes:
+        search: with its statements in DuckDB's words.
+        tables: what these read.
+        number: of the share.
+        count: of shares.
+        folder: where the findings and what has no place in memory are put; None = this process has all there is.
+    """
+
+    search: Search
+    tables: Mapping[str, pa.Table | str]
+    number: int = 0
+    count: int = 1
+    folder: Path | None = None
+
+
+def source_of(frame: DataFrame) -> Source | None:
+    """Return rows as DuckDB has them; None where only Spark does."""
+    if (rows := rows_held(frame)) is not None:
+        return Source(rows, 0)
+    if (files := files_of(frame)) is not None:
+        return Source(f"SELECT * FROM read_parquet({listed(files)})", sum(map(os.path.getsize, files)))
+    return None
+
+
+def is_little(tables: Mapping[str, Source]) -> bool:
+    """Tell whether this process alone searches."""
+    return sum(source.size for source in tables.values()) <= BYTES_OF_A_SHARE
+
+
+def searched_in(spark: SparkSession, search: Search, tables: Mapping[str, Source], folder: Path | None) -> DataFrame:
+    """Return the findings of a search.
+
+    Args:
+        spark: the session that the rows are given to.
+        search: the search; not one that only Spark can make.
+        tables: what its statements read.
+        folder: where processes put their findings; None = there is no such place.
+    """
+    own = replace(search, found=_named(search.found, tables), evidence=_named(search.evidence, tables))
+    whole = _Share(own, {name: source.rows for name, source in tables.items()})
+    kind = struct_type(search.spec).toNullable()
+    if folder is None or is_little(tables):
+        return held(spark, _found(whole), kind)
+    count = ceil(sum(source.size for source in tables.values()) / BYTES_OF_A_SHARE)
+    shares = [replace(whole, number=number, count=count, folder=folder) for number in range(count)]
+    return of_files(spark, list(side_by_side(_found_into_file, shares, os.cpu_count() or 1)), kind)
+
+
+def _named(statement: str, tables: Mapping[str, Source]) -> str:
+    return translated(statement.format_map({name: name for name in (*tables, FOUND)}))
+
+
+def _found_into_file(share: _Share) -> str:
+    """Search, and return the file of the findings; a function of this module, so that processes import it."""
+    assert share.folder is not None, "it is given to those who share the groups"
+    file = str(share.folder / f"{uuid4().hex}.parquet")
+    parquet.write_table(_found(share), file)
+    return file
+
+
+def _found(share: _Share) -> pa.Table:
+    kind = T.StructType([T.StructField(field.name, field.dataType) for field in struct_type(share.search.spec)])
+    spill = {"memory_limit": _MEMORY, "threads": "1", "temp_directory": str(share.folder)} if share.folder else None
+    with connected(is_ordered=False, spill=spill) as connection:
+        for name, rows in share.tables.items():
+            _lay(connection, name, rows, share)
+        connection.execute(f"CREATE TEMP TABLE {FOUND} AS {share.search.found}")
+        # Spark says nothing of a column that is null, and those who judge read it as usual.
+        evidence = connection.sql(
+            f"SELECT {_IN_ORDER}, CAST(json_merge_patch('{{}}', row) AS VARCHAR) AS row "
+            f"FROM ({share.search.evidence}) ORDER BY {_IN_ORDER}"
+        )
+        batches = judged_findings(_batches(evidence), share.search.judge, kind)
+        return pa.Table.from_batches(batches, to_arrow_schema(kind))
+
+
+def _lay(connection: Any, name: str, rows: pa.Table | str, share: _Share) -> None:
+    """Have a connection know the rows of the groups of a share by a name."""
+    told = f'"all {name}"'
+    if isinstance(rows, str):
+        told = f"({rows})"
+    else:
+        connection.register(f"all {name}", rows)
+    of_share = "" if share.count == 1 else f" WHERE hash(group_id) % {share.count} = {share.number}"
+    connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM {told}{of_share}')
+
+
+def _batches(rows: Any) -> Iterator[pa.RecordBatch]:
+    yield from rows.to_arrow_reader(_BATCH_ROWS)

@@ -1,0 +1,144 @@
+"""What findings of a table are made of, said once for Spark and for DuckDB, and who judges them.
+
+Both take the same statements: the first tells of what there is a finding, the second packs what belongs to each. Spark
+is asked where tables are large or lie elsewhere; DuckDB where they are at hand, or in files of this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from transforms.gold.findings.kernel import (
+    FINDING,
+    GROUP,
+    Few,
+    Hold,
+    Judge,
+    field_in_sql,
+    is_asked,
+    judged,
+    nothing,
+)
+from transforms.sql import quoted
+
+FOUND = "found"
+"""Name by which the second statement has the rows of the first one."""
+
+CUTS = "cuts"
+"""Name by which the first statement has the groups of a run and their cuts, if it is of some groups only."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for the findings of a table.
+
+    Attributes:
+        spec: the table.
+        found: statement for the rows that findings are made of: cluster, group_id, finding, `at_us`, and more.
+        evidence: statement for what is packed of each finding, as `kernel` has it; it knows the former as FOUND.
+        judge: gives the rows of one finding; a function of a module, or bound to plain values.
+        is_for_spark: a statement has what only Spark's SQL has.
+    """
+
+    spec: TableSpec
+    found: str
+    evidence: str
+    judge: Judge
+    is_for_spark: bool = False
+
+    def reads(self, name: str) -> bool:
+        """Tell whether a statement reads the rows that have a name."""
+        return f"{{{name}}}" in self.found + self.evidence
+
+    def by_spark(self, tables: Mapping[str, DataFrame], hold: Hold, few: Few) -> DataFrame:
+        """Search by Spark.
+
+        Args:
+            tables: what the statements read.
+            hold: keeps what findings are made of.
+            few: fetches evidence if there is little of it.
+
+        Returns:
+            Rows of the table.
+        """
+        read: dict[str, Any] = {name: rows for name, rows in tables.items() if self.reads(name)}
+        like: DataFrame = next(iter(read.values()))
+        found = hold(like.sparkSession.sql(self.found, **read))
+        if found is None:
+            return nothing(like, self.spec)
+        evidence = like.sparkSession.sql(self.evidence, **read, found=found)
+        return judged(found, [evidence], self.judge, self.spec, few)
+
+
+def packing(kind: str, fields: Iterable[T.StructField], rows: str) -> str:
+    """Return the statement that packs rows as `kernel.packed` does; of their columns, those that the kind has.
+
+    Args:
+        kind: what the rows are.
+        fields: their columns.
+        rows: the statement for the rows, which have `cluster`, `group_id` and `finding` too.
+    """
+    packed = ", ".join(field_in_sql(field, kind) for field in fields if is_asked(field.name, kind))
+    return f"SELECT {', '.join(FINDING)}, '{kind}' AS kind, to_json(struct({packed})) AS row FROM ({rows})"
+
+
+def near(
+    spec: TableSpec,
+    begin: str,
+    end: str,
+    told_at_end: Sequence[str] = (),
+    rows: str = "",
+    spans: str = "spans",
+    names: Sequence[str] = (),
+) -> str:
+    """Return the statement that gives findings the rows of a table in their time, as `kernel.around` does.
+
+    Args:
+        spec: the table.
+        begin: column that has the begin.
+        end: column that has the end.
+        told_at_end: columns that are not known before the end.
+        rows: statement for the rows; empty = all of the table.
+        spans: name of, or statement for, from when to when each finding is looked at.
+        names: columns that are given; empty = all of the table.
+    """
+    blank = {name for name in (end, *told_at_end) if name != begin}
+    is_known = f"NOT coalesce(unix_micros({end}) > until_us, false)"
+    told = ", ".join(
+        f"CASE WHEN {is_known} THEN {quoted(name)} END AS {quoted(name)}" if name in blank else quoted(name)
+        for name in names or [name for name in spec.columns if name not in GROUP]
+    )
+    return f"""
+        SELECT cluster, group_id, finding, {told} FROM {f"({rows})" if rows else of_table(spec)}
+        JOIN (SELECT cluster, group_id, finding, since_us, until_us FROM {spans}) USING (cluster, group_id)
+        WHERE coalesce(unix_micros({begin}) <= until_us, true) AND coalesce(unix_micros({end}) >= since_us, true)"""
+
+
+def of_table(spec: TableSpec) -> str:
+    """Return how a statement names the rows of a table."""
+    return f"{{{spec.name}}}"
+
+
+def fields_of(spec: TableSpec, names: Sequence[str] | None = None) -> list[T.StructField]:
+    """Return the columns of a table, or some of them."""
+    return [field for field in struct_type(spec) if names is None or field.name in names]
+
+
+def reaching(found: str) -> str:
+    """Return what findings are made of, without those that lie before the cut of their group: they stay.
+
+    Args:
+        found: the statement for it; with `at_us`: of each finding all moments that it is made of.
+    """
+    return f"""
+        SELECT * FROM (
+            SELECT *, max(at_us) OVER (PARTITION BY {", ".join(FINDING)}) AS last_us FROM ({found})
+        ) JOIN (SELECT cluster, group_id, cut FROM {{{CUTS}}}) USING (cluster, group_id)
+        WHERE coalesce(last_us >= cut, true)"""
