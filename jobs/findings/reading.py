@@ -15,10 +15,11 @@ from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUE
 from transforms.given_rows import rows_held
 from transforms.gold.broker_refusals import ERRORS, may_tell
 from transforms.gold.client_refusals import lines_of_files
+from transforms.gold.findings.around_bursts import SETTINGS
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.named_generations import named_generations, named_numbers
 from transforms.gold.findings.scope import Scope
-from transforms.gold.illegal_generation_bursts import IS_REFUSED, SETTINGS
+from transforms.gold.illegal_generation_bursts import IS_REFUSED
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.sql import among

@@ -22,7 +22,6 @@ from transforms.gold.findings.search import CUTS, Search
 from transforms.gold.illegal_generation_bursts import REFUSED, burst_search, refusals
 from transforms.gold.rebalance_storms import storm_search, with_clients
 from transforms.gold.slow_revokers import slow_revokers
-from transforms.gold.timelines.looking_back import beside
 
 BEGIN = "started_at"
 """Column of findings that says when they began."""
@@ -83,8 +82,7 @@ class Searches:
     def _with_staying(self, spec: TableSpec, rows: DataFrame) -> Found:
         if self.scope is None:
             return [(spec, rows)]
-        staying = self.scope.before_cut(self.job.lake.read(spec), BEGIN)
-        return [(spec, beside(self.scope.found(rows, BEGIN), staying.select(rows.columns)))]
+        return [(spec, self.job.lake.answer(self.scope.with_staying(spec, rows, BEGIN), None))]
 
     def _made(
         self, search: Search, tables: Mapping[TableSpec, DataFrame], more: Mapping[str, DataFrame] | None = None

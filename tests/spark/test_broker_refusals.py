@@ -13,11 +13,12 @@ from tests.support.drawn_table import Row
 from tests.support.frames import to_frame, to_rows
 from tests.support.incidents.play import GAP_MS as LONGEST_GAP_MS
 from tests.support.incidents.play import MIN_ERRORS, play, tables_of
+from tests.support.searches import bursts
 from tests.unit.findings import pure
 from tests.unit.findings.golden import complete
 from transforms.gold.broker_refusals import fencings, may_tell, with_broker_refusals
 from transforms.gold.client_refusals import with_client_refusals
-from transforms.gold.illegal_generation_bursts import READ, illegal_generation_bursts
+from transforms.gold.illegal_generation_bursts import READ
 
 pytestmark = pytest.mark.spark
 
@@ -92,7 +93,7 @@ def test_who_is_not_let_in_is_told_of_by_the_line_that_names_its_group(spark: Sp
     stays[0]["end_cause"] = "session_expired"
     tables = {"coordinator_events": held, "member_sessions": stays}
     frames = {spec: to_frame(spark, spec, tables.get(spec.name, [])) for spec in READ if spec.name != "client_events"}
-    (found,) = to_rows(illegal_generation_bursts(frames, GAP_MS, MIN_ERRORS, 900_000))
+    (found,) = to_rows(bursts(frames, GAP_MS, MIN_ERRORS, 900_000))
     assert (found["error_count"], found["evidence"]) == (2, "broker_log")
     assert found["suspected_cause"] == "unreleased_instance"
     assert "i was held by member i-1 of a on /h" in found["advice"]
@@ -103,7 +104,7 @@ def test_a_war_is_found_in_brokers_lines_alone(spark: SparkSession) -> None:
     group = play("fencing_war", 3, 31)
     tables: dict[str, list[Any]] = {**tables_of(group, "lines"), "coordinator_events": group.world.paper.events}
     frames = {spec: to_frame(spark, spec, tables[spec.name]) for spec in READ if spec.name in tables}
-    (found,) = to_rows(illegal_generation_bursts(frames, LONGEST_GAP_MS, MIN_ERRORS, group.until))
+    (found,) = to_rows(bursts(frames, LONGEST_GAP_MS, MIN_ERRORS, group.until))
     requests = pure.with_broker_refusals([], group.world.paper.events, tables["member_sessions"], LONGEST_GAP_MS)
     (foreseen,) = pure.bursts({**tables, "group_requests": requests}, LONGEST_GAP_MS, MIN_ERRORS, group.until)
     assert found == {name: foreseen[name] for name in ILLEGAL_GENERATION_BURSTS.columns} | {"evidence": "broker_log"}

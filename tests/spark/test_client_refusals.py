@@ -11,9 +11,9 @@ from schemas.tables.gold import MEMBER_SESSIONS
 from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
 from tests.support.drawn_table import Row
 from tests.support.frames import to_frame, to_rows
+from tests.support.searches import bursts
 from tests.unit.findings.golden import complete
 from transforms.gold.client_refusals import with_client_refusals
-from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 
 pytestmark = pytest.mark.spark
 
@@ -108,7 +108,7 @@ def test_bursts_are_made_of_what_clients_logged_where_there_is_no_request_log(sp
         GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, requests),
         CLIENT_EVENTS: to_frame(spark, CLIENT_EVENTS, lines),
     }
-    found = {row["group_id"]: row for row in to_rows(illegal_generation_bursts(tables, GAP_MS, 3))}
+    found = {row["group_id"]: row for row in to_rows(bursts(tables, GAP_MS, 3))}
     assert {group: (row["evidence"], row["error_count"]) for group, row in found.items()} == {
         "g": ("client_log", 4),
         "h": ("request_log", 4),
@@ -131,8 +131,8 @@ def test_commits_that_a_client_refused_itself_are_a_burst_that_no_request_log_ha
             GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, requests),
             CLIENT_EVENTS: to_frame(spark, CLIENT_EVENTS, lines),
         }
-        bursts = to_rows(illegal_generation_bursts(tables, GAP_MS, 3))
-        return [(row["error"], row["evidence"], row["error_count"], row["client_ids"]) for row in bursts]
+        told = to_rows(bursts(tables, GAP_MS, 3))
+        return [(row["error"], row["evidence"], row["error_count"], row["client_ids"]) for row in told]
 
     assert found([request(100.0), request(200.0)]) == [("UNKNOWN_MEMBER_ID", "client_log", 4, ["a"])]
     assert found([request(at * 100.0) for at in range(1, 5)]) == [("ILLEGAL_GENERATION", "request_log", 4, ["a"])]

@@ -1,8 +1,10 @@
-"""Storms and bursts in Spark: the golden cases, and the oracle on many random groups."""
+"""Storms and bursts in Spark, and without it: the golden cases, and the oracle on many random groups."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.frame.keeping import staged
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
@@ -18,13 +19,12 @@ from schemas.tables.silver import GROUP_REQUESTS
 from schemas.words import FENCING_ERRORS
 from tests.support.drawn_table import Row, draw
 from tests.support.frames import to_frame, to_rows
+from tests.support.searches import Way, bursts, by_duckdb, by_spark, storms
 from tests.unit.findings import oracle
 from tests.unit.findings.golden import Case, cases, complete
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
-from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
-from transforms.gold.rebalance_storms import rebalance_storms
 
 pytestmark = pytest.mark.spark
 
@@ -43,18 +43,18 @@ def batches_of(table: str) -> list[list[Case]]:
     return [each for settings, each in batches.items() if len(each) >= FEW or "seen_until" in dict(settings)]
 
 
-@pytest.fixture(scope="module")
-def golden_findings(spark: SparkSession) -> dict[str, list[Row]]:
+@pytest.fixture(scope="module", params=[by_spark, by_duckdb])
+def golden_findings(spark: SparkSession, request: pytest.FixtureRequest) -> dict[str, list[Row]]:
     """Findings of all golden cases by "table/case"; those with the same settings are sought together, as by the job."""
     found: dict[str, list[Row]] = defaultdict(list)
     for table in TABLES:
         for batch in batches_of(table):
-            for row in to_rows(_find(spark, table, batch)):
+            for row in to_rows(_find(spark, table, batch, request.param)):
                 found[f"{table}/{row['cluster']}"].append({**row, "cluster": "demo"})
     return found
 
 
-def _find(spark: SparkSession, table: str, batch: list[Case]) -> DataFrame:
+def _find(spark: SparkSession, table: str, batch: list[Case], way: Way) -> DataFrame:
     """The findings of several cases that have the same settings, each in a cluster of its own name."""
     settings = batch[0].given.settings
 
@@ -64,10 +64,10 @@ def _find(spark: SparkSession, table: str, batch: list[Case]) -> DataFrame:
 
     if table == "rebalance_storms":
         tables = {spec: frame(spec.name) for spec in READ_FOR_STORMS}
-        return rebalance_storms(tables, batch[0].thresholds(), settings.get("seen_until"), staged)
+        return storms(tables, batch[0].thresholds(), settings.get("seen_until"), way)
     tables = {spec: frame(spec.name) for spec in READ_FOR_BURSTS}
     limits = (settings["gap_ms"], settings["min_errors"], settings.get("seen_until"))
-    return illegal_generation_bursts(tables, *limits, staged)
+    return bursts(tables, *limits, way)
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_golden_findings(golden_findings: dict[str, list[Row]], case: Case) -> N
     case.compare(golden_findings[f"{case.table}/{case.name}"])
 
 
-def test_findings_have_the_columns_and_types_of_the_contract(spark: SparkSession) -> None:
-    generations = to_frame(spark, GENERATIONS, [])
-    storms = rebalance_storms({GENERATIONS: generations}, THRESHOLDS)
-    bursts = illegal_generation_bursts({GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [])}, 100, 3)
-    for frame, spec in ((storms, REBALANCE_STORMS), (bursts, ILLEGAL_GENERATION_BURSTS)):
+@pytest.mark.parametrize("way", [by_spark, by_duckdb])
+def test_findings_have_the_columns_and_types_of_the_contract(spark: SparkSession, way: Way) -> None:
+    of_storms = storms({GENERATIONS: to_frame(spark, GENERATIONS, [])}, THRESHOLDS, way=way)
+    of_bursts = bursts({GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [])}, 100, 3, way=way)
+    for frame, spec in ((of_storms, REBALANCE_STORMS), (of_bursts, ILLEGAL_GENERATION_BURSTS)):
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
             (field.name, field.dataType.simpleString()) for field in struct_type(spec)
         ]
@@ -102,7 +102,7 @@ def test_a_group_of_its_own_has_limits_of_its_own(spark: SparkSession) -> None:
         for at in range(3)
     ]
     own = {"etl-f*": StormLimits(50, 2), "etl-*": StormLimits(100, 5)}
-    found = rebalance_storms({GENERATIONS: to_frame(spark, GENERATIONS, rows)}, Thresholds(StormLimits(100, 3), own))
+    found = storms({GENERATIONS: to_frame(spark, GENERATIONS, rows)}, Thresholds(StormLimits(100, 3), own))
     assert {row["group_id"]: row["peak_count"] for row in to_rows(found)} == {"shop": 3, "etl-fast": 2, "xetl-": 3}
 
 
@@ -185,23 +185,38 @@ def assert_same(found: list[Row], expected: list[Row], columns: set[str], given_
         )
 
 
+@pytest.mark.parametrize("way", [by_spark, by_duckdb])
 @pytest.mark.parametrize(("window_ms", "min_rebalances"), [(10, 1), (12, 2), (15, 3), (30, 5)])
-def test_storms_are_those_of_the_definition(spark: SparkSession, window_ms: int, min_rebalances: int) -> None:
+def test_storms_are_those_of_the_definition(spark: SparkSession, window_ms: int, min_rebalances: int, way: Way) -> None:
     generations = named_groups("generations", sampled(random_generations(), 250))
     expected = oracle.storms(generations, window_ms, min_rebalances)
     assert len(expected) > 50
     thresholds = Thresholds(StormLimits(window_ms, min_rebalances))
-    found = to_rows(rebalance_storms({GENERATIONS: to_frame(spark, GENERATIONS, generations)}, thresholds))
+    found = to_rows(storms({GENERATIONS: to_frame(spark, GENERATIONS, generations)}, thresholds, way=way))
     assert_same(found, expected, oracle.STORM_COLUMNS, generations)
 
 
+@pytest.mark.parametrize("way", [by_spark, by_duckdb])
 @pytest.mark.parametrize(("gap_ms", "min_errors"), [(0, 1), (10, 2), (40, 3)])
-def test_bursts_are_those_of_the_definition(spark: SparkSession, gap_ms: int, min_errors: int) -> None:
+def test_bursts_are_those_of_the_definition(spark: SparkSession, gap_ms: int, min_errors: int, way: Way) -> None:
     generations = named_groups("generations", sampled(random_generations(), 250))
     requests = named_groups("group_requests", sampled(random_requests(), 250))
     expected = oracle.bursts(requests, generations, gap_ms, min_errors)
     assert len(expected) > 50
     given_rows = {GROUP_REQUESTS: requests, GENERATIONS: generations}
     frames = {spec: to_frame(spark, spec, rows) for spec, rows in given_rows.items()}
-    found = to_rows(illegal_generation_bursts(frames, gap_ms, min_errors))
+    found = to_rows(bursts(frames, gap_ms, min_errors, way=way))
     assert_same(found, expected, oracle.BURST_COLUMNS, requests)
+
+
+def test_processes_that_share_the_groups_find_what_one_finds(spark: SparkSession, tmp_path: Path) -> None:
+    generations = named_groups("generations", sampled(random_generations(), 100))
+    requests = named_groups("group_requests", sampled(random_requests(), 100))
+    given_rows = {GROUP_REQUESTS: requests, GENERATIONS: generations}
+    frames = {spec: to_frame(spark, spec, rows) for spec, rows in given_rows.items()}
+    ways = (by_duckdb, partial(by_duckdb, folder=tmp_path))
+    for found in (partial(storms, frames, THRESHOLDS), partial(bursts, frames, 10, 2)):
+        alone, shared = (to_rows(found(way=way).orderBy("group_id", "started_at", "ended_at")) for way in ways)
+        assert len(alone) > 20
+        assert shared == alone
+    assert len(list(tmp_path.glob("*.parquet"))) == 6

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.support.frames import EPOCH
 from transforms.gold.findings.scope import Scope, cuts, scope_of
+from transforms.gold.findings.search import reaching
 
 pytestmark = pytest.mark.spark
 
@@ -101,9 +102,8 @@ def test_findings_that_lie_before_the_cut_are_not_judged_again(spark: SparkSessi
         ],
         "cluster STRING, group_id STRING, finding INT, at_us BIGINT",
     )
-    reaching = Scope(groups, REACH_MS, cut_us=5_000).reaching(rows)
-    assert reaching.columns == rows.columns
-    found = sorted((row.group_id, row.finding, row.at_us) for row in reaching.collect())
+    reached = spark.sql(reaching("SELECT * FROM {rows}"), rows=rows, cuts=groups)
+    found = sorted((row.group_id, row.finding, row.at_us) for row in reached.collect())
     assert found == [("cut", 2, 5_000), ("whole", 1, 3_000), ("whole", 1, 4_999), ("whole", 2, 5_000)]
 
 

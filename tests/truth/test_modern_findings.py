@@ -18,14 +18,13 @@ from schemas.tables.silver import CLIENT_EVENTS
 from schemas.words import FENCING_ERRORS, UNREVOKED
 from tests.support.captures import MODERN, MODERN_CHAOTIC, MODERN_EARLIER
 from tests.support.frames import to_frame, to_rows
+from tests.support.searches import Way, bursts, by_duckdb, by_spark, storms
 from tests.truth.checks_findings import GAP_MS, MIN_ERRORS, bursts_by_error
 from tests.unit.findings import pure
 from transforms.findings.sentences import times
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
-from transforms.gold.illegal_generation_bursts import illegal_generation_bursts
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
-from transforms.gold.rebalance_storms import rebalance_storms
 from transforms.gold.slow_revokers import READ as READ_FOR_REVOKERS
 from transforms.gold.slow_revokers import slow_revokers
 
@@ -171,20 +170,21 @@ def test_who_goes_on_under_an_old_epoch_is_a_zombie(name: str, pure_tables: Any)
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.parametrize("way", [by_spark, by_duckdb])
 @pytest.mark.parametrize("name", [*MODERN, *(pytest.param(name, marks=pytest.mark.long) for name in MODERN_CHAOTIC)])
-def test_spark_finds_and_judges_the_same(name: str, pure_tables: Any, spark: Any) -> None:
-    """What Spark picks for each finding is enough: fewer requests, and no assignment that lies outside its time."""
+def test_statements_find_and_judge_the_same(name: str, way: Way, pure_tables: Any, spark: Any) -> None:
+    """What they pick for each finding is enough: fewer requests, and no assignment that lies outside its time."""
     tables = dict(pure_tables(name))
     tables["group_requests"] = [{**row, "error": error_name(row["error_code"])} for row in tables["group_requests"]]
 
     def frames(read: Iterable[TableSpec]) -> dict[TableSpec, DataFrame]:
         return {spec: to_frame(spark, spec, tables[spec.name]) for spec in read if spec is not CLIENT_EVENTS}
 
-    storms = to_rows(rebalance_storms(frames(READ_FOR_STORMS), THRESHOLDS))
-    bursts = to_rows(illegal_generation_bursts(frames(READ_FOR_BURSTS), GAP_MS, MIN_ERRORS))
+    of_storms = to_rows(storms(frames(READ_FOR_STORMS), THRESHOLDS, way=way))
+    of_bursts = to_rows(bursts(frames(READ_FOR_BURSTS), GAP_MS, MIN_ERRORS, way=way))
     for found, expected in (
-        (storms, pure.storms(tables, THRESHOLDS)),
-        (bursts, pure.bursts(tables, GAP_MS, MIN_ERRORS)),
+        (of_storms, pure.storms(tables, THRESHOLDS)),
+        (of_bursts, pure.bursts(tables, GAP_MS, MIN_ERRORS)),
     ):
         ours, theirs = (
             sorted(map(_rounded, rows), key=lambda row: (row["group_id"], str(row.get("error")), row["started_at"]))

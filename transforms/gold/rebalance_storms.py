@@ -39,7 +39,7 @@ from transforms.findings.storms.group_patterns import for_java
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.client_refusals import with_client_refusals
-from transforms.gold.findings.kernel import AT_END, FRAME, REQUEST, Few, Hold, as_it_is, by_workers
+from transforms.gold.findings.kernel import AT_END, FRAME, REQUEST
 from transforms.gold.findings.search import FOUND, Search, fields_of, near, of_table, packing, reaching
 from transforms.gold.rebalances import BEGUN_AT, IS_FURTHER_BUMP, IS_OF_REBALANCE, IS_TAKEN_OVER, OF_REBALANCE
 from transforms.question import verbatim
@@ -78,29 +78,6 @@ _HELD = f"""
 took over amid it: no rebalances, but members went on with them."""
 
 
-def rebalance_storms(
-    tables: Mapping[TableSpec, DataFrame],
-    thresholds: Thresholds,
-    seen_until: float | None = None,
-    hold: Hold = as_it_is,
-    few: Few = by_workers,
-) -> DataFrame:
-    """Find the rebalance storms of all groups by Spark.
-
-    Args:
-        tables: those of READ that there are.
-        thresholds: from when on rebalances are a storm, and how bad one is.
-        seen_until: end of the data (epoch ms); null = not known.
-        hold: keeps the rebalances that belong to a storm.
-        few: fetches evidence if there is little of it.
-
-    Returns:
-        `gold.rebalance_storms`, one row for each storm, as `transforms.findings.storms.judge` has it.
-    """
-    read = with_clients(tables, tables)
-    return storm_search(read, thresholds, seen_until).by_spark({spec.name: read[spec] for spec in read}, hold, few)
-
-
 def with_clients(
     tables: Mapping[TableSpec, DataFrame], of_cluster: Mapping[TableSpec, DataFrame]
 ) -> dict[TableSpec, DataFrame]:
@@ -128,9 +105,9 @@ def storm_search(
     coordinator merely took over do not count.
 
     Args:
-        tables: what there is to be read, as `with_clients` gives it.
-        thresholds: see `rebalance_storms`.
-        seen_until: likewise.
+        tables: what there is to be read, as `with_clients` gives it: of these at least the generations.
+        thresholds: from when on rebalances are a storm, and how bad one is.
+        seen_until: end of the data (epoch ms); null = not known.
         is_cut: storms that lie before the cut of their group are left out.
     """
     found = _found(thresholds)

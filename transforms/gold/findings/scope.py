@@ -13,17 +13,20 @@ from functools import cached_property, reduce
 from math import inf
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import REPLAY_SNAPSHOTS, TRANSITIONS
-from transforms.given_rows import given, marked
-from transforms.gold.findings.kernel import FINDING, GROUP
+from transforms.given_rows import given, marked, selected
+from transforms.gold.findings.kernel import GROUP
+from transforms.gold.findings.search import of_table
+from transforms.gold.timelines.looking_back import IS_KNOWN
 from transforms.gold.timelines.replacing import EVERYTHING
-from transforms.question import Question
-from transforms.sql import among, quoted
+from transforms.question import Question, verbatim
+from transforms.sql import among, quoted, truth
 from transforms.wanted_rows import Wanted
 
 REACH_MS = 3_600_000
@@ -124,26 +127,29 @@ class Scope:
         """Return all rows of the groups."""
         return self.listed_rows(rows).join(F.broadcast(self.groups.select(*GROUP)), [*GROUP], "left_semi")
 
-    def reaching(self, rows: DataFrame) -> DataFrame:
-        """Return what findings are made of, without those that lie before the cut: they stay, so nobody judges them.
+    def with_staying(self, spec: TableSpec, rows: DataFrame, begin: str) -> Question:
+        """Ask for those of new findings that lie behind the cut, and beside them the old ones that stay.
+
+        The latter are among the rows that are replaced (`condition`), and known (`looking_back.IS_KNOWN`).
 
         Args:
-            rows: cluster, group_id, finding, and `at_us`: of each finding all moments that it is made of.
+            spec: the table.
+            rows: the new ones.
+            begin: column that has their begin.
         """
-        last = F.max("at_us").over(Window.partitionBy(*FINDING))
-        cut = rows.withColumn("last_us", last).join(F.broadcast(self.groups.select(*GROUP, "cut")), [*GROUP])
-        return cut.where("coalesce(last_us >= cut, true)").selectExpr(*map(quoted, rows.columns))
-
-    def found(self, rows: DataFrame, begin: str) -> DataFrame:
-        """Return those of new findings that lie behind the cut."""
-        cut = rows.join(F.broadcast(self.groups), [*GROUP])
-        return cut.where(F.coalesce(F.unix_micros(begin) >= F.col("cut"), F.lit(True))).drop("cut", "since")
-
-    def before_cut(self, rows: DataFrame, begin: str) -> DataFrame:
-        """Return those of old findings of the groups that stay, among the rows that are replaced (`condition`)."""
-        replaced = self.condition(begin)
-        cut = (rows.where(replaced) if replaced else rows).join(F.broadcast(self.groups), [*GROUP])
-        return cut.where(F.unix_micros(begin) < F.col("cut")).drop("cut", "since")
+        columns = ", ".join(map(quoted, spec.columns))
+        is_replaced = verbatim(self.condition(begin)) or truth(True)
+        return Question(
+            f"""
+            SELECT {columns}, false AS {IS_KNOWN} FROM {{told}} JOIN {{cuts}} USING (cluster, group_id)
+            WHERE coalesce(unix_micros({begin}) >= cut, true)
+            UNION ALL
+            SELECT {columns}, true AS {IS_KNOWN} FROM {of_table(spec)} JOIN {{cuts}} USING (cluster, group_id)
+            WHERE unix_micros({begin}) < cut AND {is_replaced}""",
+            (spec,),
+            T.StructType([*struct_type(spec).toNullable(), T.StructField(IS_KNOWN, T.BooleanType())]),
+            {"told": rows, "cuts": selected(self.groups, [*GROUP, "cut"])},
+        )
 
     def of_others(self, rows: DataFrame, begin: str = "") -> DataFrame:
         """Return the rows of all other groups, among those that are replaced (`condition`)."""
