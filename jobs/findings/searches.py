@@ -91,20 +91,22 @@ class Searches:
         named = {spec.name: rows for spec, rows in tables.items()} | dict(more or {})
         named |= {} if self.scope is None else {CUTS: self.scope.groups}
         read = {name: rows for name, rows in named.items() if search.reads(name)}
+        sources = {name: source_of(rows) or self._whole(rows) for name, rows in read.items()}
         if self.job.lake.is_brief:  # of what is told beside rows that are at hand there is little, too
-            read = {
-                name: rows if source_of(rows) else self.job.at_hand(rows, FEW_ROWS)[0] for name, rows in read.items()
+            read |= {
+                name: self.job.at_hand(read[name], FEW_ROWS)[0] for name, known in sources.items() if known is None
             }
-        whole = {spec.name: spec for spec in tables if self.scope is None}
-        sources = {name: source_of(rows) or self._whole(whole.get(name)) for name, rows in read.items()}
+            sources = {name: known or source_of(read[name]) for name, known in sources.items()}
         known = {name: source for name, source in sources.items() if source is not None}
         folder = self.keep.folder(self.job.spark)
         if search.is_for_spark or len(known) < len(read) or (folder is None and not is_little(known)):
             return search.by_spark(read, hold_of(self.job), few_of(self.job))
         return searched_in(self.job.spark, search, known, folder)
 
-    def _whole(self, spec: TableSpec | None) -> Source | None:
-        """Return all rows of a table as DuckDB has them."""
+    def _whole(self, rows: DataFrame) -> Source | None:
+        """Return rows as DuckDB has them if they are all of a table's."""
+        is_all = self.scope is None
+        spec = next((spec for spec, each in self.near.rows.items() if is_all and each is rows), None)
         query = None if spec is None else self.job.lake.query_after(spec, None)
         return None if spec is None or query is None else Source(query, self.job.lake.size_bytes(spec))
 
