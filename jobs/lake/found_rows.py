@@ -35,6 +35,9 @@ MOST_BYTES_PICKED = 1 << 30
 """Of so many, rows of some groups are picked: for what is told of them, or into a file, which costs as much as it saves
 those who read the rows."""
 
+_ROWS_AT_ONCE = 10_000
+"""So many rows are read until it is seen whether they are too many."""
+
 _ROWS_OF_A_GROUP = 30_000
 """Rows of such a file that one task reads."""
 
@@ -54,8 +57,10 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
         return kind.empty_table()
     if not _are_readable(files) or not is_at_hand(wanted.beside):
         return None
-    found = _asked(spec, files, cluster, wanted)
-    return None if found.num_rows > MOST_ROWS else found.select(spec.columns).cast(kind)
+    with connected() as connection:
+        statement, given = _statement(connection, spec, files, cluster, wanted)
+        found = _if_few(connection.sql(statement, params=given))
+    return None if found is None else found.select(spec.columns).cast(kind)
 
 
 def picked_rows(
@@ -117,13 +122,6 @@ def _may_have(file: ClusterFile, wanted: Wanted) -> bool:
     return not is_by_time or any(file.may_be_late(*moment) for moment in wanted.since.items())
 
 
-def _asked(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> pa.Table:
-    with connected() as connection:
-        statement, given = _statement(connection, spec, files, cluster, wanted)
-        rows: pa.Table = connection.sql(f"{statement} LIMIT {MOST_ROWS + 1}", params=given).to_arrow_table()
-        return rows
-
-
 def _statement(
     connection: Any, spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted
 ) -> tuple[str, list[Any]]:
@@ -159,9 +157,24 @@ def answer(
                 connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
         names = (*(spec.name for spec in tables), *question.beside)
         named = question.statement.format_map({name: name for name in names})
-        found: pa.Table = connection.sql(f"SELECT * FROM ({translated(named)}) LIMIT {MOST_ROWS + 1}").to_arrow_table()
+        found = _if_few(connection.sql(translated(named)))
     kind = to_arrow_schema(question.told.toNullable())
-    return None if found.num_rows > MOST_ROWS else found.select(kind.names).cast(kind)
+    return None if found is None else found.select(kind.names).cast(kind)
+
+
+def _if_few(relation: Any) -> pa.Table | None:
+    """Return what a statement gives; None as soon as it is too much.
+
+    Not by a LIMIT: DuckDB 2.0 waits for ever for some statements that say WITH, once they give more than it lets pass.
+    """
+    found, count = [], 0
+    with relation.to_arrow_reader(_ROWS_AT_ONCE) as rows:
+        for batch in rows:
+            found.append(batch)
+            count += batch.num_rows
+            if count > MOST_ROWS:
+                return None
+        return pa.Table.from_batches(found, rows.schema)
 
 
 def _is_laid(connection: Any, name: str, rows: DataFrame) -> bool:
