@@ -7,7 +7,7 @@ share of the groups each.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -22,10 +22,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.frame.row_files import files_of, of_files
 from jobs.frame.side_by_side import side_by_side
-from jobs.lake.duckdb_files import connected, listed, translated
+from jobs.lake.duckdb_files import connected, place_of, translated, without_spark
 from schemas.spark import struct_type
-from transforms.given_rows import held, rows_held
-from transforms.gold.findings.kernel import FINDING, judged_findings
+from transforms.given_rows import held
+from transforms.gold.findings.kernel import RUN, judged_findings
 from transforms.gold.findings.search import FOUND, Search
 
 BYTES_OF_A_SHARE = 32 << 20
@@ -37,7 +37,7 @@ _BATCH_ROWS = 20_000
 _MEMORY = "1GB"
 """What DuckDB holds in a process that has a share; the rest goes to the disk."""
 
-_IN_ORDER = ", ".join((*FINDING, "kind"))
+_IN_ORDER = ", ".join(RUN)
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,8 @@ class _Share:
 
 def source_of(frame: DataFrame) -> Source | None:
     """Return rows as DuckDB has them; None where only Spark does."""
-    if (rows := rows_held(frame)) is not None:
-        return Source(rows, 0)
-    if (files := files_of(frame)) is not None:
-        return Source(f"SELECT * FROM read_parquet({listed(files)})", sum(map(os.path.getsize, files)))
-    return None
+    rows = without_spark(frame)
+    return None if rows is None else Source(rows, sum(map(os.path.getsize, files_of(frame) or ())))
 
 
 def is_little(tables: Mapping[str, Source]) -> bool:
@@ -129,20 +126,11 @@ def _found(share: _Share) -> pa.Table:
             f"SELECT {_IN_ORDER}, CAST(json_merge_patch('{{}}', row) AS VARCHAR) AS row "
             f"FROM ({share.search.evidence}) ORDER BY {_IN_ORDER}"
         )
-        batches = judged_findings(_batches(evidence), share.search.judge, kind)
+        batches = judged_findings(iter(evidence.to_arrow_reader(_BATCH_ROWS)), share.search.judge, kind)
         return pa.Table.from_batches(batches, to_arrow_schema(kind))
 
 
 def _lay(connection: Any, name: str, rows: pa.Table | str, share: _Share) -> None:
     """Have a connection know the rows of the groups of a share by a name."""
-    told = f'"all {name}"'
-    if isinstance(rows, str):
-        told = f"({rows})"
-    else:
-        connection.register(f"all {name}", rows)
     of_share = "" if share.count == 1 else f" WHERE hash(group_id) % {share.count} = {share.number}"
-    connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM {told}{of_share}')
-
-
-def _batches(rows: Any) -> Iterator[pa.RecordBatch]:
-    yield from rows.to_arrow_reader(_BATCH_ROWS)
+    connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM {place_of(connection, name, rows)}{of_share}')

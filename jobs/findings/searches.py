@@ -90,7 +90,7 @@ class Searches:
         """Make a search: without Spark where all that it reads is at hand, or in files of this machine."""
         named = {spec.name: rows for spec, rows in tables.items()} | dict(more or {})
         named |= {} if self.scope is None else {CUTS: self.scope.groups}
-        read = {name: rows for name, rows in named.items() if search.reads(name)}
+        read = search.read(named)
         sources = {name: source_of(rows) or self._whole(rows) for name, rows in read.items()}
         if self.job.lake.is_brief:  # of what is told beside rows that are at hand there is little, too
             read |= {

@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from jobs.frame.row_files import files_of
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.given_rows import rows_held
 from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
@@ -60,6 +65,33 @@ def _nothing(spec: TableSpec, name: str) -> str:
     """Write a column of nulls."""
     kind = struct_type(spec)[name].dataType.simpleString()
     return translated(f"SELECT CAST(NULL AS {kind}) AS `{name}`").removeprefix("SELECT ")
+
+
+def in_files(files: Sequence[str]) -> str:
+    """Return the query for all rows of some files that have the same columns."""
+    return f"SELECT * FROM read_parquet({listed(files)})"
+
+
+def without_spark(frame: DataFrame) -> pa.Table | str | None:
+    """Return the rows of a frame that the driver has, or the query for those in files of this machine; else None."""
+    if (rows := rows_held(frame)) is not None:
+        return rows
+    files = files_of(frame)
+    return None if files is None else in_files(files)
+
+
+def place_of(connection: Any, name: str, rows: pa.Table | str) -> str:
+    """Have a connection know rows, and return what a query says FROM to read them.
+
+    Args:
+        connection: the connection.
+        name: what they are of, which nothing else is that the connection is told of.
+        rows: the rows, or the query for them.
+    """
+    if isinstance(rows, str):
+        return f"({rows})"
+    connection.register(f"{name} at hand", rows)
+    return f'"{name} at hand"'
 
 
 def connected(is_ordered: bool = True, spill: Mapping[str, str] | None = None) -> Any:

@@ -16,9 +16,17 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from jobs.frame.row_files import files_of
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.duckdb_files import are_nameable, connected, laid_beside, listed, rows_in, translated
+from jobs.lake.duckdb_files import (
+    are_nameable,
+    connected,
+    laid_beside,
+    listed,
+    place_of,
+    rows_in,
+    translated,
+    without_spark,
+)
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
@@ -179,13 +187,10 @@ def _if_few(relation: Any) -> pa.Table | None:
 
 def _is_laid(connection: Any, name: str, rows: DataFrame) -> bool:
     """Have a connection know rows by a name, if the driver has them or they are in files of this machine."""
-    if (given := rows_held(rows)) is not None:
-        connection.register(name, given)
-    elif (files := files_of(rows)) is not None:
-        connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM read_parquet({listed(files)})')
-    else:
-        return False
-    return True
+    known = without_spark(rows)
+    if known is not None:
+        connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM {place_of(connection, name, known)}')
+    return known is not None
 
 
 def _are_readable(files: Sequence[ClusterFile], most: int | None = None) -> bool:

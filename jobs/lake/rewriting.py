@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from pyarrow import parquet
 
 from jobs.lake.cluster_files import ClusterFile, cluster_files
-from jobs.lake.duckdb_files import are_nameable, connected, going, laid_beside, listed, rows_in
+from jobs.lake.duckdb_files import are_nameable, connected, going, in_files, laid_beside, rows_in
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter, NewFile
@@ -110,7 +110,7 @@ class Rewriting:
             if isinstance(given, pa.Table):
                 connection.register("given", given)
             else:
-                connection.execute(f"CREATE TEMP VIEW given AS SELECT * FROM read_parquet({listed(given)})")
+                connection.execute(f"CREATE TEMP VIEW given AS {in_files(given)}")
             seen = DeltaTable(self._tables.log(self._spec).uri, version=table.version())
             yield _Opened(self._spec, seen, cluster, files, connection)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.frame.row_files import Mark, Part
-from jobs.lake.duckdb_files import connected, listed, translated
+from jobs.lake.duckdb_files import connected, listed, place_of, translated
 from transforms.quality.laws.law import lacking
 from transforms.quality.statements import WHOLE_ROW
 from transforms.quality.thresholds import Thresholds
@@ -67,11 +67,8 @@ def ask(
     spill = None if scratch is None else {"memory_limit": _MOST_MEMORY, "temp_directory": str(scratch)}
     with connected(is_ordered=False, spill=spill) as connection:
         for name, rows in tables.items():
-            if isinstance(rows, RowFiles):
-                place, columns = f"({rows.query})", rows.columns
-            else:
-                place, columns = f'"{name} at hand"', rows.column_names
-                connection.register(f"{name} at hand", rows)
+            told, columns = (rows.query, rows.columns) if isinstance(rows, RowFiles) else (rows, rows.column_names)
+            place = place_of(connection, name, told)
             selected = ", ".join(["*", *lacking(columns)])
             connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT {selected} FROM {place}')
         named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})

@@ -24,12 +24,12 @@ Way = Callable[[Search, Mapping[str, DataFrame]], DataFrame]
 
 def by_spark(search: Search, tables: Mapping[str, DataFrame]) -> DataFrame:
     """Search by Spark."""
-    return search.by_spark(tables, staged, by_workers)
+    return search.by_spark(search.read(tables), staged, by_workers)
 
 
 def by_duckdb(search: Search, tables: Mapping[str, DataFrame], folder: Path | None = None) -> DataFrame:
     """Search in this process; with a folder, in processes of which three share the groups."""
-    read = {name: rows.toArrow() for name, rows in tables.items() if search.reads(name)}
+    read = {name: rows.toArrow() for name, rows in search.read(tables).items()}
     size = 0 if folder is None else 3 * BYTES_OF_A_SHARE
     sources = {name: Source(rows, size // len(read)) for name, rows in read.items()}
     return searched_in(next(iter(tables.values())).sparkSession, search, sources, folder)

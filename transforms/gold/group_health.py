@@ -14,7 +14,6 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import (
     ASSIGNMENTS,
-    BEGINS,
     GENERATIONS,
     GROUP_HEALTH,
     ILLEGAL_GENERATION_BURSTS,
@@ -30,7 +29,7 @@ from transforms.gold import offset_keepers
 from transforms.gold.findings.commits import LAST
 from transforms.gold.offset_use import IS_TAKEN
 from transforms.gold.orphaned_partitions import STILL_ORPHANED
-from transforms.gold.rebalances import IS_OF_REBALANCE
+from transforms.gold.rebalances import BEGUN_AT, IS_OF_REBALANCE
 from transforms.question import Question
 
 _READ = (
@@ -179,7 +178,7 @@ def _rebalances(now_us: str) -> str:
     return f"""
         SELECT cluster, group_id, {counts}, max(begun_at) AS last_rebalance_at FROM (
             SELECT cluster, group_id, begun_at, unix_micros(begun_at) AS at_us FROM (
-                SELECT *, coalesce({", ".join(BEGINS)}) AS begun_at FROM {{{GENERATIONS.name}}}
+                SELECT *, {BEGUN_AT} AS begun_at FROM {{{GENERATIONS.name}}}
             ) WHERE begun_at IS NOT NULL AND {IS_OF_REBALANCE}
         ) GROUP BY cluster, group_id"""
 

@@ -6,7 +6,7 @@ many is set, but for errors that have limits of their own (`transforms.findings.
 Commits that clients refused themselves, which no coordinator was asked about, make bursts of their own where the group
 has no other at the time.
 
-Spark finds the bursts and what belongs to each; what is to be said of one is `transforms.findings.bursts`.
+Statements find the bursts and what belongs to each; what is to be said of one is `transforms.findings.bursts`.
 """
 
 from __future__ import annotations
@@ -82,16 +82,14 @@ def refusals(
         requests: of the groups that are searched, the refused ones at least.
         gap_ms: longest gap between two errors of a burst, in milliseconds.
     """
-    lines, sessions, clients = (
-        of_cluster.get(COORDINATOR_EVENTS),
-        of_cluster.get(MEMBER_SESSIONS),
-        tables.get(CLIENT_EVENTS),
-    )
-    is_told_by_lines = lines is not None and sessions is not None and may_tell(lines)
-    if clients is None and not is_told_by_lines:
+    clients = tables.get(CLIENT_EVENTS)
+    lines, sessions = of_cluster.get(COORDINATOR_EVENTS), of_cluster.get(MEMBER_SESSIONS)
+    told = None
+    if lines is not None and sessions is not None and may_tell(lines):
+        told = fencings(lines, sessions)
+    if clients is None and told is None:
         return None
     known = with_client_refusals(requests, clients, gap_ms, sessions, of_cluster.get(GROUP_REQUESTS), has_own=True)
-    told = fencings(lines, sessions) if is_told_by_lines and lines is not None and sessions is not None else None
     return with_broker_refusals(known, told, gap_ms).where(IS_REFUSED)
 
 

@@ -9,7 +9,7 @@ It is enough to look at intervals of exactly `min_rebalances`: a longer stormy o
 neighbours among them share all but one of their rebalances. Only for `min_rebalances` = 1 they share none, so there
 intervals of two tie the storm together, and a rebalance on its own is a storm as well.
 
-Spark finds the storms and what belongs to each; what is to be said of one is `transforms.findings.storms`.
+Statements find the storms and what belongs to each; what is to be said of one is `transforms.findings.storms`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ IS_OF_REBALANCE = f"{IS_REBALANCE} AND NOT ({IS_TAKEN_OVER})"
 BEGUN_AT = f"coalesce({', '.join(BEGINS)})"
 """The moment that such a row is dated by; null where no evidence has any."""
 
-OF_REBALANCE = """max(CASE WHEN NOT bump_count <=> 0 THEN generation END) OVER (
+OF_REBALANCE = f"""max(CASE WHEN {IS_REBALANCE} THEN generation END) OVER (
     PARTITION BY cluster, group_id, life ORDER BY generation)"""
 """The generation of the rebalance that such a row is, or is part of; null where none is known before it."""
 
@@ -34,7 +34,7 @@ _LIFE = ("cluster", "group_id", "life")
 
 def begun_at() -> Column:
     """Return the moment that a row of `gold.generations` is dated by; null where no evidence has any."""
-    return F.coalesce(*BEGINS)
+    return F.expr(BEGUN_AT)
 
 
 def rebalances(generations: DataFrame) -> DataFrame:

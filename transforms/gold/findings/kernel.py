@@ -57,7 +57,7 @@ _DECODERS = {kind: msgspec.json.Decoder(row, strict=False) for kind, row in KIND
     FRAME: msgspec.json.Decoder(dict[str, Any])
 }
 
-_RUN = (*FINDING, "kind")
+RUN = (*FINDING, "kind")
 """What rows that are read at once have in common."""
 
 _ONLY_FOR_TABLES = frozenset({"is_settled", "settled_at"})
@@ -83,18 +83,22 @@ Judge = Callable[[Evidence, dict[str, Any]], list[Any]]
 
 def packed(rows: DataFrame, kind: str) -> DataFrame:
     """Pack rows that have `cluster`, `group_id` and `finding`; of their columns, those that the kind has."""
-    fields = (field_in_sql(field, kind) for field in rows.schema if is_asked(field.name, kind))
-    return rows.selectExpr(*FINDING, f"'{kind}' AS kind", f"to_json(struct({', '.join(fields)})) AS row")
+    return rows.selectExpr(*packing(rows.schema, kind))
 
 
-def is_asked(name: str, kind: str) -> bool:
-    """Tell whether a kind of row has a column that is packed."""
+def packing(fields: Iterable[T.StructField], kind: str) -> tuple[str, ...]:
+    """Return the columns of rows that are packed, in SQL as Spark and DuckDB both have it."""
+    asked = ", ".join(_field(field, kind) for field in fields if _is_asked(field.name, kind))
+    return (*FINDING, f"'{kind}' AS kind", f"to_json(struct({asked})) AS row")
+
+
+def _is_asked(name: str, kind: str) -> bool:
     if kind == FRAME:
         return name not in FINDING
     return name in KINDS[kind].__struct_fields__ and name not in _ONLY_FOR_TABLES
 
 
-def field_in_sql(field: T.StructField, kind: str) -> str:
+def _field(field: T.StructField, kind: str) -> str:
     """Return how a column is packed: nothing is said of what is read as the same where nothing is said."""
     name = quoted(field.name)
     if isinstance(field.dataType, T.TimestampType):
@@ -116,19 +120,24 @@ def around(rows: DataFrame, spans: DataFrame, begin: str, end: str, told_at_end:
         end: column that has the end.
         told_at_end: columns that are not known before the end.
     """
-    is_near = f"coalesce(unix_micros({begin}) <= until_us, true) AND coalesce(unix_micros({end}) >= since_us, true)"
-    near = rows.join(spans.select(*FINDING, "since_us", "until_us"), list(GROUP)).where(is_near)
+    near = rows.join(spans.select(*FINDING, "since_us", "until_us"), list(GROUP)).where(is_near(begin, end))
     # Each frame is analysed as a whole, and a column takes several calls to the JVM: all are made at once, as text.
-    ends = {name for name in (end, *told_at_end) if name != begin}
     names = (name for name in near.columns if name not in ("since_us", "until_us"))
-    return near.selectExpr(
-        *(
-            f"CASE WHEN NOT coalesce(unix_micros({end}) > until_us, false) THEN {name} END AS {name}"
-            if name in ends
-            else name
-            for name in names
-        )
-    )
+    return near.selectExpr(*as_known(names, begin, end, told_at_end))
+
+
+def is_near(begin: str, end: str) -> str:
+    """Return the condition of rows beside a finding that they lie in its time, or reach into it (`around`)."""
+    return f"coalesce(unix_micros({begin}) <= until_us, true) AND coalesce(unix_micros({end}) >= since_us, true)"
+
+
+def as_known(names: Iterable[str], begin: str, end: str, told_at_end: Sequence[str]) -> Iterator[str]:
+    """Yield columns of rows beside a finding, in SQL, as they are known in its time (`around`)."""
+    ends = {name for name in (end, *told_at_end) if name != begin}
+    is_known = f"NOT coalesce(unix_micros({end}) > until_us, false)"
+    for name in names:
+        own = quoted(name)
+        yield f"CASE WHEN {is_known} THEN {own} END AS {own}" if name in ends else own
 
 
 def as_it_is(rows: DataFrame) -> DataFrame:
@@ -179,12 +188,12 @@ def _are_few(found: DataFrame) -> bool:
 def _by_buckets(evidence: DataFrame) -> GroupedData:
     """Give each call a bucket of findings, one after the other: a call for each would take as long as judging it."""
     bucket = F.pmod(F.hash(*FINDING), F.lit(_BUCKETS)).alias("bucket")
-    ordered = evidence.select("*", bucket).repartition("bucket").sortWithinPartitions("bucket", *_RUN)
+    ordered = evidence.select("*", bucket).repartition("bucket").sortWithinPartitions("bucket", *RUN)
     return ordered.groupBy("bucket")
 
 
 def _judged_here(evidence: pa.Table, judge: Judge, schema: T.StructType) -> pa.Table:
-    ordered = evidence.sort_by([(name, "ascending") for name in _RUN])
+    ordered = evidence.sort_by([(name, "ascending") for name in RUN])
     return pa.Table.from_batches(judged_findings(iter(ordered.to_batches()), judge, schema), to_arrow_schema(schema))
 
 
@@ -212,7 +221,7 @@ def _lists_of(evidence: Iterator[pa.RecordBatch]) -> Iterator[tuple[_Finding, st
         begins = _begins_of_runs(batch)
         ends = pa.array([*begins, batch.num_rows], pa.int32())
         runs = pa.ListArray.from_arrays(ends, batch.column("row").cast(pa.binary()))
-        names = (batch.column(name).take(begins).to_pylist() for name in _RUN)
+        names = (batch.column(name).take(begins).to_pylist() for name in RUN)
         for *finding, kind, text in zip(*names, pc.binary_join(runs, b"\n").to_pylist(), strict=True):
             yield tuple(finding), kind, _DECODERS[kind].decode_lines(text)
 
@@ -221,7 +230,7 @@ def _begins_of_runs(batch: pa.RecordBatch) -> list[int]:
     """Return where in a batch something else begins."""
     if not batch.num_rows:
         return []
-    columns = [batch.column(name) for name in _RUN]
+    columns = [batch.column(name) for name in RUN]
     others = reduce(pc.or_, (pc.not_equal(column[1:], column[:-1]) for column in columns))
     return [0, *(place + 1 for place in pc.indices_nonzero(others).to_pylist())]
 

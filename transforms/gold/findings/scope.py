@@ -22,7 +22,7 @@ from schemas.table import TableSpec
 from schemas.tables.gold import REPLAY_SNAPSHOTS, TRANSITIONS
 from transforms.given_rows import given, marked, selected
 from transforms.gold.findings.kernel import GROUP
-from transforms.gold.findings.search import of_table
+from transforms.gold.findings.search import CUTS, of_table
 from transforms.gold.timelines.looking_back import IS_KNOWN
 from transforms.gold.timelines.replacing import EVERYTHING
 from transforms.question import Question, verbatim
@@ -141,14 +141,14 @@ class Scope:
         is_replaced = verbatim(self.condition(begin)) or truth(True)
         return Question(
             f"""
-            SELECT {columns}, false AS {IS_KNOWN} FROM {{told}} JOIN {{cuts}} USING (cluster, group_id)
+            SELECT {columns}, false AS {IS_KNOWN} FROM {{told}} JOIN {{{CUTS}}} USING (cluster, group_id)
             WHERE coalesce(unix_micros({begin}) >= cut, true)
             UNION ALL
-            SELECT {columns}, true AS {IS_KNOWN} FROM {of_table(spec)} JOIN {{cuts}} USING (cluster, group_id)
+            SELECT {columns}, true AS {IS_KNOWN} FROM {of_table(spec)} JOIN {{{CUTS}}} USING (cluster, group_id)
             WHERE unix_micros({begin}) < cut AND {is_replaced}""",
             (spec,),
             T.StructType([*struct_type(spec).toNullable(), T.StructField(IS_KNOWN, T.BooleanType())]),
-            {"told": rows, "cuts": selected(self.groups, [*GROUP, "cut"])},
+            {"told": rows, CUTS: selected(self.groups, [*GROUP, "cut"])},
         )
 
     def of_others(self, rows: DataFrame, begin: str = "") -> DataFrame:

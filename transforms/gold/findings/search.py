@@ -1,32 +1,24 @@
 """What findings of a table are made of, said once for Spark and for DuckDB, and who judges them.
 
-Both take the same statements: the first tells of what there is a finding, the second packs what belongs to each. Spark
-is asked where tables are large or lie elsewhere; DuckDB where they are at hand, or in files of this machine.
+Both take the same statements: the first tells of what there is a finding, the second packs what belongs to each. DuckDB
+is asked where rows are at hand, or in files of this machine; else Spark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from transforms.gold.findings.kernel import (
-    FINDING,
-    GROUP,
-    Few,
-    Hold,
-    Judge,
-    field_in_sql,
-    is_asked,
-    judged,
-    nothing,
-)
-from transforms.sql import quoted
+from transforms.gold.findings import kernel
+from transforms.gold.findings.kernel import FINDING, GROUP, Few, Hold, Judge
+
+R = TypeVar("R")
 
 FOUND = "found"
 """Name by which the second statement has the rows of the first one."""
@@ -53,28 +45,28 @@ class Search:
     judge: Judge
     is_for_spark: bool = False
 
-    def reads(self, name: str) -> bool:
-        """Tell whether a statement reads the rows that have a name."""
-        return f"{{{name}}}" in self.found + self.evidence
+    def read(self, tables: Mapping[str, R]) -> dict[str, R]:
+        """Return those of some rows that the statements read, by their names."""
+        return {name: rows for name, rows in tables.items() if f"{{{name}}}" in self.found + self.evidence}
 
     def by_spark(self, tables: Mapping[str, DataFrame], hold: Hold, few: Few) -> DataFrame:
         """Search by Spark.
 
         Args:
-            tables: what the statements read.
+            tables: what the statements read (`read`).
             hold: keeps what findings are made of.
             few: fetches evidence if there is little of it.
 
         Returns:
             Rows of the table.
         """
-        read: dict[str, Any] = {name: rows for name, rows in tables.items() if self.reads(name)}
+        read: dict[str, Any] = {**tables}
         like: DataFrame = next(iter(read.values()))
         found = hold(like.sparkSession.sql(self.found, **read))
         if found is None:
-            return nothing(like, self.spec)
+            return kernel.nothing(like, self.spec)
         evidence = like.sparkSession.sql(self.evidence, **read, found=found)
-        return judged(found, [evidence], self.judge, self.spec, few)
+        return kernel.judged(found, [evidence], self.judge, self.spec, few)
 
 
 def packing(kind: str, fields: Iterable[T.StructField], rows: str) -> str:
@@ -85,8 +77,7 @@ def packing(kind: str, fields: Iterable[T.StructField], rows: str) -> str:
         fields: their columns.
         rows: the statement for the rows, which have `cluster`, `group_id` and `finding` too.
     """
-    packed = ", ".join(field_in_sql(field, kind) for field in fields if is_asked(field.name, kind))
-    return f"SELECT {', '.join(FINDING)}, '{kind}' AS kind, to_json(struct({packed})) AS row FROM ({rows})"
+    return f"SELECT {', '.join(kernel.packing(fields, kind))} FROM ({rows})"
 
 
 def near(
@@ -109,16 +100,12 @@ def near(
         spans: name of, or statement for, from when to when each finding is looked at.
         names: columns that are given; empty = all of the table.
     """
-    blank = {name for name in (end, *told_at_end) if name != begin}
-    is_known = f"NOT coalesce(unix_micros({end}) > until_us, false)"
-    told = ", ".join(
-        f"CASE WHEN {is_known} THEN {quoted(name)} END AS {quoted(name)}" if name in blank else quoted(name)
-        for name in names or [name for name in spec.columns if name not in GROUP]
-    )
+    given = names or [name for name in spec.columns if name not in GROUP]
+    told = ", ".join(kernel.as_known(given, begin, end, told_at_end))
     return f"""
         SELECT cluster, group_id, finding, {told} FROM {f"({rows})" if rows else of_table(spec)}
         JOIN (SELECT cluster, group_id, finding, since_us, until_us FROM {spans}) USING (cluster, group_id)
-        WHERE coalesce(unix_micros({begin}) <= until_us, true) AND coalesce(unix_micros({end}) >= since_us, true)"""
+        WHERE {kernel.is_near(begin, end)}"""
 
 
 def of_table(spec: TableSpec) -> str:
