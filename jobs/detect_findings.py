@@ -15,7 +15,7 @@ from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, Scopes, has_groups, line_of, scopes_of
 from jobs.findings.offsets import Found, Offsets
 from jobs.findings.reading import near_news
-from jobs.findings.searches import BEGIN, Searches, few_of, hold_of
+from jobs.findings.searches import BEGIN, Searches
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import keeping
 from jobs.handing_over.findings import hand_over
@@ -70,8 +70,8 @@ def _detect(job: Job) -> None:
     if scopes.of_others is None:
         job.lake.progress.begin_anew(STEP)
     if has_groups(scopes.of_offsets):
-        offsets = Offsets(job, scopes.of_offsets, before, now, hold_of(job), few_of(job))
         with keeping() as keep:
+            offsets = Offsets(job, scopes.of_offsets, before, now, keep)
             others = []
             if has_groups(scopes.of_others):
                 near = near_news(job, scopes.of_others, keep)

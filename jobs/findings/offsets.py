@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from math import floor
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from jobs.findings.looking import Looked
-from jobs.findings.when_asked import WhenAsked
+from jobs.findings.making import hold_of, made
 from jobs.frame.job import Job
+from jobs.frame.keeping import Keep
+from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.writing import MOST_LISTED
+from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.gold.commit_gaps import AT_REBALANCE_US, IS_OVER, OWNER, REFUSED, commit_gaps, one_each
-from transforms.gold.findings.commits import is_after, is_held_after, line, standing, together
-from transforms.gold.findings.kernel import GROUP, Few, Hold
-from transforms.gold.findings.scope import Scope, is_since
-from transforms.gold.offset_rewinds import offset_rewinds
+from transforms.given_rows import given
+from transforms.gold.commit_gaps import IS_REFUSED, LINES, OWNED, OWNED_ROWS, commit_gaps, owned, sought_since
+from transforms.gold.findings.commits import lines_of_run, standing, together
+from transforms.gold.findings.kernel import GROUP
+from transforms.gold.findings.scope import Scope
+from transforms.gold.findings.search import CUTS, of_table
+from transforms.gold.offset_rewinds import IS_TAKEN, STEP, rewind_search, steps
+from transforms.question import Question
+from transforms.sql import quoted
 from transforms.wanted_rows import Wanted
 
 Found = list[tuple[TableSpec, DataFrame]]
 """Findings, by their tables."""
+
+_LINED = T.StructType([*(T.StructField(name, T.StringType()) for name in GROUP), T.StructField("line", T.DoubleType())])
+
+_BEYOND = f"""
+    SELECT told.* FROM {{told}} told JOIN {{{LINES}}} lines USING (cluster, group_id)
+    WHERE line IS NULL OR unix_micros(at) / 1000.0D > line
+    UNION ALL
+    SELECT known.* FROM {of_table(OFFSET_REWINDS)} known JOIN {{{LINES}}} lines USING (cluster, group_id)
+    WHERE unix_micros(at) / 1000.0D <= line"""
+"""What was found beyond the line, and what was known before it."""
 
 
 @dataclass(frozen=True)
@@ -37,141 +55,140 @@ class Offsets:
         scope: the groups; None = all.
         before: how far the last run came.
         now: how far this one comes.
-        hold: keeps what findings are made of.
-        few: fetches evidence if there is little of it.
+        keep: keeps what findings are made of for as long as it is needed.
     """
 
     job: Job
     scope: Scope | None
     before: Looked | None
     now: Looked
-    hold: Hold
-    few: Few
+    keep: Keep
 
     def found(self) -> Found:
         """Return the rows of the tables, of the groups of the run."""
-        commits, behind = self._commits()
-        requests, assignments = self._requests(behind), self._assignments(behind)
-        rewinds = offset_rewinds(
-            WhenAsked(
-                {
-                    OFFSET_COMMITS: lambda: commits,
-                    GROUP_REQUESTS: lambda: requests,
-                    **{spec: partial(self._of_groups, spec) for spec in (GENERATIONS, ASSIGNMENTS)},
-                }
-            ),
-            self.job.settings.offsets.jump,
-            self.job.settings.offsets.retention_ms,
-            self.hold,
-            self.few,
-        )
-        found = [
-            (OFFSET_REWINDS, self._after(rewinds, OFFSET_REWINDS, behind)),
-            (COMMIT_GAPS, self._gaps(commits, requests, assignments, behind)),
-        ]
+        found = [(OFFSET_REWINDS, self._rewinds()), (COMMIT_GAPS, self._gaps())]
         if self.now.line is not None:
-            generations = self._of_groups(GENERATIONS)
-            found.append((STANDING_COMMITS, standing(commits, assignments, generations, self.now.line)))
+            stand = self._told(standing(self.now.line), struct_type(STANDING_COMMITS), (ASSIGNMENTS, GENERATIONS))
+            found.append((STANDING_COMMITS, stand))
         return found
 
-    def _commits(self) -> tuple[DataFrame, DataFrame | None]:
-        """Return the commits, and up to where those of each group only stand for others (null = all are there)."""
-        rows = self.job.lake.read(OFFSET_COMMITS)
-        if self.scope is None or self.before is None or self.before.line is None:
-            return rows, None
-        at = self.before.line
-        groups = self.scope.groups.select(*GROUP, (~is_since(at)).alias("is_whole"))
+    @property
+    def _line(self) -> float | None:
+        """Up to where standing commits stand for all; None = all commits are looked through."""
+        return None if self.scope is None or self.before is None else self.before.line
+
+    # --- what there is to be read -------------------------------------------------------------------------------
+
+    @cached_property
+    def _commits(self) -> DataFrame:
+        """The commits, up to the line of each group those that only stand for others."""
+        line = self._line
+        if self.scope is None or self.before is None or line is None:
+            return self.job.lake.read(OFFSET_COMMITS)
         new = self.before.new(OFFSET_COMMITS)
-        is_young = F.col("recorded_at").isNull() | is_after("recorded_at", at) | new.is_late()
-        young = {**new.since, "recorded_at": _us(at)} if new.since else {}
-        rows = self._with_old(OFFSET_COMMITS, young)
-        of_run = rows.join(F.broadcast(groups), [*GROUP])
-        since = of_run.where(F.col("is_whole") | is_young)
-        kept = self.job.lake.read(STANDING_COMMITS).join(F.broadcast(groups.where("NOT is_whole")), [*GROUP])
-        opened = line(kept, at).withColumnRenamed("line", "opened")
-        behind = groups.join(opened, [*GROUP], "left").select(
-            *GROUP, F.when(~F.col("is_whole"), F.coalesce("opened", F.lit(at))).alias("line")
-        )
-        return self.job.staged(together(kept, since, at)), self.job.staged(behind)
+        young = {**new.since, "recorded_at": _us(line)} if new.since else {}
+        since = self._with_old(OFFSET_COMMITS, young)
+        beside = {OFFSET_COMMITS.name: since, CUTS: self.scope.groups}
+        statement, kind = together(line, new.lateness), struct_type(STANDING_COMMITS)
+        return self.job.staged(self._answered(Question(statement, (STANDING_COMMITS,), kind, beside)))
 
-    def _gaps(
-        self, commits: DataFrame, requests: DataFrame, assignments: DataFrame, behind: DataFrame | None
-    ) -> DataFrame:
-        """Return the gaps in assignments that reach beyond the line, and those that there are in others."""
-        tables = {OFFSET_COMMITS: commits, GROUP_REQUESTS: requests}
-        silent_ms = self.job.settings.commits.silent_ms
-        at = self.before.line if self.before else None
-        if at is None or behind is None:
-            return commit_gaps({**tables, ASSIGNMENTS: assignments}, silent_ms, hold=self.hold)
-        known = self._of_groups(COMMIT_GAPS).join(behind, [*GROUP]).where("line IS NOT NULL")
-        is_held = F.col("line").isNull() | is_held_after(F.col("line"))
-        near = assignments.join(F.broadcast(behind), [*GROUP]).withColumn(IS_OVER, ~is_held).drop("line")
-        held = near.where(~F.col(IS_OVER))
-        lost = known.where(~_is_sought(REFUSED, at))
-        silent = known.where("kind = 'silent'").where(F.unix_micros("first_commit_at") / 1000.0 <= F.col("line"))
-        found = commit_gaps({**tables, ASSIGNMENTS: near}, silent_ms, lost, silent, self.hold)
-        others = known.drop("line").join(held.select(*OWNER), list(OWNER), "left_anti")
-        return one_each(found.unionByName(others.select(found.columns)))
+    @cached_property
+    def _lines(self) -> DataFrame | None:
+        """Up to where the commits of each group only stand for others (null = all are there); None = all are of all."""
+        line = self._line
+        if self.scope is None or line is None:
+            return None
+        question = Question(lines_of_run(line), (STANDING_COMMITS,), _LINED, {CUTS: self.scope.groups})
+        return self.job.staged(self._answered(question))
 
-    def _assignments(self, behind: DataFrame | None) -> DataFrame:
-        """Return the assignments of the groups, but for those that no request which is looked through has met."""
-        opened = None if self.scope is None or self.scope.old is None or behind is None else self._first_line(behind)
-        if self.scope is None or opened is None:
-            return self._of_groups(ASSIGNMENTS)
-        earliest = _us(_sought_since(opened)) - 1000  # some less: lines are rounded to microseconds
-        old = {"group_id": self.scope.old or ()}
-        rows = self.job.lake.some(ASSIGNMENTS, Wanted(self.scope.listed, {"valid_to": earliest}, old))
-        return self.scope.of_groups(rows)
+    @cached_property
+    def _assignments(self) -> DataFrame:
+        """The assignments of the groups, but for those that no request which is looked through has met."""
+        if self.scope is None:
+            return self.job.lake.read(ASSIGNMENTS)
+        first = None if self.scope.old is None else self._first_line()
+        # Some less: lines are rounded to microseconds.
+        since = {} if first is None else {"valid_to": _us(sought_since(first)) - 1000}
+        return self.job.lake.some(ASSIGNMENTS, self.scope.of_run(since, self.scope.old or ()), self.keep)
 
-    def _first_line(self, behind: DataFrame) -> float | None:
+    def _first_line(self) -> float | None:
         """Return the first line of all groups that have one."""
-        _, groups = self.job.at_hand(behind, MOST_LISTED)
+        if self._lines is None:
+            return None
+        _, groups = self.job.at_hand(self._lines, MOST_LISTED)
         if groups is not None:
             return min((row["line"] for row in groups if row["line"] is not None), default=None)
-        first: float | None = behind.agg(F.min("line").alias("line")).collect()[0].line
+        first: float | None = self._lines.agg(F.min("line").alias("line")).collect()[0].line
         return first
 
-    def _after(self, found: DataFrame, spec: TableSpec, behind: DataFrame | None) -> DataFrame:
-        """Return what was found beyond the line, and what was known before it."""
-        if behind is None:
-            return found
-        at = F.unix_micros("at") / 1000.0
-        new = found.join(F.broadcast(behind), [*GROUP]).where(F.col("line").isNull() | (at > F.col("line")))
-        old = self._of_groups(spec).join(F.broadcast(behind), [*GROUP]).where(at <= F.col("line"))
-        return new.drop("line").unionByName(old.drop("line").select(found.columns))
+    def _requests(self, where: str) -> DataFrame:
+        """Return requests that have a say in what lies beyond the line: those of a rebalance before it too."""
+        since = {} if self._line is None else {"answered_at": _us(sought_since(self._line))}
+        return self._with_old(GROUP_REQUESTS, since, where)
 
-    def _of_groups(self, spec: TableSpec) -> DataFrame:
-        rows = self.job.lake.read(spec)
-        return rows if self.scope is None else self.scope.of_groups(rows)
-
-    def _requests(self, behind: DataFrame | None) -> DataFrame:
-        """Return the requests that have a say in what lies beyond the line: those of a rebalance before it too."""
-        at = self.before.line if self.before else None
-        if self.scope is None or at is None or behind is None:
-            return self.job.lake.read(GROUP_REQUESTS)
-        of_run = self._with_old(GROUP_REQUESTS, {"answered_at": _us(_sought_since(at))})
-        near = of_run.join(F.broadcast(behind), [*GROUP])
-        return near.where(F.col("line").isNull() | _is_sought("answered_at", at)).drop("line")
-
-    def _with_old(self, spec: TableSpec, young: Mapping[str, int]) -> DataFrame:
+    def _with_old(self, spec: TableSpec, young: Mapping[str, int], where: str = "") -> DataFrame:
         """Return rows that are young, and all of the groups in which something old changed: no other file is opened."""
-        assert self.scope is not None, "whoever looks at all groups reads all rows"
-        old = self.scope.old
-        since = {} if old is None else young
-        return self.job.lake.some(spec, Wanted(self.scope.listed, since, {"group_id": old or ()}))
+        if self.scope is None:
+            return self.job.lake.some(spec, Wanted(where=where))
+        since = {} if self.scope.old is None else young
+        return self.job.lake.some(
+            spec, Wanted(self.scope.listed, since, {"group_id": self.scope.old or ()}, where=where)
+        )
 
+    # --- what is asked of it ------------------------------------------------------------------------------------
 
-def _sought_since(line: float) -> float:
-    """From when on requests have a say in what lies beyond the line."""
-    return line - AT_REBALANCE_US / 1000
+    def _rewinds(self) -> DataFrame:
+        """Return the steps that are worth telling: those beyond the line, and what was known before it."""
+        jump, retention_ms = self.job.settings.offsets.jump, self.job.settings.offsets.retention_ms
+        if self._lines is None:
+            read = {spec: self.job.lake.read(spec) for spec in (GENERATIONS, ASSIGNMENTS)}
+            return self._steps(jump, retention_ms, read)
+        assert self.scope is not None, "it has lines"
+        told = self._told(f"SELECT {', '.join(map(quoted, STEP.names))} FROM ({steps(jump)})", STEP)
+        if self.job.at_hand(told, FEW_ROWS)[1] == []:
+            found = self.job.lake.none_of(OFFSET_REWINDS)
+        else:
+            wanted = self.scope.of_run()
+            found = self._steps(
+                jump,
+                retention_ms,
+                {spec: self.job.lake.some(spec, wanted, self.keep) for spec in (GENERATIONS, ASSIGNMENTS)},
+            )
+        beside = {"told": found, LINES: self._lines}
+        return self._answered(Question(_BEYOND, (OFFSET_REWINDS,), struct_type(OFFSET_REWINDS), beside))
 
+    def _steps(self, jump: int, retention_ms: int, tables: Mapping[TableSpec, DataFrame]) -> DataFrame:
+        read = {**tables, OFFSET_COMMITS: self._commits, GROUP_REQUESTS: self._requests(IS_TAKEN)}
+        search = rewind_search(read, jump, retention_ms)
+        named = {spec.name: rows for spec, rows in read.items()}
+        return made(self.job, search, named, {} if self._lines is not None else read, self.keep)
 
-def _is_sought(moment: str, line: float) -> Column:
-    """Tell whether requests of a moment are looked through again: what was made of others cannot change.
+    def _gaps(self) -> DataFrame:
+        """Return the gaps in assignments that reach beyond the line, and those that there are in others."""
+        silent_ms, line = self.job.settings.commits.silent_ms, self._line
+        beside = {GROUP_REQUESTS.name: self._requests(IS_REFUSED), ASSIGNMENTS.name: self._assignments}
+        beside |= {} if self._lines is None else {LINES: self._lines}
+        read = () if self._lines is None else (COMMIT_GAPS,)
+        rows = hold_of(self.job)(self._told(owned(silent_ms, line), OWNED_ROWS, read, beside))
+        if rows is None and self._lines is None:
+            return self.job.lake.none_of(COMMIT_GAPS)
+        beside[OWNED] = given(self.job.spark, OWNED_ROWS) if rows is None else rows
+        return self._told(commit_gaps(silent_ms, line), struct_type(COMMIT_GAPS), read, beside)
 
-    What was made of these may have been made of what was not settled then.
-    """
-    return is_after(moment, _sought_since(line))
+    def _told(
+        self,
+        statement: str,
+        kind: T.StructType,
+        read: Sequence[TableSpec] = (),
+        beside: Mapping[str, DataFrame] | None = None,
+    ) -> DataFrame:
+        """Return what a statement tells of the commits, and of tables and rows beside them."""
+        more = {} if self._lines is None else {OFFSET_COMMITS.name: self._commits}
+        tables = (*read, OFFSET_COMMITS) if self._lines is None else read
+        return self._answered(Question(statement, tables, kind, {**(beside or {}), **more}))
+
+    def _answered(self, question: Question) -> DataFrame:
+        return self.job.lake.answer(question, None if self.scope is None else self.scope.listed, self.keep)
 
 
 def _us(at: float) -> int:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from jobs.findings.by_duckdb import Source, is_little, searched_in, source_of
+from jobs.findings.making import few_of, hold_of, made
 from jobs.findings.offsets import Found
 from jobs.findings.reading import Near, of_all_time
 from jobs.frame.job import Job
-from jobs.frame.keeping import Keep, fetched
-from jobs.session.brief_queries import FEW_ROWS
+from jobs.frame.keeping import Keep
 from schemas.table import TableSpec
 from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS, RECONCILIATIONS, SLOW_REVOKERS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
-from transforms.gold.findings.kernel import Few, Hold, by_workers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.findings.search import CUTS, Search
 from transforms.gold.illegal_generation_bursts import REFUSED, burst_search, refusals
@@ -25,9 +23,6 @@ from transforms.gold.slow_revokers import slow_revokers
 
 BEGIN = "started_at"
 """Column of findings that says when they began."""
-
-_MOST_JUDGED_HERE = 5 * FEW_ROWS
-"""Rows of evidence that are judged by the driver: with what lies around them they are more than what is new."""
 
 
 @dataclass(frozen=True)
@@ -87,40 +82,7 @@ class Searches:
     def _made(
         self, search: Search, tables: Mapping[TableSpec, DataFrame], more: Mapping[str, DataFrame] | None = None
     ) -> DataFrame:
-        """Make a search: without Spark where all that it reads is at hand, or in files of this machine."""
+        """Make a search in some tables, and in more rows."""
         named = {spec.name: rows for spec, rows in tables.items()} | dict(more or {})
         named |= {} if self.scope is None else {CUTS: self.scope.groups}
-        read = search.read(named)
-        sources = {name: source_of(rows) or self._whole(rows) for name, rows in read.items()}
-        if self.job.lake.is_brief:  # of what is told beside rows that are at hand there is little, too
-            read |= {
-                name: self.job.at_hand(read[name], FEW_ROWS)[0] for name, known in sources.items() if known is None
-            }
-            sources = {name: known or source_of(read[name]) for name, known in sources.items()}
-        known = {name: source for name, source in sources.items() if source is not None}
-        folder = self.keep.folder(self.job.spark)
-        if search.is_for_spark or len(known) < len(read) or (folder is None and not is_little(known)):
-            return search.by_spark(read, hold_of(self.job), few_of(self.job))
-        return searched_in(self.job.spark, search, known, folder)
-
-    def _whole(self, rows: DataFrame) -> Source | None:
-        """Return rows as DuckDB has them if they are all of a table's."""
-        is_all = self.scope is None
-        spec = next((spec for spec, each in self.near.rows.items() if is_all and each is rows), None)
-        query = None if spec is None else self.job.lake.query_after(spec, None)
-        return None if spec is None or query is None else Source(query, self.job.lake.size_bytes(spec))
-
-
-def hold_of(job: Job) -> Hold:
-    """Return what keeps the rows that findings are made of."""
-
-    def hold(rows: DataFrame) -> DataFrame | None:
-        held, few = job.at_hand(rows, FEW_ROWS)
-        return None if few == [] else held
-
-    return hold
-
-
-def few_of(job: Job) -> Few:
-    """Return what fetches evidence that is judged by the driver: a run with little news has little of it."""
-    return (lambda rows: fetched(rows, _MOST_JUDGED_HERE)) if job.lake.is_brief else by_workers
+        return made(self.job, search, named, self.near.rows if self.scope is None else {}, self.keep)

@@ -6,13 +6,15 @@ Rows that are here already go into the plans, as those of small tables do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import parquet
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -67,8 +69,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
         return None
     with connected() as connection:
         statement, given = _statement(connection, spec, files, cluster, wanted)
-        found = _if_few(connection.sql(statement, params=given))
-    return None if found is None else found.select(spec.columns).cast(kind)
+        return _if_few(connection.sql(statement, params=given), kind)
 
 
 def picked_rows(
@@ -140,8 +141,12 @@ def _statement(
 
 
 def answer(
-    question: Question, tables: Mapping[TableSpec, Sequence[ClusterFile]], cluster: str, groups: Sequence[str] | None
-) -> pa.Table | None:
+    question: Question,
+    tables: Mapping[TableSpec, Sequence[ClusterFile]],
+    cluster: str,
+    groups: Sequence[str] | None,
+    folder: Path | None = None,
+) -> pa.Table | str | None:
     """Return the rows that a statement tells of; None if they, or what is to be looked through, are too many.
 
     Args:
@@ -149,8 +154,9 @@ def answer(
         tables: the cluster's files of the tables that it reads, as they are now.
         cluster: whose rows are read.
         groups: those whose rows are read; None = all.
+        folder: where rows are put that are not few, into a file whose name is returned; None = nowhere.
     """
-    most = MOST_BYTES if groups is None else MOST_BYTES_PICKED
+    most = MOST_BYTES if groups is None and folder is None else MOST_BYTES_PICKED
     if not all(_are_readable(files, most) for files in tables.values()):
         return None
     with connected() as connection:
@@ -165,13 +171,12 @@ def answer(
                 connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
         names = (*(spec.name for spec in tables), *question.beside)
         named = question.statement.format_map({name: name for name in names})
-        found = _if_few(connection.sql(translated(named)))
-    kind = to_arrow_schema(question.told.toNullable())
-    return None if found is None else found.select(kind.names).cast(kind)
+        kind = to_arrow_schema(question.told.toNullable())
+        return _if_few(connection.sql(translated(named)), kind, folder)
 
 
-def _if_few(relation: Any) -> pa.Table | None:
-    """Return what a statement gives; None as soon as it is too much.
+def _if_few(relation: Any, kind: pa.Schema | None = None, folder: Path | None = None) -> pa.Table | str | None:
+    """Return what a statement gives; as soon as it is too much, put it into a file, or return None.
 
     Not by a LIMIT: DuckDB 2.0 waits for ever for some statements that say WITH, once they give more than it lets pass.
     """
@@ -181,8 +186,18 @@ def _if_few(relation: Any) -> pa.Table | None:
             found.append(batch)
             count += batch.num_rows
             if count > MOST_ROWS:
-                return None
-        return pa.Table.from_batches(found, rows.schema)
+                return None if folder is None or kind is None else _into_file(folder, kind, chain(found, rows))
+        table = pa.Table.from_batches(found, rows.schema)
+    return table if kind is None else table.select(kind.names).cast(kind)
+
+
+def _into_file(folder: Path, kind: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
+    """Put rows into a file of a folder, and return its name."""
+    file = str(folder / f"{uuid4().hex}.parquet")
+    with parquet.ParquetWriter(file, kind) as writer:
+        for batch in batches:
+            writer.write_table(pa.Table.from_batches([batch]).select(kind.names).cast(kind))
+    return file
 
 
 def _is_laid(connection: Any, name: str, rows: DataFrame) -> bool:

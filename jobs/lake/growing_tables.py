@@ -100,9 +100,16 @@ class GrowingTables(DeclaredTables):
         """Return the query for this cluster's rows that came after a load; see `LocalTables.query_after`."""
         return self._small.query_after(spec, load) if self._small else None
 
-    def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame:
-        """Return what is told of this cluster's rows; of some groups, or of all."""
-        found = self._small.answer(question, groups) if self._small else None
+    def answer(self, question: Question, groups: Sequence[str] | None, keep: Keep | None = None) -> DataFrame:
+        """Return what is told of this cluster's rows; of some groups, or of all.
+
+        Args:
+            question: what is asked.
+            groups: the groups; None = all.
+            keep: keeps what is told where it is not few; None = Spark tells it.
+        """
+        folder = keep.folder(self._spark) if keep and self._small else None
+        found = self._small.answer(question, groups, folder) if self._small else None
         if found is not None:
             return found
         rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in question.read}

@@ -168,9 +168,15 @@ class Lake(Writes):
         """
         return self._tables.query_after(spec, load)
 
-    def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame:
-        """Return what is told of this cluster's rows; of some groups, or of all."""
-        return self._tables.answer(question, groups)
+    def answer(self, question: Question, groups: Sequence[str] | None, keep: Keep | None = None) -> DataFrame:
+        """Return what is told of this cluster's rows; of some groups, or of all.
+
+        Args:
+            question: what is asked.
+            groups: the groups; None = all.
+            keep: keeps what is told where it is not few; None = nobody reads it often enough.
+        """
+        return self._tables.answer(question, groups, keep)
 
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""

@@ -131,15 +131,20 @@ class LocalTables:
         found = None if files is None else picked_rows(spec, files, self.cluster, wanted, folder)
         return None if found is None else of_files(self._spark, found, struct_type(spec))
 
-    def answer(self, question: Question, groups: Sequence[str] | None) -> DataFrame | None:
-        """Answer of the cluster's rows of some groups, or of all; None if too many are looked at, or told of."""
+    def answer(self, question: Question, groups: Sequence[str] | None, folder: Path | None = None) -> DataFrame | None:
+        """Answer of the cluster's rows of some groups, or of all; None if too many are looked at, or told of.
+
+        With a folder, many may be told of: they are put into a file there.
+        """
         tables = dict[TableSpec, Sequence[ClusterFile]]()
         for spec in question.read:
             files = self.files(spec)
             if files is None:
                 return None
             tables[spec] = files
-        found = answer(question, tables, self.cluster, groups)
+        found = answer(question, tables, self.cluster, groups, folder)
+        if isinstance(found, str):
+            return of_files(self._spark, (found,), question.told)
         return None if found is None else held(self._spark, found, question.told.toNullable())
 
     def new_of(self, spec: TableSpec, rows: pa.Table) -> pa.Table | None:

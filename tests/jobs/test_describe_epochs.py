@@ -18,18 +18,18 @@ from jobs.lake.lake import Lake
 from schemas.catalog import BY_NAME
 from schemas.rows import AssignmentRow, GenerationRow
 from schemas.table import Layer, TableSpec
-from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, STANDING_COMMITS, TRANSITIONS
+from schemas.tables.gold import STANDING_COMMITS, TRANSITIONS
 from schemas.tables.silver import OFFSET_COMMITS, TOPIC_NAMES
 from tests.support.answers import answered
 from tests.support.captures import MODERN
 from tests.support.frames import to_frame, to_rows
 from tests.support.pure_pipeline import Tables, run_pipeline, topic_names
+from tests.support.searches import stand
 from tests.truth.test_described_epochs import Told, snapshots_of
 from tests.unit.findings.golden import complete
 from transforms.findings.description.standing import Standing
 from transforms.findings.evidence import Commit, Request
 from transforms.findings.offsets.keeping import GOES_ON, SLACK_MS, keeping_of, use_of
-from transforms.gold.findings.commits import standing
 from transforms.gold.group_health import group_health
 
 pytestmark = pytest.mark.spark
@@ -200,8 +200,7 @@ def test_the_few_commits_that_are_read_tell_who_keeps_the_offsets_as_all_of_them
     assert found == whole
     there = complete("transitions", {"cluster": "demo", "group_id": "g", "life": 1, "seq": 1, "to_state": "Stable"})
     frames[TRANSITIONS] = to_frame(spark, TRANSITIONS, [there])
-    stand = standing(frames[OFFSET_COMMITS], frames[ASSIGNMENTS], frames[GENERATIONS], 1e6)
-    frames[STANDING_COMMITS] = to_frame(spark, STANDING_COMMITS, to_rows(stand))
+    frames[STANDING_COMMITS] = to_frame(spark, STANDING_COMMITS, to_rows(stand(frames, 1e6)))
     for commits in (OFFSET_COMMITS, STANDING_COMMITS):
         of_group = group_health(1e6, commits)
         tables = {spec: frames.get(spec, to_frame(spark, spec, [])) for spec in of_group.read}

@@ -9,12 +9,12 @@ from pyspark.sql import SparkSession
 
 from jobs.findings.looking import Looked
 from jobs.findings.offsets import Offsets
+from jobs.frame.keeping import keeping
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS
 from tests.spark.test_offset_findings import assignment, commits, refusal
 from tests.support.frames import to_frame, to_rows
 from tests.support.pure_pipeline import CLUSTER
 from tests.support.silver_batches import BatchedLake
-from transforms.gold.findings.kernel import as_it_is, by_workers
 from transforms.gold.findings.scope import scope_of
 
 pytestmark = pytest.mark.spark
@@ -45,8 +45,9 @@ def test_what_was_refused_while_somebody_had_it_is_lost_to_nobody_else(spark: Sp
     groups = spark.createDataFrame(rows, "cluster STRING, group_id STRING, since DOUBLE, cut BIGINT")
     before, now = (Looked(how={}, marks={}, loaded={}, line=line) for line in (LINE, LINE + 10_000))
     scope = scope_of(groups, rows, 1_000, LINE, most_listed=1)
-    found = dict(Offsets(lake.job, scope, before, now, as_it_is, by_workers).found())
-    gaps = [
-        (row["partition"], row["generation"], row["kind"], row["refused_at"]) for row in to_rows(found[COMMIT_GAPS])
-    ]
+    with keeping() as keep:
+        found = dict(Offsets(lake.job, scope, before, now, keep).found())
+        gaps = [
+            (row["partition"], row["generation"], row["kind"], row["refused_at"]) for row in to_rows(found[COMMIT_GAPS])
+        ]
     assert gaps == [(1, 3, "lost", 15_500.0)]

@@ -12,9 +12,9 @@ from pyspark.sql import functions as F
 from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, STANDING_COMMITS
 from schemas.tables.silver import OFFSET_COMMITS
 from tests.support.answers import answered
-from tests.support.frames import to_frame, to_rows
+from tests.support.frames import to_rows
 from tests.support.group_health import HOUR, NOW, Row, commit, generation, health, reading, tables_of, transition
-from transforms.gold.findings.commits import is_after, standing, together
+from tests.support.searches import stand, with_younger
 from transforms.gold.group_health import group_health
 
 pytestmark = pytest.mark.spark
@@ -154,22 +154,22 @@ def test_commits_that_stand_tell_what_all_of_them_do_however_they_came(spark: Sp
         ],
         offset_commits=drawn,
     )
-    commits, held, began = (tables[spec] for spec in (OFFSET_COMMITS, ASSIGNMENTS, GENERATIONS))
+    commits, beside = tables[OFFSET_COMMITS], {spec: tables[spec] for spec in (ASSIGNMENTS, GENERATIONS)}
     undecided = dice.choice(times[100:190])  # of the transactions of that time, the first run does not know the end
     at = F.unix_micros("recorded_at") / 1000.0
     is_open = at.between(undecided, times[200]) & ~F.col("txn_state").isin("none")
     first = commits.where(at <= times[200]).withColumn(
         "txn_state", F.when(is_open, "open").otherwise(F.col("txn_state"))
     )
-    stand, line = standing(first, held, began, times[190]), times[190]
+    kept, line = stand({OFFSET_COMMITS: first, **beside}, times[190]), times[190]
     for until, next_line in ((times[400], times[390]), (times[-1], times[580])):
-        since = commits.where(at <= until).where(is_after("recorded_at", line) | (at >= undecided))
-        stand = standing(together(stand, since.withColumn("is_whole", F.lit(False)), line), held, began, next_line)
-        stand, line = to_frame(spark, STANDING_COMMITS, to_rows(stand)), next_line
+        since = commits.where(at <= until).where((at > line) | (at >= undecided))
+        kept = stand({OFFSET_COMMITS: with_younger(kept, since, line), **beside}, next_line)
+        line = next_line
     by_standing, by_all = group_health(NOW), group_health(NOW, OFFSET_COMMITS)
-    found = to_rows(answered(spark, by_standing, {**reading(tables, by_standing), STANDING_COMMITS: stand}))
+    found = to_rows(answered(spark, by_standing, {**reading(tables, by_standing), STANDING_COMMITS: kept}))
     whole = to_rows(answered(spark, by_all, reading(tables, by_all)))
     told = ("group_id", "commit_interval_ms", "has_commits", "offsets_kept_by")
     assert sorted(told_of(found, told)) == sorted(told_of(whole, told))
-    assert stand.count() < len(drawn) / 2
+    assert kept.count() < len(drawn) / 2
     assert len({row["offsets_kept_by"] for row in found}) > 2

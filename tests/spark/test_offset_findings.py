@@ -11,15 +11,17 @@ from schemas.spark import struct_type
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from tests.support.frames import to_frame, to_rows
+from tests.support.searches import Way, by_duckdb, by_spark, gaps, rewinds
 from tests.unit.findings.golden import complete
-from transforms.gold.commit_gaps import IS_OVER, commit_gaps
-from transforms.gold.offset_rewinds import offset_rewinds
+from transforms.gold.commit_gaps import AT_REBALANCE_US
 
 pytestmark = pytest.mark.spark
 
 Row = dict[str, Any]
 
 JUMP, RETENTION_MS, SILENT_MS = 1_000, 100_000, 5_000
+
+BOTH_WAYS = pytest.mark.parametrize("way", [by_spark, by_duckdb])
 
 
 def commits(group: str, *offsets: int | None, txn: dict[int, str] | None = None, partition: int = 0) -> list[Row]:
@@ -43,7 +45,8 @@ def commits(group: str, *offsets: int | None, txn: dict[int, str] | None = None,
     ]
 
 
-def test_only_steps_that_are_worth_telling_are_told(spark: SparkSession) -> None:
+@BOTH_WAYS
+def test_only_steps_that_are_worth_telling_are_told(spark: SparkSession, way: Way) -> None:
     rows = [
         *commits("forward", 1, 2, 2, 1002),
         *commits("back", 10, 20, 15, 16),
@@ -57,7 +60,7 @@ def test_only_steps_that_are_worth_telling_are_told(spark: SparkSession) -> None
     tables = {OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, rows), GENERATIONS: to_frame(spark, GENERATIONS, [])}
     found = {
         (row["group_id"], row["record_offset"], row["kind"], row["origin"], row["from_offset"], row["to_offset"])
-        for row in to_rows(offset_rewinds(tables, JUMP, RETENTION_MS))
+        for row in to_rows(rewinds(tables, JUMP, RETENTION_MS, way))
     }
     assert found == {
         ("back", 2, "rewind", "unknown", 20, 15),
@@ -85,7 +88,8 @@ def assignment(group: str, partition: int, generation: int, member: str, since: 
     )
 
 
-def test_who_is_behind_a_step_is_found_in_the_other_tables(spark: SparkSession) -> None:
+@BOTH_WAYS
+def test_who_is_behind_a_step_is_found_in_the_other_tables(spark: SparkSession, way: Way) -> None:
     request = complete(
         "group_requests",
         {"group_id": "asked", "api": "OffsetCommit", "answered_at": 2010.0, "handled_at": 1990.0, "member_id": "m"}
@@ -100,7 +104,7 @@ def test_who_is_behind_a_step_is_found_in_the_other_tables(spark: SparkSession) 
     }
     found = {
         row["group_id"]: (row["origin"], row["member_id"], row["generation"], row["is_at_rebalance"])
-        for row in to_rows(offset_rewinds(tables, JUMP, RETENTION_MS))
+        for row in to_rows(rewinds(tables, JUMP, RETENTION_MS, way))
     }
     assert found == {"asked": ("member", "m", 4, None), "owned": ("member", "o", 4, True)}
 
@@ -118,7 +122,7 @@ def test_a_partition_that_nobody_commits_is_told_of_while_the_group_commits_othe
     }
     found = {
         (row["group_id"], row["partition"], row["kind"], row["member_id"], row["owned_ms"], row["first_commit_at"])
-        for row in to_rows(commit_gaps(tables, SILENT_MS))
+        for row in to_rows(gaps(tables, SILENT_MS))
     }
     assert found == {("mixed", 1, "silent", "b", 11_000, None), ("late", 1, "silent", "b", 6_000, 6_000.0)}
 
@@ -130,7 +134,7 @@ def test_of_several_owners_in_one_generation_the_one_is_told_of_that_was_silent_
         OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, commits("g", *range(15))),
         ASSIGNMENTS: to_frame(spark, ASSIGNMENTS, [assignment("g", *row) for row in ((0, 1, "a", 0.0, None), *owners)]),
     }
-    found = [(row["partition"], row["member_id"], row["owned_ms"]) for row in to_rows(commit_gaps(tables, 2_500))]
+    found = [(row["partition"], row["member_id"], row["owned_ms"]) for row in to_rows(gaps(tables, 2_500))]
     assert found == [(1, "c", 6_500)]
 
 
@@ -164,7 +168,7 @@ def test_a_commit_that_was_refused_is_lost_to_the_next_owner(spark: SparkSession
             row["first_commit_at"],
             row["refused_at"],
         )
-        for row in to_rows(commit_gaps(tables, 100_000))
+        for row in to_rows(gaps(tables, 100_000))
     }
     assert found == {
         (0, 2, "lost", "b", 2000.0, 3000.0, 2200.0),
@@ -178,35 +182,38 @@ def test_who_had_a_partition_that_is_over_took_what_was_refused_then(spark: Spar
 
     What was found before, of what is not looked through again, stays: partition 1 has lost a commit, 2 was silent.
     """
-    over = [assignment("shop", 0, 2, "b", 2500.0, 9000.0)]
     held = [
+        assignment("shop", 0, 2, "b", 2500.0, 9000.0),
         assignment("shop", 0, 3, "c", 9500.0, None),
         assignment("shop", 1, 3, "c", 9500.0, None),
         assignment("shop", 2, 3, "c", 1000.0, None),
     ]
-    rows = to_frame(spark, ASSIGNMENTS, [*over, *held])
-    tables = {
-        OFFSET_COMMITS: to_frame(
-            spark, OFFSET_COMMITS, [*commits("shop", *range(20)), *commits("shop", *[None] * 11, 5, partition=2)]
-        ),
-        ASSIGNMENTS: rows.withColumn(IS_OVER, rows["generation"] < 3),
-        GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [refusal(3000.0, "a", 0)]),
-    }
     owner = {"cluster": "demo", "group_id": "shop", "topic": "t", "life": 1, "generation": 3, "member_id": "c"}
-    lost, silent = ({**owner, "partition": 1, "kind": "lost", "refused_at": 8000.0}, {**owner, "partition": 2})
-    known = [to_frame(spark, COMMIT_GAPS, [complete("commit_gaps", row)]) for row in (lost, silent)]
-    found = to_rows(commit_gaps(tables, 100_000, *known))
+    known = [
+        {**owner, "partition": 1, "kind": "lost", "refused_at": 1000.0},
+        {**owner, "partition": 2, "kind": "silent", "first_commit_at": 11_000.0},
+    ]
+    made = [*commits("shop", *range(20)), *commits("shop", *[None] * 11, 5, partition=2)]
+    tables = {
+        OFFSET_COMMITS: to_frame(spark, OFFSET_COMMITS, made),
+        ASSIGNMENTS: to_frame(spark, ASSIGNMENTS, held),
+        GROUP_REQUESTS: to_frame(spark, GROUP_REQUESTS, [refusal(3000.0, "a", 0)]),
+        COMMIT_GAPS: to_frame(spark, COMMIT_GAPS, [complete("commit_gaps", row) for row in known]),
+    }
+    line = AT_REBALANCE_US / 1000 + 2000.0
+    found = to_rows(gaps(tables, 100_000, {"shop": line}, line))
     assert sorted((row["partition"], row["kind"], row["refused_at"], row["owned_ms"]) for row in found) == [
-        (1, "lost", 8000.0, 9_500),
+        (1, "lost", 1000.0, 9_500),
         (2, "silent", None, 10_000),
     ]
 
 
-def test_tables_have_the_columns_and_types_of_the_contract(spark: SparkSession) -> None:
+@BOTH_WAYS
+def test_tables_have_the_columns_and_types_of_the_contract(spark: SparkSession, way: Way) -> None:
     empty = {spec: to_frame(spark, spec, []) for spec in (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)}
     frames = {
-        OFFSET_REWINDS: offset_rewinds(empty, JUMP, RETENTION_MS),
-        COMMIT_GAPS: commit_gaps(empty, SILENT_MS),
+        OFFSET_REWINDS: rewinds(empty, JUMP, RETENTION_MS, way),
+        COMMIT_GAPS: gaps(empty, SILENT_MS),
     }
     for spec, frame in frames.items():
         assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [

@@ -7,12 +7,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from schemas.table import TableSpec
-from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, STANDING_COMMITS
+from schemas.tables.gold import STANDING_COMMITS
 from schemas.tables.silver import OFFSET_COMMITS
 from tests.support.answers import answered
 from tests.support.frames import to_frame, to_rows
+from tests.support.searches import stand
 from tests.unit.findings.golden import complete
-from transforms.gold.findings.commits import standing
 from transforms.gold.group_health import group_health
 from transforms.question import Question
 
@@ -35,8 +35,7 @@ def tables_of(spark: SparkSession, **rows: list[Row]) -> dict[TableSpec, DataFra
         return to_frame(spark, spec, [complete(spec.name, row) for row in rows.get(spec.name, [])])
 
     tables = {spec: table(spec) for spec in (*group_health(NOW).read, OFFSET_COMMITS)}
-    stand = standing(tables[OFFSET_COMMITS], tables[ASSIGNMENTS], tables[GENERATIONS], LINE)
-    return {**tables, STANDING_COMMITS: to_frame(spark, STANDING_COMMITS, to_rows(stand))}
+    return {**tables, STANDING_COMMITS: stand(tables, LINE)}
 
 
 def health(spark: SparkSession, now: float | None = NOW, **rows: list[Row]) -> dict[str, Row]:

@@ -4,18 +4,17 @@ Commits of a partition are compared in the order of their records. A commit of a
 effect: it is not told of, but what comes after it and lies before it is, because that work is done again. One that is
 still open is passed over.
 
-Spark finds the steps; who is behind one is `transforms.findings.offsets`.
+A statement finds the steps; who is behind one is `transforms.findings.offsets`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
 import msgspec
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from schemas.rows import OffsetRewindRow
 from schemas.table import TableSpec
@@ -23,105 +22,125 @@ from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, OFFSET_REWINDS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.evidence import Evidence
 from transforms.findings.offsets.rewinds import COMMITS, DELETED_WITHIN_MS, DELETIONS, Step, rewind_row
-from transforms.gold.findings.kernel import (
-    FINDING,
-    FRAME,
-    GROUP,
-    REQUEST,
-    Few,
-    Hold,
-    around,
-    as_it_is,
-    by_workers,
-    judged,
-    nothing,
-    packed,
-)
-from transforms.gold.rebalances import begun_at
+from transforms.gold.findings.kernel import FINDING, FRAME, REQUEST
+from transforms.gold.findings.search import FOUND, Search, fields_of, near, of_table, packing
+from transforms.gold.rebalances import BEGUN_AT
+from transforms.sql import among, quoted
 
 READ = (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that steps are found in. The last two, which tell who is behind them, may be missing."""
 
-_PARTITION = (*GROUP, "topic", "partition")
-_RECORD = ("topic_partition_of_record", "record_offset")
+IS_TAKEN = f"{among('api', (*COMMITS, *DELETIONS))} AND error = 'NONE'"
+"""Condition of requests that can have made a step."""
+
+STEP = (
+    T.StructType()
+    .add("topic_partition_of_record", "integer")
+    .add("record_offset", "long")
+    .add("topic", "string")
+    .add("partition", "integer")
+    .add("at", "timestamp")
+    .add("from_at", "timestamp")
+    .add("from_offset", "long")
+    .add("to_offset", "long")
+    .add("kind", "string")
+    .add("is_aborted", "boolean")
+)
+"""What is told of a step; `Step` has what it means."""
+
+_RECORD = "topic_partition_of_record, record_offset"
+_OF_PARTITION = f"PARTITION BY cluster, group_id, topic, `partition` ORDER BY {_RECORD}"
 _NEAR_US = DELETED_WITHIN_MS * 1000
 
 
-def offset_rewinds(
-    tables: Mapping[TableSpec, DataFrame],
-    jump: int,
-    retention_ms: int,
-    hold: Hold = as_it_is,
-    few: Few = by_workers,
-) -> DataFrame:
-    """Find the steps of committed offsets that are worth telling.
+def rewind_search(tables: Collection[TableSpec], jump: int, retention_ms: int) -> Search:
+    """Return the search for the steps of committed offsets that are worth telling.
 
     Args:
         tables: those of READ that there are.
         jump: a commit that skips more offsets than this is one.
         retention_ms: after how long without a commit offsets expire.
-        hold: keeps the steps.
-        few: fetches evidence if there is little of it.
-
-    Returns:
-        `gold.offset_rewinds`, one row for each.
     """
-    found = hold(_steps(tables[OFFSET_COMMITS], jump))
-    if found is None:
-        return nothing(tables[OFFSET_COMMITS], OFFSET_REWINDS)
-    known = tables[GENERATIONS].select(*GROUP).distinct().withColumn("has_generations", F.lit(True))
-    steps = found.join(known, list(GROUP), "left").fillna(False, ["has_generations"])
-    parts = [packed(steps.select(*FINDING, *Step.__struct_fields__), FRAME), *_beside(tables, steps)]
-    return judged(found, parts, partial(_judge, retention_ms), OFFSET_REWINDS, few)
+    return Search(OFFSET_REWINDS, steps(jump), _evidence(tables), partial(_judge, retention_ms))
 
 
 def _judge(retention_ms: int, evidence: Evidence, frame: dict[str, Any]) -> list[OffsetRewindRow]:
     return [rewind_row(evidence.in_order(), msgspec.convert(frame, Step, strict=False), retention_ms)]
 
 
-def _steps(commits: DataFrame, jump: int) -> DataFrame:
-    in_order = Window.partitionBy(*_PARTITION).orderBy(*_RECORD)
-    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    this = F.struct("committed_offset", "recorded_at", "is_tombstone")
-    back = F.col("committed_offset") < F.col("effective.committed_offset")
-    again = F.col("committed_offset") < F.col("aborted.committed_offset")
-    skips = F.col("committed_offset") - F.col("effective.committed_offset") > jump
-    has_effective = F.col("effective").isNotNull() & ~F.col("effective.is_tombstone")
-    return (
-        commits.withColumn("is_effective", ~F.coalesce("txn_state", F.lit("none")).isin("aborted", "open"))
-        .where("is_effective OR txn_state = 'aborted'")
-        .withColumn("effective", F.last(F.when(F.col("is_effective"), this), ignorenulls=True).over(before))
-        .withColumn("aborted", F.when(~F.lag("is_effective").over(in_order), F.lag(this).over(in_order)))
-        .where("is_effective")
-        .withColumn(
-            "kind",
-            F.when(F.col("is_tombstone"), F.when(has_effective, "deleted"))
-            .when(has_effective & back, "rewind")
-            .when(again, "rewind")
-            .when(has_effective & skips, "jump"),
+def steps(jump: int) -> str:
+    """Return the statement for the steps, each a finding; with the time that is looked at beside it."""
+    this = "struct(committed_offset, recorded_at, is_tombstone)"
+    return f"""
+        WITH told AS (
+            SELECT cluster, group_id, topic, `partition`, {_RECORD}, committed_offset, recorded_at, is_tombstone,
+                coalesce(txn_state, 'none') <> 'aborted' AS is_effective
+            FROM {of_table(OFFSET_COMMITS)} WHERE coalesce(txn_state, 'none') <> 'open'
+        ),
+        laid AS (
+            SELECT *,
+                last_value(CASE WHEN is_effective THEN {this} END) IGNORE NULLS OVER (
+                    {_OF_PARTITION} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ) AS effective,
+                lag(CASE WHEN NOT is_effective THEN {this} END) OVER ({_OF_PARTITION}) AS aborted
+            FROM told
+        ),
+        compared AS (
+            SELECT *, coalesce(NOT effective.is_tombstone, false) AS has_effective,
+                coalesce(committed_offset < aborted.committed_offset, false) AS is_again,
+                coalesce(NOT effective.is_tombstone AND committed_offset < effective.committed_offset, false) AS is_back
+            FROM laid WHERE is_effective
+        ),
+        judged AS (
+            SELECT *, NOT is_tombstone AND is_again AND NOT is_back AS is_aborted,
+                CASE
+                    WHEN is_tombstone THEN CASE WHEN has_effective THEN 'deleted' END
+                    WHEN is_back OR is_again THEN 'rewind'
+                    WHEN has_effective AND committed_offset - effective.committed_offset > {jump} THEN 'jump'
+                END AS kind
+            FROM compared
+        ),
+        stepped AS (
+            SELECT *, CASE WHEN is_aborted THEN aborted ELSE effective END AS base, unix_micros(recorded_at) AS at_us
+            FROM judged WHERE kind IS NOT NULL
         )
-        .where("kind IS NOT NULL")
-        .withColumn("is_aborted", F.coalesce(again & ~(has_effective & back), F.lit(False)) & ~F.col("is_tombstone"))
-        .withColumn("base", F.when(F.col("is_aborted"), F.col("aborted")).otherwise(F.col("effective")))
-        .withColumn("from_offset", F.col("base.committed_offset"))
-        .withColumn("from_at", F.col("base.recorded_at"))
-        .withColumn("to_offset", F.col("committed_offset"))
-        .withColumn("at", F.col("recorded_at"))
-        .withColumn("since_us", F.least(F.unix_micros("from_at"), F.unix_micros("at") - _NEAR_US))
-        .withColumn("until_us", F.unix_micros("at") + _NEAR_US)
-        .withColumn("finding", F.row_number().over(Window.partitionBy(*GROUP).orderBy(*_RECORD)))
+        SELECT cluster, group_id,
+            CAST(row_number() OVER (PARTITION BY cluster, group_id ORDER BY {_RECORD}) AS INT) AS finding,
+            {_RECORD}, topic, `partition`, recorded_at AS at, base.recorded_at AS from_at,
+            base.committed_offset AS from_offset, committed_offset AS to_offset, kind, is_aborted, at_us,
+            coalesce(least(unix_micros(base.recorded_at), at_us - {_NEAR_US}), at_us - {_NEAR_US}) AS since_us,
+            at_us + {_NEAR_US} AS until_us
+        FROM stepped"""
+
+
+def _evidence(tables: Collection[TableSpec]) -> str:
+    """What tables have on the steps, from the commit before to a few seconds after."""
+    return "\nUNION ALL\n".join(_parts(tables))
+
+
+def _parts(tables: Collection[TableSpec]) -> Iterator[str]:
+    yield packing(
+        FRAME,
+        [*STEP, T.StructField("has_generations", T.BooleanType())],
+        f"""
+        SELECT *, coalesce(is_there, false) AS has_generations FROM {{{FOUND}}} LEFT JOIN (
+            SELECT DISTINCT cluster, group_id, true AS is_there FROM {of_table(GENERATIONS)}
+        ) USING (cluster, group_id)""",
     )
-
-
-def _beside(tables: Mapping[TableSpec, DataFrame], steps: DataFrame) -> Iterator[DataFrame]:
-    """What other tables have on the steps, from the commit before to a few seconds after."""
-    begun = tables[GENERATIONS].withColumn("begun", begun_at())
-    yield packed(around(begun, steps, "begun", "ended_at").drop("begun"), "generations")
-    if (assignments := tables.get(ASSIGNMENTS)) is not None:
-        own = steps.select(*FINDING, "topic", "partition")
-        near = around(assignments, steps, "valid_from", "valid_to")
-        yield packed(near.join(own, [*FINDING, "topic", "partition"], "left_semi"), "assignments")
-    if (requests := tables.get(GROUP_REQUESTS)) is not None:
-        taken = requests.where(F.col("api").isin(*COMMITS, *DELETIONS) & (F.col("error") == "NONE"))
-        moment = steps.withColumn("since_us", F.unix_micros("at") - _NEAR_US)
-        yield packed(around(taken, moment, "answered_at", "answered_at").select(*FINDING, *REQUEST), "requests")
+    begun = f"SELECT *, {BEGUN_AT} AS begun FROM {of_table(GENERATIONS)}"
+    steps_of = f"{{{FOUND}}}"
+    yield packing(
+        "generations", fields_of(GENERATIONS), near(GENERATIONS, "begun", "ended_at", rows=begun, spans=steps_of)
+    )
+    if ASSIGNMENTS in tables:
+        held = near(ASSIGNMENTS, "valid_from", "valid_to", spans=steps_of)
+        key = ", ".join(map(quoted, (*FINDING, "topic", "partition")))
+        own = f"SELECT * FROM ({held}) JOIN (SELECT {key} FROM {steps_of}) USING ({key})"
+        yield packing("assignments", fields_of(ASSIGNMENTS), own)
+    if GROUP_REQUESTS in tables:
+        taken = f"SELECT * FROM {of_table(GROUP_REQUESTS)} WHERE {IS_TAKEN}"
+        moments = f"(SELECT cluster, group_id, finding, at_us - {_NEAR_US} AS since_us, until_us FROM {steps_of})"
+        fields = fields_of(GROUP_REQUESTS, REQUEST)
+        names = [field.name for field in fields]
+        beside = near(GROUP_REQUESTS, "answered_at", "answered_at", rows=taken, spans=moments, names=names)
+        yield packing("requests", fields, beside)

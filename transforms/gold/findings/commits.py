@@ -8,16 +8,13 @@ in the whole history.
 
 from __future__ import annotations
 
-from functools import reduce
-
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as F
-
-from schemas.tables.gold import STANDING_COMMITS
+from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, STANDING_COMMITS
+from schemas.tables.silver import OFFSET_COMMITS
 from transforms.findings.offsets.keeping import GOES_ON
 from transforms.findings.offsets.rewinds import DELETED_WITHIN_MS
-from transforms.gold.findings.kernel import GROUP
+from transforms.gold.findings.search import CUTS, of_table
 from transforms.gold.offset_use import IS_TAKEN, in_empty
+from transforms.sql import quoted
 
 BEHIND_MS = 2 * DELETED_WITHIN_MS
 """How far the line lies behind the horizon: so that all is settled that has a say in what lies before it."""
@@ -25,115 +22,126 @@ BEHIND_MS = 2 * DELETED_WITHIN_MS
 LAST = 4
 """Commits of each partition that stand: they tell how often it is usually committed, also if one comes out of turn."""
 
-KEY = (*GROUP, "topic", "partition")
 RECORD = ("topic_partition_of_record", "record_offset")
 
-_COLUMNS = STANDING_COMMITS.columns
+_KEY = "cluster, group_id, topic, `partition`"
+_RECORD = ", ".join(RECORD)
+_LATEST = ", ".join(f"{name} DESC" for name in RECORD)
+
+_COLUMNS = ", ".join(map(quoted, STANDING_COMMITS.columns))
 
 
-def together(standing: DataFrame, since: DataFrame, at: float) -> DataFrame:
-    """Return the standing commits and younger ones, each once; the younger version tells how a transaction ended.
+def together(line: float, is_new: str) -> str:
+    """Return the statement for the standing commits and younger ones, each once.
+
+    It has the groups of the run as CUTS. The younger version tells how a transaction ended. Of groups that are looked
+    at as a whole all commits are told; of others those behind the line, and those before it that are new: as a rule
+    these are few, and tell how transactions ended.
 
     Args:
-        standing: `gold.standing_commits`, of some groups.
-        since: commits of silver: of groups that are looked at as a whole (`is_whole`) all; of others those behind the
-            line, and those before it that are new. Of these there are few: as a rule they are how transactions ended.
-        at: the line (epoch ms).
+        line: the line (epoch ms).
+        is_new: condition of commits that the last run did not know.
     """
-    is_old = ~is_after("recorded_at", at)
-    anew = since.where(is_old & ~F.col("is_whole")).select(*GROUP, *RECORD)
-    old = standing.select(*_COLUMNS).where(is_old).join(F.broadcast(anew), [*GROUP, *RECORD], "left_anti")
-    return old.unionByName(since.select(*_COLUMNS))
+    groups = f"JOIN ({_of_run(line)}) of_run USING (cluster, group_id)"
+    is_old = f"recorded_at <= {_moment(line)}"
+    return f"""
+        WITH since AS (
+            SELECT * FROM {of_table(OFFSET_COMMITS)} {groups}
+            WHERE is_whole OR recorded_at IS NULL OR recorded_at > {_moment(line)} OR ({is_new})
+        )
+        SELECT {_COLUMNS} FROM {of_table(STANDING_COMMITS)} {groups}
+        LEFT ANTI JOIN (SELECT cluster, group_id, {_RECORD} FROM since WHERE {is_old} AND NOT is_whole) anew
+            USING (cluster, group_id, {_RECORD})
+        WHERE {is_old} AND NOT is_whole
+        UNION ALL
+        SELECT {_COLUMNS} FROM since"""
 
 
-def is_after(column: str, at: float) -> Column:
-    """Tell whether a moment lies after another one (epoch ms): said so that files without any are not read."""
-    return F.col(column) > F.timestamp_micros(F.lit(round(at * 1000)))
+def _of_run(line: float) -> str:
+    """Return the statement for the groups of a run, and whether all that there is of them is looked through."""
+    return f"SELECT cluster, group_id, NOT coalesce(since >= {line!r}D, false) AS is_whole FROM {{{CUTS}}}"
 
 
-def line(commits: DataFrame, at: float) -> DataFrame:
-    """Return the line of each group: cluster, group_id, line DOUBLE (epoch ms).
+def lines_of_run(line: float) -> str:
+    """Return the statement for up to where standing commits stand for all: cluster, group_id, line DOUBLE (epoch ms).
 
     Args:
-        commits: its commits.
-        at: where it lies if no transaction is open (epoch ms).
+        line: where it lies if no transaction is open (epoch ms); null for groups that are looked at as a whole.
     """
-    opened = F.min(F.when(F.col("txn_state") == "open", F.unix_micros("recorded_at") / 1000.0))
-    return commits.groupBy(*GROUP).agg(F.least(opened - 1.0, F.lit(at)).alias("line"))
+    return f"""
+        SELECT cluster, group_id, CASE WHEN NOT is_whole THEN coalesce(opened, {line!r}D) END AS line
+        FROM ({_of_run(line)})
+        LEFT JOIN (SELECT cluster, group_id, line AS opened FROM ({_lines(of_table(STANDING_COMMITS), line)}))
+            USING (cluster, group_id)"""
 
 
-def standing(commits: DataFrame, assignments: DataFrame, generations: DataFrame, at: float) -> DataFrame:
-    """Return what is to stand for the commits up to a moment, and all younger ones.
+def _lines(commits: str, line: float) -> str:
+    """Return the statement for the line of each group that has commits; the arguments are those of `lines_of_run`."""
+    opened = "min(CASE WHEN txn_state = 'open' THEN unix_micros(recorded_at) / 1000.0D END)"
+    first = f"coalesce(least({opened} - 1.0D, {line!r}D), {line!r}D)"
+    return f"SELECT cluster, group_id, {first} AS line FROM {commits} GROUP BY cluster, group_id"
+
+
+def standing(line: float) -> str:
+    """Return the statement for what is to stand for the commits up to a moment, and all younger ones.
+
+    It reads all commits of some groups, or what `together` gives; the assignments of these groups, those that reach
+    beyond the line at least; and their generations.
 
     Args:
-        commits: all commits of some groups, or what `together` gives.
-        assignments: `gold.assignments` of these groups, those that reach beyond the line at least.
-        generations: `gold.generations` of these groups.
-        at: the moment (epoch ms).
+        line: the moment (epoch ms).
 
     Returns:
-        `gold.standing_commits`.
+        SQL that gives `gold.standing_commits`.
     """
-    lines = line(commits, at)
-    lined = commits.select(*_COLUMNS).join(lines, [*GROUP])
-    is_settled = F.coalesce(_at() <= F.col("line"), F.lit(False))
-    by_record = Window.partitionBy(*KEY).orderBy(*_desc())
-    by_time = Window.partitionBy(*KEY).orderBy(F.col("recorded_at").desc())
-    is_effective = ~F.col("txn_state").isin("aborted", "open")
-    ranked = (
-        lined.where(is_settled)
-        .withColumn("is_effective", is_effective)
-        .withColumn("newest", F.row_number().over(by_record))
-        .withColumn("of_its_kind", F.row_number().over(_of_each_kind()))
-        .withColumn("latest", F.row_number().over(by_time))
-    )
-    most = F.when(F.col("is_tombstone"), 1).otherwise(LAST)
-    is_last = F.col("is_effective") & (F.col("of_its_kind") <= most)
-    kept = ranked.where(is_last | (F.col("newest") == 1) | (F.col("latest") == 1)).select(*_COLUMNS)
-    held = assignments.join(lines, [*GROUP], "left").where(is_held_after(F.coalesce("line", F.lit(at))))
-    settled, young = lined.where(is_settled).select(*_COLUMNS), lined.where(~is_settled).select(*_COLUMNS)
-    parts = (kept, young, _at_begins(settled, held), _last_in_empty(settled, generations))
-    return reduce(DataFrame.unionByName, parts).dropDuplicates([*RECORD])
-
-
-def is_held_after(moment: Column) -> Column:
-    """Tell whether an assignment reaches beyond a moment (epoch ms)."""
-    return F.col("valid_to").isNull() | (F.unix_micros("valid_to") / 1000.0 > moment)
-
-
-def _last_in_empty(commits: DataFrame, generations: DataFrame) -> DataFrame:
-    """Return the last commits of each partition that hold and were made while the group had no members."""
-    empty = generations.where("emptied_at IS NOT NULL")
-    made = commits.where(IS_TAKEN).join(empty.select(*GROUP).distinct(), [*GROUP], "left_semi")
-    told = commits.sparkSession.sql(in_empty("{made}", "{empty}", _COLUMNS), made=made, empty=empty)
-    newest = F.row_number().over(Window.partitionBy(*KEY).orderBy(*_desc()))
-    return told.where("is_in_empty").withColumn("newest", newest).where(F.col("newest") <= GOES_ON).select(*_COLUMNS)
-
-
-def _at_begins(commits: DataFrame, assignments: DataFrame) -> DataFrame:
-    """Return the last commit before, and the first one in, each of some assignments."""
-    begins = assignments.where("valid_from IS NOT NULL").select(*KEY, F.unix_micros("valid_from").alias("begin_us"))
-    made = commits.where(IS_TAKEN)
-    us, row = F.unix_micros("recorded_at"), F.struct(*_COLUMNS)
-    near = (
-        made.join(begins.distinct(), [*KEY])
-        .groupBy(*KEY, "begin_us")
-        .agg(
-            F.max_by(F.when(us < F.col("begin_us"), row), F.when(us < F.col("begin_us"), us)).alias("before"),
-            F.min_by(F.when(us >= F.col("begin_us"), row), F.when(us >= F.col("begin_us"), us)).alias("first"),
+    commits = of_table(OFFSET_COMMITS)
+    by_kind = f"PARTITION BY {_KEY}, is_effective, is_tombstone ORDER BY {_LATEST}"
+    return f"""
+        WITH lines AS ({_lines(commits, line)}),
+        lined AS (
+            SELECT *, coalesce(unix_micros(recorded_at) / 1000.0D <= line, false) AS is_settled,
+                NOT txn_state IN ('aborted', 'open') AS is_effective
+            FROM {commits} JOIN lines USING (cluster, group_id)
+        ),
+        settled AS (SELECT * FROM lined WHERE is_settled),
+        taken AS (SELECT * FROM settled WHERE {IS_TAKEN}),
+        ranked AS (
+            SELECT *, row_number() OVER (PARTITION BY {_KEY} ORDER BY {_LATEST}) AS newest,
+                row_number() OVER ({by_kind}) AS of_its_kind,
+                row_number() OVER (PARTITION BY {_KEY} ORDER BY recorded_at DESC, {_LATEST}) AS latest
+            FROM settled
+        ),
+        begins AS (
+            SELECT DISTINCT {_KEY}, unix_micros(valid_from) AS begin_us
+            FROM {of_table(ASSIGNMENTS)} LEFT JOIN lines USING (cluster, group_id)
+            WHERE valid_from IS NOT NULL
+                AND (valid_to IS NULL OR unix_micros(valid_to) / 1000.0D > coalesce(line, {line!r}D))
+        ),
+        beside_begins AS (
+            SELECT *, row_number() OVER (
+                PARTITION BY {_KEY}, begin_us, us < begin_us ORDER BY abs(us - begin_us), {_LATEST}
+            ) AS place
+            FROM (SELECT *, unix_micros(recorded_at) AS us FROM taken) JOIN begins USING ({_KEY})
+        ),
+        without_members AS (
+            SELECT cluster, group_id, emptied_at, ended_at FROM {of_table(GENERATIONS)} WHERE emptied_at IS NOT NULL
+        ),
+        taken_perhaps_in_empty AS (
+            SELECT * FROM taken
+            LEFT SEMI JOIN (SELECT DISTINCT cluster, group_id FROM without_members) emptied USING (cluster, group_id)
+        ),
+        of_empty AS (
+            SELECT *, row_number() OVER (PARTITION BY {_KEY} ORDER BY {_LATEST}) AS newest
+            FROM ({in_empty("taken_perhaps_in_empty", "without_members", STANDING_COMMITS.columns)}) WHERE is_in_empty
         )
-    )
-    both = near.select(F.explode(F.array("before", "first")).alias("kept"))
-    return both.where("kept IS NOT NULL").select("kept.*")
+        SELECT {_COLUMNS} FROM ranked
+        WHERE newest = 1 OR latest = 1
+            OR (is_effective AND of_its_kind <= CASE WHEN is_tombstone THEN 1 ELSE {LAST} END)
+        UNION SELECT {_COLUMNS} FROM lined WHERE NOT is_settled
+        UNION SELECT {_COLUMNS} FROM beside_begins WHERE place = 1
+        UNION SELECT {_COLUMNS} FROM of_empty WHERE newest <= {GOES_ON}"""
 
 
-def _at() -> Column:
-    return F.unix_micros("recorded_at") / 1000.0
-
-
-def _of_each_kind() -> WindowSpec:
-    return Window.partitionBy(*KEY, "is_effective", "is_tombstone").orderBy(*_desc())
-
-
-def _desc() -> list[Column]:
-    return [F.col(name).desc() for name in RECORD]
+def _moment(at: float) -> str:
+    """Return a moment (epoch ms) in SQL: said so that files without any later are not read."""
+    return f"timestamp_micros({round(at * 1000)})"

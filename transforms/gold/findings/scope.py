@@ -103,6 +103,10 @@ class Scope:
         """The groups as they are laid beside rows, of which others than theirs may be among."""
         return marked(self.groups, "is_of_run", True)
 
+    def of_run(self, since: Mapping[str, int] | None = None, or_of: Sequence[str] = ()) -> Wanted:
+        """Return which rows of a table are of the groups: all, or those that are late enough, or of some of them."""
+        return Wanted(self.listed, since or {}, {"group_id": or_of}, beside=self._beside, where="is_of_run")
+
     def wanted(self, spec: TableSpec) -> Wanted:
         """Return which rows of a table are looked through for those that findings of the run may need."""
         whole = {"group_id": self.whole} if self.whole else {}
