@@ -7,8 +7,9 @@ share of the groups each.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -22,22 +23,32 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.frame.row_files import files_of, of_files
 from jobs.frame.side_by_side import side_by_side
-from jobs.lake.duckdb_files import connected, place_of, translated, without_spark
+from jobs.lake.duckdb_files import connected, listed, out_of_memory, place_of, text, translated, without_spark
 from schemas.spark import struct_type
 from transforms.given_rows import held
 from transforms.gold.findings.kernel import RUN, judged_findings
 from transforms.gold.findings.search import FOUND, Search
+from transforms.sql import truth
 
 BYTES_OF_A_SHARE = 32 << 20
 """Of so many bytes of files, findings are searched by this process; of more, several share the groups."""
 
+MOST_OF_ALL_FILES = 8
+"""So many shares read all files, each for its groups; for more, the rows of each are put apart first, in one pass."""
+
+MOST_PARTS = 256
+"""A share that does not fit into memory is halved, and its halves, up to so many."""
+
 _BATCH_ROWS = 20_000
 """Rows of evidence that are read at a time."""
 
-_MEMORY = "1GB"
-"""What DuckDB holds in a process that has a share; the rest goes to the disk."""
+_MEMORY, _MEMORY_OF_LAST = "1GB", "4GB"
+"""What DuckDB holds in a process that has a share; the rest goes to the disk. What cannot be halved any more has more:
+a finding may be that large.
+"""
 
 _IN_ORDER = ", ".join(RUN)
+_HASH = "CASE WHEN group_id IS NOT NULL THEN hash(group_id) END"
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,9 @@ class _Share:
         number: of the share.
         count: of shares.
         folder: where the findings and what has no place in memory are put; None = this process has all there is.
+        apart: by name, folders in which the rows of each share lie apart.
+        part: of the share, if it is parted because it does not fit into memory.
+        parts: into so many.
     """
 
     search: Search
@@ -70,6 +84,15 @@ class _Share:
     number: int = 0
     count: int = 1
     folder: Path | None = None
+    apart: Mapping[str, Path] = field(default_factory=dict)
+    part: int = 0
+    parts: int = 1
+
+    @property
+    def groups(self) -> str:
+        """Condition of rows of its groups, in DuckDB's SQL; what is of no group is of all."""
+        of_part = f"{_HASH} // {self.count} % {self.parts} = {self.part}"
+        return f"coalesce({_of(self.count)} = {self.number} AND {of_part}, true)"
 
 
 def source_of(frame: DataFrame) -> Source | None:
@@ -97,9 +120,31 @@ def searched_in(spark: SparkSession, search: Search, tables: Mapping[str, Source
     kind = struct_type(search.spec).toNullable()
     if folder is None or is_little(tables):
         return held(spark, _found(whole), kind)
-    count = ceil(sum(source.size for source in tables.values()) / BYTES_OF_A_SHARE)
-    shares = [replace(whole, number=number, count=count, folder=folder) for number in range(count)]
+    count = ceil(sum(source.size for source in tables.values()) / (BYTES_OF_A_SHARE * search.breadth))
+    apart = _apart(search, tables, count, folder) if count > MOST_OF_ALL_FILES else {}
+    shares = [replace(whole, number=number, count=count, folder=folder, apart=apart) for number in range(count)]
     return of_files(spark, list(side_by_side(_found_into_file, shares, os.cpu_count() or 1)), kind)
+
+
+def _apart(search: Search, tables: Mapping[str, Source], count: int, folder: Path) -> dict[str, Path]:
+    """Put the rows of each share apart, as far as the search asks for them; those of no group are everybody's.
+
+    Returns:
+        By the name of those tables that lie in files: a folder with one folder for each share.
+    """
+    words = set(re.findall(r"\w+", search.found + search.evidence))
+    apart = {}
+    with connected(is_ordered=False, spill=_settings(folder, _MEMORY_OF_LAST, os.cpu_count() or 1)) as connection:
+        for name, source in tables.items():
+            if isinstance(source.rows, str):
+                asked = [column for column in connection.sql(source.rows).columns if column in words]
+                told = ", ".join([*(f'"{column}"' for column in asked), f"coalesce({_of(count)}, -1) AS share"])
+                where = translated(f"SELECT * FROM told WHERE {search.where.get(name, truth(True))}")
+                rows = f"WITH told AS ({source.rows}) SELECT {told} FROM ({where})"
+                apart[name] = folder / uuid4().hex
+                how = "FORMAT parquet, COMPRESSION lz4, PARTITION_BY (share)"
+                connection.execute(f"COPY ({rows}) TO {text(str(apart[name]))} ({how})")
+    return apart
 
 
 def _named(statement: str, tables: Mapping[str, Source]) -> str:
@@ -110,14 +155,27 @@ def _found_into_file(share: _Share) -> str:
     """Search, and return the file of the findings; a function of this module, so that processes import it."""
     assert share.folder is not None, "it is given to those who share the groups"
     file = str(share.folder / f"{uuid4().hex}.parquet")
-    parquet.write_table(_found(share), file)
+    parquet.write_table(_found_in_parts(share), file)
     return file
+
+
+def _found_in_parts(share: _Share) -> pa.Table:
+    """Search; in two parts, one after the other, what does not fit into memory."""
+    try:
+        return _found(share)
+    except out_of_memory():
+        if share.parts >= MOST_PARTS:
+            raise
+    return pa.concat_tables(
+        _found_in_parts(replace(share, part=part, parts=2 * share.parts))
+        for part in (share.part, share.part + share.parts)
+    )
 
 
 def _found(share: _Share) -> pa.Table:
     kind = T.StructType([T.StructField(field.name, field.dataType) for field in struct_type(share.search.spec)])
-    spill = {"memory_limit": _MEMORY, "threads": "1", "temp_directory": str(share.folder)} if share.folder else None
-    with connected(is_ordered=False, spill=spill) as connection:
+    memory = _MEMORY if share.parts < MOST_PARTS else _MEMORY_OF_LAST
+    with connected(is_ordered=False, spill=_settings(share.folder, memory) if share.folder else None) as connection:
         for name, rows in share.tables.items():
             _lay(connection, name, rows, share)
         connection.execute(f"CREATE TEMP TABLE {FOUND} AS {share.search.found}")
@@ -130,7 +188,20 @@ def _found(share: _Share) -> pa.Table:
         return pa.Table.from_batches(batches, to_arrow_schema(kind))
 
 
+def _settings(folder: Path, memory: str, threads: int = 1) -> dict[str, str]:
+    return {"memory_limit": memory, "threads": str(threads), "temp_directory": str(folder)}
+
+
 def _lay(connection: Any, name: str, rows: pa.Table | str, share: _Share) -> None:
     """Have a connection know the rows of the groups of a share by a name."""
-    of_share = "" if share.count == 1 else f" WHERE hash(group_id) % {share.count} = {share.number}"
+    if isinstance(rows, str) and name in share.apart:
+        files = [str(file) for own in (share.number, -1) for file in share.apart[name].glob(f"share={own}/*.parquet")]
+        # Where there are none, the files of the table tell the columns.
+        rows = f"SELECT * FROM read_parquet({listed(files)}, hive_partitioning=false)" if files else f"{rows} LIMIT 0"
+    of_share = "" if share.count == share.parts == 1 else f" WHERE {share.groups}"
     connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM {place_of(connection, name, rows)}{of_share}')
+
+
+def _of(count: int) -> str:
+    """Return the number of the share, of so many, that a row's group is in; null if it has none."""
+    return f"{_HASH} % {count}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
+from jobs.frame.keeping import keeping
 from jobs.timelines.writing import MOST_LISTED
 from schemas.tables.gold import GROUP_HEALTH, STANDING_COMMITS
 from schemas.tables.silver import OFFSET_COMMITS
@@ -30,14 +31,15 @@ def look_at_health(job: Job, groups: Sequence[str] | None, now: float | None, do
         groups, others_age = _looked_at(job, groups)
     if groups == [] and not others_age:
         return
-    told = job.lake.answer(asked, groups)
-    if groups is None:
-        job.replace([(GROUP_HEALTH, told)])
-    elif others_age and now is not None:
-        others = job.lake.answer(aged(now), None).where(~F.expr(among("group_id", groups)))
-        job.replace([(GROUP_HEALTH, told.unionByName(others))])
-    else:
-        job.replace([(GROUP_HEALTH, told)], {GROUP_HEALTH: among("group_id", groups)})
+    with keeping() as keep:
+        told = job.lake.answer(asked, groups, keep)
+        if groups is None:
+            job.replace([(GROUP_HEALTH, told)])
+        elif others_age and now is not None:
+            others = job.lake.answer(aged(now), None, keep).where(~F.expr(among("group_id", groups)))
+            job.replace([(GROUP_HEALTH, told.unionByName(others))])
+        else:
+            job.replace([(GROUP_HEALTH, told)], {GROUP_HEALTH: among("group_id", groups)})
 
 
 def _looked_at(job: Job, groups: Sequence[str]) -> tuple[list[str] | None, bool]:

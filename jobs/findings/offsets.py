@@ -129,39 +129,33 @@ class Offsets:
     def _with_old(self, spec: TableSpec, young: Mapping[str, int], where: str = "") -> DataFrame:
         """Return rows that are young, and all of the groups in which something old changed: no other file is opened."""
         if self.scope is None:
-            return self.job.lake.some(spec, Wanted(where=where))
+            return self.job.lake.some(spec, Wanted(where=where), self.keep)
         since = {} if self.scope.old is None else young
-        return self.job.lake.some(
-            spec, Wanted(self.scope.listed, since, {"group_id": self.scope.old or ()}, where=where)
-        )
+        wanted = Wanted(self.scope.listed, since, {"group_id": self.scope.old or ()}, where=where)
+        return self.job.lake.some(spec, wanted, self.keep)
 
     # --- what is asked of it ------------------------------------------------------------------------------------
 
     def _rewinds(self) -> DataFrame:
         """Return the steps that are worth telling: those beyond the line, and what was known before it."""
-        jump, retention_ms = self.job.settings.offsets.jump, self.job.settings.offsets.retention_ms
-        if self._lines is None:
-            read = {spec: self.job.lake.read(spec) for spec in (GENERATIONS, ASSIGNMENTS)}
-            return self._steps(jump, retention_ms, read)
-        assert self.scope is not None, "it has lines"
+        jump = self.job.settings.offsets.jump
         told = self._told(f"SELECT {', '.join(map(quoted, STEP.names))} FROM ({steps(jump)})", STEP)
-        if self.job.at_hand(told, FEW_ROWS)[1] == []:
-            found = self.job.lake.none_of(OFFSET_REWINDS)
-        else:
-            wanted = self.scope.of_run()
-            found = self._steps(
-                jump,
-                retention_ms,
-                {spec: self.job.lake.some(spec, wanted, self.keep) for spec in (GENERATIONS, ASSIGNMENTS)},
-            )
+        is_none = self.job.at_hand(told, FEW_ROWS)[1] == []  # nearly always: nothing else need be read
+        found = self.job.lake.none_of(OFFSET_REWINDS) if is_none else self._judged(jump)
+        if self._lines is None:
+            return found
         beside = {"told": found, LINES: self._lines}
         return self._answered(Question(_BEYOND, (OFFSET_REWINDS,), struct_type(OFFSET_REWINDS), beside))
 
-    def _steps(self, jump: int, retention_ms: int, tables: Mapping[TableSpec, DataFrame]) -> DataFrame:
-        read = {**tables, OFFSET_COMMITS: self._commits, GROUP_REQUESTS: self._requests(IS_TAKEN)}
-        search = rewind_search(read, jump, retention_ms)
+    def _judged(self, jump: int) -> DataFrame:
+        lake, scope = self.job.lake, self.scope
+        read = {
+            spec: lake.read(spec) if scope is None else lake.some(spec, scope.of_run(), self.keep)
+            for spec in (GENERATIONS, ASSIGNMENTS)
+        } | {OFFSET_COMMITS: self._commits, GROUP_REQUESTS: self._requests(IS_TAKEN)}
+        search = rewind_search(read, jump, self.job.settings.offsets.retention_ms)
         named = {spec.name: rows for spec, rows in read.items()}
-        return made(self.job, search, named, {} if self._lines is not None else read, self.keep)
+        return made(self.job, search, named, read if scope is None else {}, self.keep)
 
     def _gaps(self) -> DataFrame:
         """Return the gaps in assignments that reach beyond the line, and those that there are in others."""

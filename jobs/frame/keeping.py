@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.frame.folders_aside import new_folder
-from jobs.frame.row_files import written
+from jobs.frame.row_files import parts_of, row_count, written
 from jobs.jvm.gateway import as_if_a_table
 from jobs.lake.rows import fetched as all_fetched
 from transforms.given_rows import held, rows_held
@@ -100,6 +100,9 @@ def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[Da
         most: number up to which they are few.
         are_likely_few: fetch them before anything else; else they are computed once, be they few or not.
     """
+    if (parts := parts_of(rows)) is not None:  # they are kept already, and counted
+        are_few = row_count(parts) <= most
+        return at_hand(rows.select("*"), most) if are_few else (rows, None)
     is_held = rows_held(rows) is not None
     kept = rows if are_likely_few or is_held else staged(rows)
     found = fetched(kept, most)

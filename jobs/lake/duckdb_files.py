@@ -104,6 +104,12 @@ def connected(is_ordered: bool = True, spill: Mapping[str, str] | None = None) -
     return (_database(is_ordered) if spill is None else _started(is_ordered, spill)).cursor()
 
 
+def out_of_memory() -> type[Exception]:
+    """Return what is raised where something does not fit into the memory that DuckDB may hold."""
+    error: type[Exception] = _duckdb().OutOfMemoryException
+    return error
+
+
 @lru_cache
 def _database(is_ordered: bool) -> Any:
     """Return a DuckDB for all of this process: to start one takes fifty times as long as to connect to it."""
@@ -111,12 +117,15 @@ def _database(is_ordered: bool) -> Any:
 
 
 def _started(is_ordered: bool, settings: Mapping[str, str]) -> Any:
-    duckdb: Any = importlib.import_module("duckdb")  # imported by those who ask: it takes its time
     order = {"preserve_insertion_order": truth(is_ordered)}  # a setting of a whole DuckDB
-    database = duckdb.connect(config={**_SETTINGS, **order, **settings})
+    database = _duckdb().connect(config={**_SETTINGS, **order, **settings})
     for function in _OF_SPARK:
         database.execute(function)
     return database
+
+
+def _duckdb() -> Any:
+    return importlib.import_module("duckdb")  # imported by those who ask: it takes its time
 
 
 @lru_cache(maxsize=128)  # the same few are asked by each run of a process, and a long one takes half a second

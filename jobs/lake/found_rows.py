@@ -81,12 +81,12 @@ def picked_rows(
         spec: the table.
         files: of the cluster, as they are now.
         cluster: whose rows are read.
-        wanted: which of them, by what lies beside them.
+        wanted: which of them, by a condition.
         folder: where the file is put.
     """
     files = [file for file in files if _may_have(file, wanted)]
-    is_by_others = wanted.beside is not None and is_at_hand(wanted.beside)
-    if not files or not is_by_others or not _are_readable(files, MOST_BYTES_PICKED):
+    are_picked = bool(wanted.where) and is_at_hand(wanted.beside)
+    if not files or not are_picked or not _are_readable(files, MOST_BYTES_PICKED):
         return None
     file = str(folder / f"{uuid4().hex}.parquet")
     with connected(is_ordered=False) as connection:

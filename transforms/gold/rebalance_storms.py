@@ -117,6 +117,7 @@ def storm_search(
         _evidence(tables),
         partial(_judge, thresholds, seen_until),
         is_for_spark=bool(thresholds.of_groups),  # regular expressions are Java's
+        where={GROUP_REQUESTS.name: _TELLS},
     )
 
 
@@ -233,12 +234,15 @@ _NEAR: tuple[tuple[TableSpec, str, str, str, Sequence[str]], ...] = (
 """What else is looked at in a storm's time: the kind, from when to when, and what is not known before its end."""
 
 
+_COMES_OR_GOES = f"({among('api', COMES_AND_GOES)} OR ({among('api', EPOCH_HEARTBEATS)} AND generation <= 0))"
+
+_TELLS = f"""
+    ({_COMES_OR_GOES} OR error <> 'NONE') AND NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"""
+"""Condition of requests that tell of a storm."""
+
+
 def _requests(told_of: str) -> str:
-    comes_or_goes = f"({among('api', COMES_AND_GOES)} OR ({among('api', EPOCH_HEARTBEATS)} AND generation <= 0))"
-    told = f"""
-        SELECT {told_of} FROM {of_table(GROUP_REQUESTS)}
-        WHERE ({comes_or_goes} OR error <> 'NONE')
-            AND NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"""
+    told = f"SELECT {told_of} FROM {of_table(GROUP_REQUESTS)} WHERE {_TELLS}"
     fields = [*fields_of(GROUP_REQUESTS, REQUEST), T.StructField("evidence", T.StringType())]
     names = [field.name for field in fields]
     return packing("requests", fields, near(GROUP_REQUESTS, "answered_at", "answered_at", rows=told, names=names))

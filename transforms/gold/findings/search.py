@@ -7,7 +7,7 @@ is asked where rows are at hand, or in files of this machine; else Spark.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame
@@ -37,6 +37,8 @@ class Search:
         evidence: statement for what is packed of each finding, as `kernel` has it; it knows the former as FOUND.
         judge: gives the rows of one finding; a function of a module, or bound to plain values.
         is_for_spark: a statement has what only Spark's SQL has.
+        where: by table, the condition of rows that the statements look at, where these are few of many.
+        breadth: so many times as much as usual can be looked through at once, as little of it belongs to findings.
     """
 
     spec: TableSpec
@@ -44,6 +46,8 @@ class Search:
     evidence: str
     judge: Judge
     is_for_spark: bool = False
+    where: Mapping[str, str] = field(default_factory=dict)
+    breadth: int = 1
 
     def read(self, tables: Mapping[str, R]) -> dict[str, R]:
         """Return those of some rows that the statements read, by their names."""
