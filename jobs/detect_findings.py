@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -147,9 +146,8 @@ def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | 
         return job.lake.none_of(GENERATIONS)
     if bursts is None:
         return scope.listed_rows(job.lake.read(GENERATIONS))
-    wanted = scope.wanted(GENERATIONS)
     numbers = sorted({row["fenced_by_generation"] for row in bursts} - {None})
-    return job.lake.some(GENERATIONS, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
+    return job.lake.some(GENERATIONS, scope.late_or_in(GENERATIONS, "generation", numbers))
 
 
 def _lost(job: Job, scope: Scope, few: Mapping[TableSpec, Sequence[Mapping[str, Any]] | None]) -> DataFrame:

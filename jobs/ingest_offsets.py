@@ -70,19 +70,17 @@ def _load_segments(job: Job, at: datetime) -> None:
     job.report.activity(f"reading {job.settings.offsets.path}")
     tails = {file.source: (file.size, file.tail(file.size)) for file in newest(files)}
     changed = [file.read_on(*growing[file.source]) if file.source in growing else file for file in changed]
-    is_little = sum(file.unread for file in changed) <= FEW_BYTES
-    here = segments.read_here(job.spark, changed, FEW_ROWS) if is_little else None
-    has_rejected = _load_in_bulk(job, changed, at) if here is None else None
+    has_rejected = _load_in_bulk(job, changed, at)
     if has_rejected is None:
-        has_rejected = _load_by_spark(job, changed, at, here, is_little)
+        has_rejected = _load_by_spark(job, changed, at)
     note = {"files": sorted(file.mark() for file in files), "growing": tails}
     note_reached(job.lake, READ_STEP, OFFSETS_RECORDS, note, has_rejected)
 
 
-def _load_by_spark(
-    job: Job, files: Sequence[SegmentFile], at: datetime, here: DataFrame | None, is_little: bool
-) -> bool:
+def _load_by_spark(job: Job, files: Sequence[SegmentFile], at: datetime) -> bool:
     """Segment files → bronze, by Spark; tell whether something may have been rejected."""
+    is_little = sum(file.unread for file in files) <= FEW_BYTES
+    here = segments.read_here(job.spark, files, FEW_ROWS) if is_little else None
     with keeping() as keep, job.brief(is_little):
         read = here or segments.read(job.spark, files)
         if is_little:  # of more, what is rejected is read a second time

@@ -19,6 +19,7 @@ from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, fetched, keeping
 from jobs.lake.found_rows import MOST_ROWS
 from jobs.lake.increments import new_rows
+from jobs.lake.rows import fetched as all_fetched
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
@@ -27,7 +28,6 @@ from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, s
 from jobs.timelines.told import Here, InFiles, Kept, Told
 from jobs.timelines.writing import MOST_LISTED, write
 from schemas.table import TableSpec
-from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.gold import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
@@ -35,7 +35,7 @@ from schemas.tables.gold import (
     ORPHANED_PARTITIONS,
     RECONCILIATIONS,
 )
-from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS, TOPIC_NAMES
+from schemas.tables.silver import COORDINATOR_EVENTS, TOPIC_NAMES
 from transforms.gold.timelines import news, spoken
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import printed_partition_count
@@ -66,7 +66,7 @@ def run(job: Job) -> None:
     job.report.activity("looking for groups with new evidence")
     before = last or Standing()
     new = _new(job, before.reach)
-    reached = msgspec.structs.replace(_spoken(job, before, new), loaded=loaded)
+    reached = msgspec.structs.replace(_spoken(job, before, new(COORDINATOR_EVENTS)), loaded=loaded)
     job.record.horizon_at = reached.horizon
     run = _replay(job, before, reached, new)
     laid = lay_clients(job, run.starting if run else None)
@@ -184,14 +184,13 @@ def _of_many(starting: DataFrame, homes: DataFrame, horizon: float | None) -> Ru
     )
 
 
-def _spoken(job: Job, before: Standing, new: New) -> Standing:
+def _spoken(job: Job, before: Standing, events: DataFrame) -> Standing:
     """Take down what the sources have spoken of since; say which of them are not waited for."""
-    events = new(COORDINATOR_EVENTS)
-    found = spoken.newest(new(OFFSETS_RECORDS), new(LOG_LINES), events, new(GROUP_REQUESTS)).collect()
+    found = all_fetched(job.lake.answer(spoken.newest(before.reach.load), None)).to_pylist()
     newest = {
-        row.source: row.newest
+        row["source"]: row["newest"]
         for row in found
-        if row.newest is not None and (row.is_broker or row.source in before.newest)
+        if row["newest"] is not None and (row["is_broker"] or row["source"] in before.newest)
     }
     settings = job.settings.replay
     reached, horizon = before.spoken(newest, settings.lateness_ms, settings.silence_ms)

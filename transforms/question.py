@@ -9,6 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from schemas.table import TableSpec
+from transforms.loads import loaded_after
+from transforms.wanted_rows import Wanted
 
 
 @dataclass(frozen=True)
@@ -20,14 +22,25 @@ class Question:
         read: these tables.
         told: columns that the statement gives.
         beside: rows that no table has, by the name for which they stand.
+        after: of tables, `loaded_at` of the newest rows that are passed over, ISO 8601 in UTC; None = none are.
     """
 
     statement: str
     read: Sequence[TableSpec]
     told: StructType
     beside: Mapping[str, DataFrame] = field(default_factory=dict)
+    after: Mapping[TableSpec, str | None] = field(default_factory=dict)
+
+    def of_table(self, spec: TableSpec, groups: Sequence[str] | None) -> Wanted:
+        """Return which rows of a table are looked at: of some groups, or of all."""
+        return loaded_after(self.after.get(spec), groups)
 
 
 def verbatim(sql: str) -> str:
     """Return SQL to be put into a statement, in which braces stand for tables: names of groups may have some."""
     return sql.replace("{", "{{").replace("}", "}}")
+
+
+def of_table(spec: TableSpec) -> str:
+    """Return how a statement names the rows of a table."""
+    return f"{{{spec.name}}}"

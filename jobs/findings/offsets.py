@@ -26,9 +26,9 @@ from transforms.gold.commit_gaps import IS_REFUSED, LINES, OWNED, OWNED_ROWS, co
 from transforms.gold.findings.commits import lines_of_run, standing, together
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.scope import Scope
-from transforms.gold.findings.search import CUTS, of_table
+from transforms.gold.findings.search import CUTS
 from transforms.gold.offset_rewinds import IS_TAKEN, STEP, rewind_search, steps
-from transforms.question import Question
+from transforms.question import Question, of_table
 from transforms.sql import quoted
 from transforms.wanted_rows import Wanted
 

@@ -65,7 +65,7 @@ def near_news(job: Job, scope: Scope | None, keep: Keep) -> Near:
         clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
         near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
     refused = None if has_clients else _refused(job, scope)
-    named = of_all_time(job, scope) if refused is None else _named(job, scope, refused)
+    named = of_all_time(job, scope) if refused is None else _named(job, scope, refused, keep)
     return Near(near, named, _of_cluster(job, scope, has_clients), refused)
 
 
@@ -91,7 +91,7 @@ def _refused(job: Job, scope: Scope) -> DataFrame:
     return job.lake.some(GROUP_REQUESTS, replace(near, where=f"{near.where} AND {IS_REFUSED}"))
 
 
-def _named(job: Job, scope: Scope, refused: DataFrame) -> dict[TableSpec, DataFrame]:
+def _named(job: Job, scope: Scope, refused: DataFrame, keep: Keep) -> dict[TableSpec, DataFrame]:
     """Return what there is of generations that are late, or that refused requests name.
 
     Of who is not let in brokers' lines tell as of generation 0. What clients say that they were refused is of
@@ -101,9 +101,5 @@ def _named(job: Job, scope: Scope, refused: DataFrame) -> dict[TableSpec, DataFr
     if held is None:
         named = named_generations(refused, scope.groups)
         return {spec: scope.rows_or_named(spec, job.lake.read(spec), named) for spec in _NAMED_LATE}
-    found, numbers = {}, named_numbers(held)
-    for spec in _NAMED_LATE:
-        wanted = scope.wanted(spec)
-        rows = job.lake.some(spec, replace(wanted, or_in={**wanted.or_in, "generation": numbers}))
-        found[spec] = scope.of_groups(rows)
-    return found
+    numbers = named_numbers(held)
+    return {spec: job.lake.some(spec, scope.late_or_in(spec, "generation", numbers), keep) for spec in _NAMED_LATE}

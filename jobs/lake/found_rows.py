@@ -33,6 +33,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
 from transforms.question import Question
+from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
 MOST_ROWS = 50_000
@@ -157,6 +158,8 @@ def answer(
         folder: where rows are put that are not few, into a file whose name is returned; None = nowhere.
     """
     most = MOST_BYTES if groups is None and folder is None else MOST_BYTES_PICKED
+    wanted = {spec: question.of_table(spec, groups) for spec in tables}
+    tables = {spec: [file for file in files if _may_have(file, wanted[spec])] for spec, files in tables.items()}
     if not all(_are_readable(files, most) for files in tables.values()):
         return None
     with connected() as connection:
@@ -164,8 +167,7 @@ def answer(
             return None
         for spec, files in tables.items():
             if files:
-                of_groups = "" if groups is None else f" WHERE list_contains({listed(groups)}, group_id)"
-                rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}){of_groups}"
+                rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}) WHERE {_verbatim(wanted[spec])}"
                 connection.execute(f'CREATE TEMP VIEW "{spec.name}" AS {rows}')
             else:
                 connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
@@ -173,6 +175,13 @@ def answer(
         named = question.statement.format_map({name: name for name in names})
         kind = to_arrow_schema(question.told.toNullable())
         return _if_few(connection.sql(translated(named)), kind, folder)
+
+
+def _verbatim(wanted: Wanted) -> str:
+    """Return the condition of rows that are wanted, in DuckDB's SQL, for a view, which takes no parameters."""
+    conditions = [f'("{name}" IS NULL OR "{name}" >= make_timestamptz({us}))' for name, us in wanted.since.items()]
+    conditions += [] if wanted.groups is None else [f"list_contains({listed(wanted.groups)}, group_id)"]
+    return " AND ".join(conditions) or truth(True)
 
 
 def _if_few(relation: Any, kind: pa.Schema | None = None, folder: Path | None = None) -> pa.Table | str | None:

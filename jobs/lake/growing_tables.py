@@ -112,7 +112,9 @@ class GrowingTables(DeclaredTables):
         found = self._small.answer(question, groups, folder) if self._small else None
         if found is not None:
             return found
-        rows: dict[str, Any] = {spec.name: Wanted(groups).of(self.read(spec)) for spec in question.read}
+        rows: dict[str, Any] = {
+            spec.name: question.of_table(spec, groups).of(self.read(spec)) for spec in question.read
+        }
         return shaped(question.told, self._spark.sql(question.statement, **{**rows, **question.beside}))
 
     def append(self, spec: TableSpec, rows: DataFrame) -> int:

@@ -17,8 +17,9 @@ from pyspark.sql import types as T
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.offsets.rewinds import COMMITS
-from transforms.gold.findings.search import fields_of, of_table
+from transforms.gold.findings.search import fields_of
 from transforms.gold.offset_use import IS_TAKEN
+from transforms.question import of_table
 from transforms.sql import among, quoted
 
 READ = (OFFSET_COMMITS, ASSIGNMENTS, GROUP_REQUESTS)

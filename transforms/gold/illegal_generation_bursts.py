@@ -35,7 +35,8 @@ from transforms.gold.broker_refusals import fencings, may_tell, with_broker_refu
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.around_bursts import evidence_of_bursts
 from transforms.gold.findings.kernel import GROUP, REQUEST
-from transforms.gold.findings.search import Search, of_table, reaching
+from transforms.gold.findings.search import Search, reaching
+from transforms.question import of_table
 from transforms.sql import among, literal, quoted
 
 READ = (

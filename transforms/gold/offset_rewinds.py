@@ -23,8 +23,9 @@ from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.evidence import Evidence
 from transforms.findings.offsets.rewinds import COMMITS, DELETED_WITHIN_MS, DELETIONS, Step, rewind_row
 from transforms.gold.findings.kernel import FINDING, FRAME, REQUEST
-from transforms.gold.findings.search import FOUND, Search, fields_of, near, of_table, packing
+from transforms.gold.findings.search import FOUND, Search, fields_of, near, packing
 from transforms.gold.rebalances import BEGUN_AT
+from transforms.question import of_table
 from transforms.sql import among, quoted
 
 READ = (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)

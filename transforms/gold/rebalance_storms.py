@@ -40,9 +40,9 @@ from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import AT_END, FRAME, REQUEST
-from transforms.gold.findings.search import FOUND, Search, fields_of, near, of_table, packing, reaching
+from transforms.gold.findings.search import FOUND, Search, fields_of, near, packing, reaching
 from transforms.gold.rebalances import BEGUN_AT, IS_FURTHER_BUMP, IS_OF_REBALANCE, IS_TAKEN_OVER, OF_REBALANCE
-from transforms.question import verbatim
+from transforms.question import of_table, verbatim
 from transforms.sql import among, literal, quoted, truth
 
 READ = (

@@ -13,8 +13,9 @@ from transforms.findings.evidence import Commit, Heard
 from transforms.findings.sentences import SESSION_SETTINGS
 from transforms.gold.broker_refusals import NOT_LET_IN
 from transforms.gold.findings.kernel import AT_END, FRAME, REQUEST
-from transforms.gold.findings.search import FOUND, fields_of, near, of_table, packing
+from transforms.gold.findings.search import FOUND, fields_of, near, packing
 from transforms.gold.rebalances import BEGUN_AT
+from transforms.question import of_table
 from transforms.sql import among, literal
 
 _BROKER_SETTINGS, _GROUP_SETTINGS = "broker_settings", "group_settings"

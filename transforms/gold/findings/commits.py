@@ -12,8 +12,9 @@ from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, STANDING_COMMITS
 from schemas.tables.silver import OFFSET_COMMITS
 from transforms.findings.offsets.keeping import GOES_ON
 from transforms.findings.offsets.rewinds import DELETED_WITHIN_MS
-from transforms.gold.findings.search import CUTS, of_table
+from transforms.gold.findings.search import CUTS
 from transforms.gold.offset_use import IS_TAKEN, in_empty
+from transforms.question import of_table
 from transforms.sql import quoted
 
 BEHIND_MS = 2 * DELETED_WITHIN_MS

@@ -22,15 +22,18 @@ from schemas.table import TableSpec
 from schemas.tables.gold import REPLAY_SNAPSHOTS, TRANSITIONS
 from transforms.given_rows import given, marked, selected
 from transforms.gold.findings.kernel import GROUP
-from transforms.gold.findings.search import CUTS, of_table
+from transforms.gold.findings.search import CUTS
 from transforms.gold.timelines.looking_back import IS_KNOWN
 from transforms.gold.timelines.replacing import EVERYTHING
-from transforms.question import Question, verbatim
+from transforms.question import Question, of_table, verbatim
 from transforms.sql import among, quoted, truth
 from transforms.wanted_rows import Wanted
 
 REACH_MS = 3_600_000
 """What came later than this after a finding has no part in it, and what was over so long before it neither."""
+
+_IS_OF_RUN = "is_of_run"
+"""Column that tells of a row beside its group that it is one of a run's."""
 
 WRITTEN = ("settled_at", "answered_at", "logged_at", "recorded_at")
 """Columns that say when a row was written, or became final; the first that a table has."""
@@ -78,7 +81,7 @@ class Scope:
 
     def near(self, spec: TableSpec) -> Wanted:
         """Return which rows of a table findings of the run may need."""
-        return replace(self.wanted(spec), beside=self._beside, where=f"is_of_run AND ({self._is_near(spec)})")
+        return replace(self.wanted(spec), beside=self._beside, where=f"{_IS_OF_RUN} AND ({self._is_near(spec)})")
 
     def rows_or_named(self, spec: TableSpec, rows: DataFrame, named: DataFrame) -> DataFrame:
         """Return the rows of a table that findings of the run may need, however old they are if they are named.
@@ -101,16 +104,21 @@ class Scope:
     @cached_property
     def _beside(self) -> DataFrame:
         """The groups as they are laid beside rows, of which others than theirs may be among."""
-        return marked(self.groups, "is_of_run", True)
+        return marked(self.groups, _IS_OF_RUN, True)
 
     def of_run(self, since: Mapping[str, int] | None = None, or_of: Sequence[str] = ()) -> Wanted:
         """Return which rows of a table are of the groups: all, or those that are late enough, or of some of them."""
-        return Wanted(self.listed, since or {}, {"group_id": or_of}, beside=self._beside, where="is_of_run")
+        return Wanted(self.listed, since or {}, {"group_id": or_of}, beside=self._beside, where=_IS_OF_RUN)
 
     def wanted(self, spec: TableSpec) -> Wanted:
         """Return which rows of a table are looked through for those that findings of the run may need."""
         whole = {"group_id": self.whole} if self.whole else {}
         return Wanted(self.listed, {} if self.whole is None else self._since(spec), whole)
+
+    def late_or_in(self, spec: TableSpec, column: str, values: Sequence[str | int]) -> Wanted:
+        """Return which rows of the groups are late enough, or have one of some values, however old they are."""
+        wanted = self.wanted(spec)
+        return replace(wanted, or_in={**wanted.or_in, column: values}, beside=self._beside, where=_IS_OF_RUN)
 
     def late(self, spec: TableSpec, or_in: Mapping[str, Sequence[str]]) -> Wanted:
         """Return which rows of a table, of whatever group, are late enough, or wanted however old they are.

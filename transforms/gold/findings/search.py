@@ -17,6 +17,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.gold.findings import kernel
 from transforms.gold.findings.kernel import FINDING, GROUP, Few, Hold, Judge
+from transforms.question import of_table
 
 R = TypeVar("R")
 
@@ -110,11 +111,6 @@ def near(
         SELECT cluster, group_id, finding, {told} FROM {f"({rows})" if rows else of_table(spec)}
         JOIN (SELECT cluster, group_id, finding, since_us, until_us FROM {spans}) USING (cluster, group_id)
         WHERE {kernel.is_near(begin, end)}"""
-
-
-def of_table(spec: TableSpec) -> str:
-    """Return how a statement names the rows of a table."""
-    return f"{{{spec.name}}}"
 
 
 def fields_of(spec: TableSpec, names: Sequence[str] | None = None) -> list[T.StructField]:

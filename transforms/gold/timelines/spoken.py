@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from collections.abc import Callable
 
-from transforms.gold.timelines.starting_points import ms
+from pyspark.sql import types as T
+
+from schemas.table import TableSpec
+from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
+from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
+from transforms.question import Question, of_table
+from transforms.sql import literal
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
+_TOLD_BY_BROKERS = (COORDINATOR_EVENTS, GROUP_REQUESTS)
+"""Tables of silver that brokers' lines give rows of; clients' lines do not count, whose clocks are their own."""
 
-def newest(records: DataFrame, lines: DataFrame, *told_by_brokers: DataFrame) -> DataFrame:
-    """Return the newest moment of each source among new rows.
+_READ = (OFFSETS_RECORDS, LOG_LINES, *_TOLD_BY_BROKERS)
+
+
+def newest(load: Callable[[TableSpec], str | None]) -> Question:
+    """Ask for the newest moment of each source among new rows.
 
     Args:
-        records: new rows of `bronze.offsets_records`.
-        lines: new rows of `bronze.log_lines`; those of clients do not count, whose clocks are their own.
-        told_by_brokers: new rows of the silver tables that brokers' lines give rows of.
+        load: gives the newest `loaded_at` of a table that is known, ISO 8601 in UTC; None = nothing is.
 
     Returns:
-        source, newest DOUBLE (epoch ms; null = none of the rows has a time), is_broker (its lines told of groups).
+        The question for source, newest DOUBLE (epoch ms; null = none of the rows has a time), is_broker (its lines told
+        of groups).
     """
-    of_topic = records.select(F.lit(OFFSETS_TOPIC).alias("source"), ms("recorded_at").alias("at"), F.lit(True))
-    of_logs = lines.select(F.col("broker").alias("source"), ms("logged_at").alias("at"), F.lit(False))
-    spoken = of_topic.union(of_logs)
-    for rows in told_by_brokers:
-        spoken = spoken.union(rows.select("broker", F.lit(None).cast("double"), F.lit(True)))
-    named = spoken.toDF("source", "at", "is_broker")
-    return named.groupBy("source").agg(F.max("at").alias("newest"), F.max("is_broker").alias("is_broker"))
+    of_brokers = "\n".join(
+        f"UNION ALL SELECT broker, CAST(NULL AS DOUBLE), true FROM {of_table(spec)}" for spec in _TOLD_BY_BROKERS
+    )
+    return Question(
+        f"""
+        SELECT source, max(at) AS newest, bool_or(is_broker) AS is_broker FROM (
+            SELECT {literal(OFFSETS_TOPIC)} AS source, unix_micros(recorded_at) / 1000.0D AS at, true AS is_broker
+            FROM {of_table(OFFSETS_RECORDS)}
+            UNION ALL SELECT broker, unix_micros(logged_at) / 1000.0D, false FROM {of_table(LOG_LINES)}
+            {of_brokers}
+        ) GROUP BY source""",
+        _READ,
+        T.StructType().add("source", "string").add("newest", "double").add("is_broker", "boolean"),
+        after={spec: load(spec) for spec in _READ},
+    )
