@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from math import inf
 
 import msgspec
@@ -27,7 +26,6 @@ from jobs.timelines.part_files import replayed_into
 from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
 from jobs.timelines.told import Here, InFiles, Kept, Told
 from jobs.timelines.writing import MOST_LISTED, write
-from schemas.table import TableSpec
 from schemas.tables.gold import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
@@ -47,9 +45,6 @@ from transforms.gold.timelines.starting_points import changed_from
 _TASKS_PER_CORE, _TASKS_PER_CORE_OF_MANY = 4, 16
 """Groups are not alike: of several tasks the last ones are not waited for as long. A task costs some 50 ms, too."""
 
-New = Callable[[TableSpec], DataFrame]
-"""What gives the rows of a table that the last run did not know."""
-
 
 def run(job: Job) -> None:
     """Replay what has new evidence; with `--all`, everything from its beginning."""
@@ -65,10 +60,9 @@ def run(job: Job) -> None:
     job.lake.create([*TABLES, CLIENT_TIMELINE])
     job.report.activity("looking for groups with new evidence")
     before = last or Standing()
-    new = _new(job, before.reach)
-    reached = msgspec.structs.replace(_spoken(job, before, new(COORDINATOR_EVENTS)), loaded=loaded)
+    reached = msgspec.structs.replace(_spoken(job, before), loaded=loaded)
     job.record.horizon_at = reached.horizon
-    run = _replay(job, before, reached, new)
+    run = _replay(job, before, reached)
     laid = lay_clients(job, run.starting if run else None)
     noted(job, reached, as_found, _changed(run, laid) if last else None)
 
@@ -81,7 +75,7 @@ def _changed(run: Run | None, laid: Sequence[str] | None) -> Groups | None:
     return Groups(named=named) if run is None else Groups(named={**named, **(run.groups or {})}, others=run.others)
 
 
-def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | None:
+def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
     """Replay the groups with news and those that were left unfinished.
 
     Returns:
@@ -92,7 +86,7 @@ def _replay(job: Job, before: Standing, reached: Standing, new: New) -> Run | No
     plan = Plan(
         job.lake.read,
         job.lake.some,
-        new,
+        lambda question: job.lake.answer(question, None),
         before.reach,
         reached.partition_count,
         renamed,
@@ -184,7 +178,7 @@ def _of_many(starting: DataFrame, homes: DataFrame, horizon: float | None) -> Ru
     )
 
 
-def _spoken(job: Job, before: Standing, events: DataFrame) -> Standing:
+def _spoken(job: Job, before: Standing) -> Standing:
     """Take down what the sources have spoken of since; say which of them are not waited for."""
     found = all_fetched(job.lake.answer(spoken.newest(before.reach.load), None)).to_pylist()
     newest = {
@@ -196,14 +190,10 @@ def _spoken(job: Job, before: Standing, events: DataFrame) -> Standing:
     reached, horizon = before.spoken(newest, settings.lateness_ms, settings.silence_ms)
     if horizon.silent:
         job.report.warn(f"silent for long, and not waited for any more: {', '.join(horizon.silent)}")
+    events = new_rows(job.lake, COORDINATOR_EVENTS, before.reach.load(COORDINATOR_EVENTS))
     printed = printed_partition_count(events).collect()
     count = printed[0]["count"] if printed else None
     return msgspec.structs.replace(reached, partition_count=count or before.partition_count)
-
-
-def _new(job: Job, reach: Reach) -> New:
-    """Return what gives the rows of a table that the last run did not know, each looked for once."""
-    return cache(lambda spec: new_rows(job.lake, spec, reach.load(spec)))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import COORDINATORS, REPLAY_SNAPSHOTS, REPLAYED
+from tests.support.answers import answered
 from tests.support.drawn_history import PARTITION_COUNT
 from tests.support.frames import to_frame, to_rows
 from tests.unit.coordinator.golden import Case, cases, judged
@@ -35,7 +36,13 @@ def gold(spark: SparkSession) -> dict[str, Tables]:
     frames = {spec: to_frame(spark, spec, silver.get(spec.name, [])) for spec in INPUTS}
     frames |= {spec: to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS)}
     read = frames.__getitem__
-    plan = Plan(read, lambda spec, wanted: wanted.of(read(spec)), read, Reach(), PARTITION_COUNT)
+    plan = Plan(
+        read,
+        lambda spec, wanted: wanted.of(read(spec)),
+        lambda question: answered(spark, question, {spec: read(spec) for spec in question.read}),
+        Reach(),
+        PARTITION_COUNT,
+    )
     starting = plan.starting()
     evidence = plan.evidence(Run(starting, plan.homes(starting)))
     found = replayed(evidence, Replay(inf, PARTITION_COUNT), partitions=2).cache()

@@ -22,6 +22,7 @@ from schemas.table import TableSpec
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, MODERN_GROUP_RECORDS
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
 from transforms.coordinator.evidence.ownership import LOAD_EVENTS
+from transforms.sql import among
 
 GROUP = ("cluster", "group_id")
 
@@ -35,6 +36,9 @@ KINDS: dict[str, tuple[TableSpec, str, str]] = {
     REQUEST: (GROUP_REQUESTS, "coalesce(handled_at, answered_at)", "answered_at"),
 }
 """By kind: the table; the moment of its rows; and when they were written, a request when it is answered."""
+
+IS_OF_COORDINATOR = f"group_id IS NULL AND {among('event', sorted({*LOAD_EVENTS, *BROKER_EVENTS}))}"
+"""Condition of lines about the coordinators of partitions, and about brokers, that matter to groups."""
 
 FIRST = float("-inf")
 """Moment of what a group's evidence begins with."""
@@ -92,7 +96,7 @@ def of_groups(rows: DataFrame) -> DataFrame:
 
 def of_coordinators(events: DataFrame) -> DataFrame:
     """Return the lines about the coordinators of partitions, and about brokers, that matter to groups."""
-    return events.where(F.col("group_id").isNull() & F.col("event").isin(*LOAD_EVENTS, *BROKER_EVENTS))
+    return events.where(IS_OF_COORDINATOR)
 
 
 def given_to_groups(wide: DataFrame, homes: DataFrame) -> DataFrame:

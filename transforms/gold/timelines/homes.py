@@ -2,59 +2,60 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from collections.abc import Iterable
+
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transforms.coordinator.rows.coordinators import DEFAULT_PARTITION_COUNT
-from transforms.gold.timelines.evidence import GROUP
+from schemas.table import TableSpec
+from schemas.tables.gold import COORDINATORS
+from transforms.question import of_table
 
-HOME = (*GROUP, "partition")
+STARTING, COMPUTED = "starting", "computed"
+"""Names of the groups, and of the partition in which each should be: cluster, group_id, partition."""
 
 _INTS = 1 << 32
 """How many numbers a Java int can be."""
 
 
-def seen_in(records: DataFrame) -> DataFrame:
-    """Return the partitions that hold records of groups: cluster, group_id, partition."""
-    return records.select(*GROUP, F.col("topic_partition_of_record").alias("partition")).distinct()
-
-
-def known(coordinators: DataFrame) -> DataFrame:
-    """Return the homes of the groups that were replayed.
+def seen(holding: Iterable[TableSpec]) -> str:
+    """Return the statement for the partitions that hold records of groups: cluster, group_id, partition.
 
     Args:
-        coordinators: `gold.coordinators`.
-
-    Returns:
-        cluster, group_id, partition, is_seen.
+        holding: tables of records.
     """
-    both = F.explode(
-        F.array(
-            F.struct(F.col("observed_partition").alias("partition"), F.lit(True).alias("is_seen")),
-            F.struct(F.col("computed_partition").alias("partition"), F.lit(False).alias("is_seen")),
-        )
+    return " UNION ".join(
+        f"SELECT cluster, group_id, topic_partition_of_record AS partition FROM {of_table(spec)}" for spec in holding
     )
-    return coordinators.select(*GROUP, both.alias("home")).select(*GROUP, "home.*").where("partition IS NOT NULL")
 
 
-def homes(groups: DataFrame, seen: DataFrame, known_homes: DataFrame, partition_count: int | None = None) -> DataFrame:
-    """Return the homes of groups.
+def known() -> str:
+    """Return the statement for the homes of groups that were replayed: cluster, group_id, partition, is_seen."""
+    return f"""
+        SELECT cluster, group_id, observed_partition AS partition, true AS is_seen
+        FROM {of_table(COORDINATORS)} WHERE observed_partition IS NOT NULL
+        UNION SELECT cluster, group_id, computed_partition, false FROM {of_table(COORDINATORS)}"""
+
+
+def homes(holding: Iterable[TableSpec]) -> str:
+    """Return the statement for the homes of the groups STARTING; those that are new should be where COMPUTED says.
 
     Args:
-        groups: cluster, group_id, and what else is to be told beside.
-        seen: cluster, group_id, partition: where there are new records.
-        known_homes: what `known` gives.
-        partition_count: partitions of the topic; None = Kafka's default.
+        holding: tables of records, whose new ones are read.
 
     Returns:
-        The columns of `groups`, partition and is_seen: it holds records of the group.
+        SQL that gives the columns of the groups, partition and is_seen: it holds records of the group.
     """
-    count = F.lit(partition_count or DEFAULT_PARTITION_COUNT)
-    new = groups.select(*GROUP).join(known_homes, [*GROUP], "left_anti")
-    computed = new.withColumn("partition", partition_of(F.col("group_id"), count)).withColumn("is_seen", F.lit(False))
-    places = computed.unionByName(seen.withColumn("is_seen", F.lit(True))).unionByName(known_homes)
-    each_once = places.where("partition IS NOT NULL").groupBy(*HOME).agg(F.max("is_seen").alias("is_seen"))
-    return each_once.join(groups, [*GROUP])
+    return f"""
+        SELECT cluster, group_id, partition, bool_or(is_seen) AS is_seen, since, is_late
+        FROM (
+            SELECT cluster, group_id, partition, false AS is_seen FROM {{{COMPUTED}}}
+            LEFT ANTI JOIN ({known()}) known USING (cluster, group_id)
+            UNION ALL SELECT cluster, group_id, partition, true AS is_seen FROM ({seen(holding)})
+            UNION ALL SELECT cluster, group_id, partition, is_seen FROM ({known()})
+        ) JOIN (SELECT cluster, group_id, since, is_late FROM {{{STARTING}}}) starting USING (cluster, group_id)
+        WHERE partition IS NOT NULL
+        GROUP BY cluster, group_id, partition, since, is_late"""
 
 
 def partition_of(group_id: Column, count: Column) -> Column:

@@ -5,58 +5,78 @@ A group is unfinished if some of its evidence lay beyond the horizon, or too clo
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from schemas.tables.gold import REPLAY_SNAPSHOTS
+from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
-from transforms.gold.timelines.evidence import GROUP, LINE, moment
+from transforms.gold.timelines import homes
+from transforms.gold.timelines.evidence import GROUP, IS_OF_COORDINATOR, KINDS, LINE, MODERN, RECORD
 from transforms.gold.timelines.starting_points import ms
+from transforms.question import of_table
+
+RENAMED = "renamed"
+"""Name of the groups with rows in which names can stand now in place of ids, as `of_names` gives them."""
+
+HOLDS_RECORDS = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
+"""Tables of records, which lie in the partitions of groups."""
 
 
-def of_groups(new: dict[str, DataFrame]) -> DataFrame:
-    """Return the groups that new rows name, and the oldest moment of these.
+def news(is_first: bool, are_renamed: bool) -> str:
+    """Return the statement for the groups of a run: cluster, group_id, oldest DOUBLE (epoch ms).
 
-    Args:
-        new: by kind, the new rows that name a group.
-
-    Returns:
-        cluster, group_id, oldest DOUBLE (epoch ms).
-    """
-    return _oldest(
-        reduce(
-            DataFrame.unionByName,
-            (rows.select(*GROUP, moment(kind).alias("oldest")) for kind, rows in new.items()),
-        )
-    )
-
-
-def of_coordinators(wide: DataFrame, known_homes: DataFrame) -> DataFrame:
-    """Return the known groups that new lines about coordinators or brokers concern, and the oldest moment of these.
+    `oldest` is the oldest moment of what is new of them; null = nothing is older than known. Of silver it reads the
+    rows that are new.
 
     Args:
-        wide: the new lines.
-        known_homes: cluster, group_id and partition of the groups.
+        is_first: nothing was replayed before.
+        are_renamed: there are RENAMED.
     """
-    partition = F.col("topic_partition_of_group").alias("partition")
-    lines = wide.select("cluster", partition, moment(LINE).alias("oldest"))
-    by_partition = lines.groupBy("cluster", "partition").agg(F.min("oldest").alias("oldest"))
-    of_brokers = by_partition.where("partition IS NULL").drop("partition")
-    of_partitions = known_homes.join(F.broadcast(by_partition), ["cluster", "partition"])
-    of_clusters = known_homes.join(F.broadcast(of_brokers), "cluster")
-    return _oldest(of_partitions.select(*GROUP, "oldest").unionByName(of_clusters.select(*GROUP, "oldest")))
+    touched = [*map(_of_groups, KINDS), _of_places()]
+    touched += [] if is_first else [*_of_coordinators(), _unfinished()]
+    touched += [f"SELECT cluster, group_id, oldest FROM {{{RENAMED}}}"] if are_renamed else []
+    all_of_them = "\nUNION ALL\n".join(touched)
+    return f"SELECT cluster, group_id, min(oldest) AS oldest FROM ({all_of_them}) GROUP BY cluster, group_id"
 
 
-def of_places(new_places: DataFrame, known_homes: DataFrame) -> DataFrame:
-    """Return the groups that were not seen in a partition before.
+def _of_groups(kind: str) -> str:
+    """The groups that new rows name."""
+    spec, moment, _ = KINDS[kind]
+    at = f"unix_micros({moment}) / 1000.0D AS oldest"
+    return f"SELECT cluster, group_id, {at} FROM {of_table(spec)} WHERE group_id IS NOT NULL"
 
-    Args:
-        new_places: cluster, group_id, partition of new records.
-        known_homes: the same of the groups that were replayed.
-    """
-    unknown = new_places.join(known_homes, [*GROUP, "partition"], "left_anti")
-    return unknown.select(*GROUP, F.lit(None).cast("double").alias("oldest"))
+
+def _of_places() -> str:
+    """The groups that were not seen in a partition before."""
+    nothing = "CAST(NULL AS DOUBLE) AS oldest"
+    return f"""
+        SELECT cluster, group_id, {nothing} FROM ({homes.seen(HOLDS_RECORDS)})
+        LEFT ANTI JOIN ({homes.known()}) known USING (cluster, group_id, partition)"""
+
+
+def _of_coordinators() -> list[str]:
+    """The known groups that new lines about coordinators or brokers concern."""
+    lines = f"""(
+        SELECT cluster, topic_partition_of_group AS partition, min(unix_micros({KINDS[LINE][1]}) / 1000.0D) AS oldest
+        FROM {of_table(COORDINATOR_EVENTS)} WHERE {IS_OF_COORDINATOR}
+        GROUP BY cluster, topic_partition_of_group
+    )"""
+    of_cluster = f"(SELECT cluster, oldest FROM {lines} WHERE partition IS NULL)"
+    return [
+        f"SELECT cluster, group_id, oldest FROM ({homes.known()}) JOIN {lines} lines USING (cluster, partition)",
+        f"SELECT cluster, group_id, oldest FROM ({homes.known()}) JOIN {of_cluster} lines USING (cluster)",
+    ]
+
+
+def _unfinished() -> str:
+    """The groups whose youngest snapshot does not hold all of their evidence."""
+    seen_until, at = (f"unix_micros(last.{name}) / 1000.0D" for name in ("seen_until", "at"))
+    return f"""
+        SELECT cluster, group_id, CAST(NULL AS DOUBLE) AS oldest FROM (
+            SELECT cluster, group_id, max_by(struct(at, seen_until), at) AS last
+            FROM {of_table(REPLAY_SNAPSHOTS)} GROUP BY cluster, group_id
+        ) WHERE {seen_until} + {LOOK_AHEAD_MS} >= {at}"""
 
 
 def of_names(
@@ -83,18 +103,6 @@ def of_names(
     is_untold = (F.col("group_type") == "consumer") & F.col("completing_at").isNotNull() & F.col("assignor").isNull()
     untold = generations.where(is_untold).select(*GROUP, ms("preparing_at").alias("oldest"))
     return _oldest(found.unionByName(untold.join(found.select(*GROUP), [*GROUP], "left_semi")))
-
-
-def unfinished(snapshots: DataFrame) -> DataFrame:
-    """Return the groups whose youngest snapshot does not hold all of their evidence."""
-    youngest = snapshots.groupBy(*GROUP).agg(F.max_by(F.struct("at", "seen_until"), "at").alias("last"))
-    is_waiting = ms("last.seen_until") + F.lit(LOOK_AHEAD_MS) >= ms("last.at")
-    return youngest.where(is_waiting).select(*GROUP, F.lit(None).cast("double").alias("oldest"))
-
-
-def together(touched: list[DataFrame]) -> DataFrame:
-    """Return each group once: cluster, group_id, oldest moment of what is new; null = nothing is older than known."""
-    return _oldest(reduce(DataFrame.unionByName, touched))
 
 
 def _oldest(groups: DataFrame) -> DataFrame:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
+from schemas.table import TableSpec
 from schemas.tables.gold import COORDINATORS, REPLAY_SNAPSHOTS
-from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
-from transforms.gold.timelines import evidence as packing
-from transforms.gold.timelines import homes, news
-from transforms.gold.timelines.evidence import GROUP, KINDS, MODERN, RECORD
+from schemas.tables.silver import OFFSET_COMMITS
+from transforms.coordinator.kafka.java_hashing import offsets_partition
+from transforms.coordinator.rows.coordinators import DEFAULT_PARTITION_COUNT
+from transforms.given_rows import given, rows_held
+from transforms.gold.timelines import homes
+from transforms.gold.timelines.evidence import GROUP
 from transforms.gold.timelines.gathering import SILVER, Reach, Read, Run, Some, gathered
-from transforms.gold.timelines.starting_points import from_the_beginning, starting_points
+from transforms.gold.timelines.news import HOLDS_RECORDS, RENAMED, news
+from transforms.gold.timelines.starting_points import STARTING, from_the_beginning, starting_points
+from transforms.question import Question
 
 INPUTS = (*SILVER, OFFSET_COMMITS)
 """Silver tables that a run reads."""
+
+Answer = Callable[[Question], DataFrame]
+"""What answers a question."""
+
+_HOME = T.StructType([*(STARTING[name] for name in GROUP), T.StructField("partition", T.IntegerType())])
+_HOMES = T.StructType(
+    [*_HOME, T.StructField("is_seen", T.BooleanType()), *(STARTING[name] for name in ("since", "is_late"))]
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +41,7 @@ class Plan:
     Attributes:
         read: gives the rows of one of the tables `INPUTS`, or of `gold.replay_snapshots` or `gold.coordinators`.
         some: gives few rows of one of them sooner.
-        new: gives the rows of one of `INPUTS` that the last run did not know.
+        answer: answers what is asked of them.
         reach: how far the last run came; where it has no horizon, there was none, and all groups begin at their
             beginning.
         partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
@@ -35,40 +50,43 @@ class Plan:
 
     read: Read
     some: Some
-    new: Read
+    answer: Answer
     reach: Reach
     partition_count: int | None = None
     renamed: DataFrame | None = None
 
     def starting(self) -> DataFrame:
-        """Return the groups of the run, and from where each goes on; see `starting_points`."""
-        of_groups = {kind: self.new(spec).where("group_id IS NOT NULL") for kind, (spec, _, _) in KINDS.items()}
-        touched = [
-            news.of_groups(of_groups),
-            news.of_places(self._seen(), self._known()),
-        ]
-        if self.reach.horizon is None:
-            return from_the_beginning(news.together(touched))
-        wide = packing.of_coordinators(self.new(COORDINATOR_EVENTS))
-        touched += [news.of_coordinators(wide, self._known()), news.unfinished(self._snapshots())]
-        touched += [] if self.renamed is None else [self.renamed]
-        return starting_points(news.together(touched), self._snapshots())
+        """Return the groups of the run, and from where each goes on: STARTING."""
+        is_first = self.reach.horizon is None
+        touched = news(is_first, self.renamed is not None)
+        statement = from_the_beginning(touched) if is_first else starting_points(touched)
+        read = (*INPUTS, COORDINATORS, *(() if is_first else (REPLAY_SNAPSHOTS,)))
+        beside = {} if self.renamed is None else {RENAMED: self.renamed}
+        return self.answer(Question(statement, read, STARTING, beside, self._after))
 
     def homes(self, starting: DataFrame) -> DataFrame:
         """Return where the groups live: what `homes.homes` gives, with since and is_late."""
-        groups = starting.select(*GROUP, "since", "is_late")
-        return homes.homes(groups, self._seen(), self._known(), self.partition_count)
+        beside = {homes.STARTING: starting, homes.COMPUTED: self._computed(starting)}
+        read = (*HOLDS_RECORDS, COORDINATORS)
+        return self.answer(Question(homes.homes(HOLDS_RECORDS), read, _HOMES, beside, self._after))
 
     def evidence(self, run: Run) -> DataFrame:
         """Return the evidence that the groups of a run go on with."""
-        return gathered(self.read, self.some, self._snapshots(), run, self.reach)
+        return gathered(self.read, self.some, self.read(REPLAY_SNAPSHOTS), run, self.reach)
 
-    def _known(self) -> DataFrame:
-        return homes.known(self.read(COORDINATORS))
+    def _computed(self, starting: DataFrame) -> DataFrame:
+        """Return in which partition each group should be."""
+        count, known = self.partition_count or DEFAULT_PARTITION_COUNT, rows_held(starting)
+        if known is None:
+            return starting.select(*GROUP, homes.partition_of(F.col("group_id"), F.lit(count)).alias("partition"))
+        rows = known.select(list(GROUP)).to_pylist()
+        return given(
+            starting.sparkSession,
+            _HOME,
+            ({**row, "partition": offsets_partition(row["group_id"], count)} for row in rows),
+        )
 
-    def _snapshots(self) -> DataFrame:
-        return self.read(REPLAY_SNAPSHOTS)
-
-    def _seen(self) -> DataFrame:
-        tables = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
-        return reduce(DataFrame.unionByName, (homes.seen_in(self.new(spec)) for spec in tables)).distinct()
+    @property
+    def _after(self) -> dict[TableSpec, str | None]:
+        """Of silver, what the last run knew."""
+        return {spec: self.reach.load(spec) for spec in INPUTS}

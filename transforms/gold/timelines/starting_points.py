@@ -11,44 +11,59 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
+from schemas.tables.gold import REPLAY_SNAPSHOTS
 from transforms.coordinator.evidence.tolerances import REORDER_MS, SETTLING_MS
 from transforms.coordinator.state import VERSION
 from transforms.gold.timelines.evidence import GROUP
+from transforms.question import of_table
+
+STARTING = (
+    T.StructType()
+    .add("cluster", "string")
+    .add("group_id", "string")
+    .add("oldest", "double")
+    .add("is_late", "boolean")
+    .add("since", "double")
+    .add("taken_until", "double")
+)
+"""Where each group of a run goes on from.
+
+`oldest`: see `news`; `is_late`: it has younger snapshots, which are of no use any more; `since`: epoch ms, null = from
+its beginning; `taken_until`: epoch ms, rows settled later are replaced, null = all.
+"""
 
 
-def starting_points(touched: DataFrame, snapshots: DataFrame) -> DataFrame:
-    """Return where each group goes on from.
+def starting_points(touched: str) -> str:
+    """Return the statement for where each group goes on from, as STARTING has it.
 
     Args:
-        touched: cluster, group_id, oldest: groups with news; null = of a group that has only been left unfinished.
-        snapshots: `gold.replay_snapshots`.
-
-    Returns:
-        cluster, group_id, oldest, is_late (it has younger snapshots, which are of no use any more), since DOUBLE (epoch
-        ms; null = from its beginning), taken_until DOUBLE (rows settled later are replaced; null = all).
+        touched: the statement for the groups with news.
     """
-    known = snapshots.select(*GROUP, ms("at").alias("since"), ms("taken_until").alias("taken_until"), "version")
-    is_usable = (F.col("version") == VERSION) & (
-        F.col("oldest").isNull() | (F.col("since") + F.lit(REORDER_MS) <= F.col("oldest"))
-    )
-    usable = F.when(is_usable, F.struct("since", "taken_until"))
-    found = touched.join(known, [*GROUP], "left").groupBy(*GROUP, "oldest")
-    return found.agg(F.max("since").alias("youngest"), F.max(usable).alias("from")).select(
-        *GROUP,
-        "oldest",
-        (F.col("youngest").isNotNull() & ~F.col("youngest").eqNullSafe(F.col("from.since"))).alias("is_late"),
-        "from.since",
-        "from.taken_until",
-    )
+    is_usable = f"version = {VERSION} AND (oldest IS NULL OR since + {REORDER_MS} <= oldest)"
+    usable = f"CASE WHEN {is_usable} THEN struct(since, taken_until) END"
+    return f"""
+        SELECT cluster, group_id, oldest, youngest IS NOT NULL AND NOT youngest <=> start.since AS is_late,
+            start.since AS since, start.taken_until AS taken_until
+        FROM (
+            SELECT cluster, group_id, oldest, max(since) AS youngest,
+                max_by({usable}, CASE WHEN {is_usable} THEN since END) AS start
+            FROM ({touched}) LEFT JOIN (
+                SELECT cluster, group_id, unix_micros(at) / 1000.0D AS since,
+                    unix_micros(taken_until) / 1000.0D AS taken_until, version
+                FROM {of_table(REPLAY_SNAPSHOTS)}
+            ) known USING (cluster, group_id)
+            GROUP BY cluster, group_id, oldest
+        )"""
 
 
-def from_the_beginning(touched: DataFrame) -> DataFrame:
+def from_the_beginning(touched: str) -> str:
     """Return the same for groups that are replayed from their beginning, whatever snapshots there are."""
-    nothing = F.lit(None).cast("double")
-    return touched.select(
-        *GROUP, "oldest", F.lit(True).alias("is_late"), nothing.alias("since"), nothing.alias("taken_until")
-    )
+    nothing = "CAST(NULL AS DOUBLE)"
+    return f"""
+        SELECT cluster, group_id, oldest, true AS is_late, {nothing} AS since, {nothing} AS taken_until
+        FROM ({touched})"""
 
 
 def changed_from(start: Mapping[str, Any], horizon: float | None) -> float | None:
