@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.findings import by_duckdb as by_duckdb_module
+from jobs.findings.by_duckdb import MOST_OF_ALL_FILES
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from schemas.tables.gold import GENERATIONS, ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
@@ -30,7 +32,8 @@ pytestmark = pytest.mark.spark
 
 THRESHOLDS = Thresholds(StormLimits(100, 3))
 
-TABLES = ("rebalance_storms", "illegal_generation_bursts")
+BURSTS = "illegal_generation_bursts"
+TABLES = ("rebalance_storms", BURSTS)
 FEW = 3
 """A query of its own is worth it for so many cases of the same settings; the pure tests have the others too."""
 
@@ -209,14 +212,58 @@ def test_bursts_are_those_of_the_definition(spark: SparkSession, gap_ms: int, mi
     assert_same(found, expected, oracle.BURST_COLUMNS, requests)
 
 
-def test_processes_that_share_the_groups_find_what_one_finds(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("shares", [3, MOST_OF_ALL_FILES + 1])
+def test_processes_that_share_the_groups_find_what_one_finds(spark: SparkSession, tmp_path: Path, shares: int) -> None:
+    """Few read all files, each for its groups; for many the rows of each are put apart first."""
     generations = named_groups("generations", sampled(random_generations(), 100))
     requests = named_groups("group_requests", sampled(random_requests(), 100))
     given_rows = {GROUP_REQUESTS: requests, GENERATIONS: generations}
     frames = {spec: to_frame(spark, spec, rows) for spec, rows in given_rows.items()}
-    ways = (by_duckdb, partial(by_duckdb, folder=tmp_path))
+    ways = (by_duckdb, partial(by_duckdb, folder=tmp_path, shares=shares))
     for found in (partial(storms, frames, THRESHOLDS), partial(bursts, frames, 10, 2)):
         alone, shared = (to_rows(found(way=way).orderBy("group_id", "started_at", "ended_at")) for way in ways)
         assert len(alone) > 20
         assert shared == alone
-    assert len(list(tmp_path.glob("*.parquet"))) == 6
+    apart = [folder for folder in tmp_path.iterdir() if folder.is_dir()]
+    assert bool(apart) == (shares > MOST_OF_ALL_FILES)
+
+
+@pytest.mark.parametrize("shares", [3, MOST_OF_ALL_FILES + 1])
+def test_lines_of_no_group_are_known_in_every_share(spark: SparkSession, tmp_path: Path, shares: int) -> None:
+    """Brokers print settings that hold for all groups, and how long a member may be silent decides who was fenced."""
+    case = next(each for each in cases(BURSTS) if each.name == "holder_lived_beyond_printed_session")
+    groups = [f"group {number}" for number in range(6)]  # some in other shares than such lines would be by chance
+    frames = {
+        spec: to_frame(spark, spec, [row for each in groups for row in of_group(each, case.rows(spec.name))])
+        for spec in READ_FOR_BURSTS
+    }
+    settings = case.given.settings
+    found = partial(bursts, frames, settings["gap_ms"], settings["min_errors"], settings["seen_until"])
+    alone, shared = (
+        to_rows(found(way=way).orderBy("group_id"))
+        for way in (by_duckdb, partial(by_duckdb, folder=tmp_path, shares=shares))
+    )
+    assert [row["group_id"] for row in alone] == groups
+    assert shared == alone
+
+
+def of_group(name: str, rows: list[Row]) -> list[Row]:
+    """Rows of a case as those of a group; what is of none comes with the first."""
+    return [{**row, "group_id": name} if row["group_id"] else row for row in rows if row["group_id"] or name[-1] == "0"]
+
+
+def test_what_does_not_fit_into_memory_is_searched_in_parts(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole is too much for what DuckDB may hold here, and so may be its halves."""
+    generations = named_groups("generations", sampled(random_generations(), 400))
+    frames = {GENERATIONS: to_frame(spark, GENERATIONS, generations)}
+    alone = to_rows(storms(frames, THRESHOLDS, way=by_duckdb).orderBy("group_id", "started_at"))
+    tried: list[int] = []
+    found = by_duckdb_module._found
+    monkeypatch.setattr(by_duckdb_module, "_MEMORY", "18MB")
+    monkeypatch.setattr(by_duckdb_module, "_found", lambda share: tried.append(share.parts) or found(share))
+    monkeypatch.setattr(by_duckdb_module, "side_by_side", lambda work, shares, processes: map(work, shares))
+    parted = storms(frames, THRESHOLDS, way=partial(by_duckdb, folder=tmp_path, shares=2))
+    assert to_rows(parted.orderBy("group_id", "started_at")) == alone
+    assert max(tried) > 1

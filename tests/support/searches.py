@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from uuid import uuid4
 
+import pyarrow as pa
+from pyarrow import parquet
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.findings.by_duckdb import BYTES_OF_A_SHARE, Source, searched_in
 from jobs.frame.keeping import staged
+from jobs.lake.duckdb_files import in_files
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, STANDING_COMMITS
@@ -36,12 +40,22 @@ def by_spark(search: Search, tables: Mapping[str, DataFrame]) -> DataFrame:
     return search.by_spark(search.read(tables), staged, by_workers)
 
 
-def by_duckdb(search: Search, tables: Mapping[str, DataFrame], folder: Path | None = None) -> DataFrame:
-    """Search in this process; with a folder, in processes of which three share the groups."""
+def by_duckdb(
+    search: Search, tables: Mapping[str, DataFrame], folder: Path | None = None, shares: int = 3
+) -> DataFrame:
+    """Search in this process; with a folder, in processes that share the groups, and read the tables' files."""
     read = {name: rows.toArrow() for name, rows in search.read(tables).items()}
-    size = 0 if folder is None else 3 * BYTES_OF_A_SHARE
-    sources = {name: Source(rows, size // len(read)) for name, rows in read.items()}
+    size = 0 if folder is None else shares * search.breadth * BYTES_OF_A_SHARE
+    sources = {name: Source(_query(rows, folder), size // len(read)) for name, rows in read.items()}
     return searched_in(next(iter(tables.values())).sparkSession, search, sources, folder)
+
+
+def _query(rows: pa.Table, folder: Path | None) -> pa.Table | str:
+    if folder is None:
+        return rows
+    file = str(folder / f"{uuid4().hex}.parquet")
+    parquet.write_table(rows, file)
+    return in_files([file])
 
 
 def rewinds(tables: Tables, jump: int, retention_ms: int, way: Way = by_spark) -> DataFrame:
