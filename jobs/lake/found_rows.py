@@ -24,6 +24,7 @@ from jobs.lake.duckdb_files import (
     connected,
     laid_beside,
     listed,
+    out_of_memory,
     place_of,
     rows_in,
     translated,
@@ -45,6 +46,12 @@ MOST_BYTES = 256 << 20
 MOST_BYTES_PICKED = 1 << 30
 """Of so many, rows of some groups are picked: for what is told of them, or into a file, which costs as much as it saves
 those who read the rows."""
+
+_FITS_INTO_MEMORY = 64 << 20
+"""What is told of so many bytes is sorted and grouped in memory, in the DuckDB that the process has anyway."""
+
+_MOST_MEMORY = "3GB"
+"""Of more, this is held, and the rest goes to the disk; what needs more nevertheless is left to Spark."""
 
 _ROWS_AT_ONCE = 10_000
 """So many rows are read until it is seen whether they are too many."""
@@ -162,7 +169,27 @@ def answer(
     tables = {spec: [file for file in files if _may_have(file, wanted[spec])] for spec, files in tables.items()}
     if not all(_are_readable(files, most) for files in tables.values()):
         return None
-    with connected() as connection:
+    size = sum(file.size for files in tables.values() for file in files)
+    spill = None if folder is None or size <= _FITS_INTO_MEMORY else _spilling(folder)
+    try:
+        return _answered(question, tables, cluster, wanted, spill, folder)
+    except out_of_memory():
+        return None
+
+
+def _spilling(folder: Path) -> dict[str, str]:
+    return {"memory_limit": _MOST_MEMORY, "temp_directory": str(folder)}
+
+
+def _answered(
+    question: Question,
+    tables: Mapping[TableSpec, Sequence[ClusterFile]],
+    cluster: str,
+    wanted: Mapping[TableSpec, Wanted],
+    spill: Mapping[str, str] | None,
+    folder: Path | None,
+) -> pa.Table | str | None:
+    with connected(spill=spill) as connection:
         if not all(_is_laid(connection, name, rows) for name, rows in question.beside.items()):
             return None
         for spec, files in tables.items():

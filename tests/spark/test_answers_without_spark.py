@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
+from jobs.lake import found_rows
 from jobs.lake.found_rows import MOST_ROWS, answer
 from transforms.given_rows import given
 from transforms.question import Question
@@ -23,3 +27,31 @@ def test_an_answer_of_too_many_rows_is_left_to_spark(spark: SparkSession, more: 
     found = answer(Question(statement, (), NUMBER, {"numbers": numbers}), {}, "c", None)
     assert (found is None) == (more > 0)
     assert found is None or sorted(found["number"].to_pylist()) == list(range(MOST_ROWS))
+
+
+@pytest.mark.parametrize("count", [0, 3, MOST_ROWS, 2 * MOST_ROWS])
+def test_an_answer_of_many_rows_is_put_into_a_file_if_there_is_a_folder(
+    spark: SparkSession, tmp_path: Path, count: int
+) -> None:
+    numbers = given(spark, NUMBER, ({"number": number} for number in range(count)))
+    found = answer(Question("SELECT * FROM {numbers}", (), NUMBER, {"numbers": numbers}), {}, "c", None, tmp_path)
+    assert isinstance(found, str) == (count > MOST_ROWS)
+    rows = parquet.read_table(found) if isinstance(found, str) else found
+    assert sorted(rows["number"].to_pylist()) == list(range(count))
+
+
+def test_an_answer_that_takes_too_much_memory_is_left_to_spark(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(found_rows, "_FITS_INTO_MEMORY", -1)
+    numbers = given(spark, NUMBER, ({"number": number} for number in range(MOST_ROWS)))
+    question = Question(
+        "SELECT sum(size(listed)) AS number FROM (SELECT collect_list(number) AS listed FROM {numbers} GROUP BY number % 2)",
+        (),
+        NUMBER,
+        {"numbers": numbers},
+    )
+    held = answer(question, {}, "c", None, tmp_path)
+    assert held is not None and held["number"].to_pylist() == [MOST_ROWS]
+    monkeypatch.setattr(found_rows, "_MOST_MEMORY", "1MB")
+    assert answer(question, {}, "c", None, tmp_path) is None
