@@ -46,7 +46,8 @@ def test_an_answer_that_takes_too_much_memory_is_left_to_spark(
     monkeypatch.setattr(found_rows, "_FITS_INTO_MEMORY", -1)
     numbers = given(spark, NUMBER, ({"number": number} for number in range(MOST_ROWS)))
     question = Question(
-        "SELECT sum(size(listed)) AS number FROM (SELECT collect_list(number) AS listed FROM {numbers} GROUP BY number % 2)",
+        "SELECT sum(size(listed)) AS number FROM ("
+        "SELECT collect_list(number) AS listed FROM {numbers} GROUP BY number % 2)",
         (),
         NUMBER,
         {"numbers": numbers},
