@@ -24,6 +24,11 @@ def among(column: str, values: Iterable[str | int]) -> str:
     return f"{column} IN ({listed})" if listed else truth(False)
 
 
+def moment(at: float) -> str:
+    """Write a moment (epoch ms) for SQL: so that readers can leave out files that have nothing on its other side."""
+    return f"timestamp_micros({round(at * 1000)})"
+
+
 def truth(value: bool) -> str:
     """Write a truth value for SQL, which is also how Delta writes it as the value of a partition."""
     return "true" if value else "false"

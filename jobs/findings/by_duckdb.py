@@ -21,9 +21,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from jobs.frame.row_files import files_of, of_files
+from jobs.frame.row_files import files_of, new_file, of_files
 from jobs.frame.side_by_side import side_by_side
-from jobs.lake.duckdb_files import connected, listed, out_of_memory, place_of, text, translated, without_spark
+from jobs.lake.duckdb_files import (
+    connected,
+    in_files,
+    out_of_memory,
+    place_of,
+    spilling,
+    text,
+    translated,
+    without_spark,
+)
 from schemas.spark import struct_type
 from transforms.given_rows import held
 from transforms.gold.findings.kernel import RUN, judged_findings
@@ -134,7 +143,7 @@ def _apart(search: Search, tables: Mapping[str, Source], count: int, folder: Pat
     """
     words = set(re.findall(r"\w+", search.found + search.evidence))
     apart = {}
-    with connected(is_ordered=False, spill=_settings(folder, _MEMORY_OF_LAST, os.cpu_count() or 1)) as connection:
+    with connected(is_ordered=False, spill=spilling(folder, _MEMORY_OF_LAST)) as connection:
         for name, source in tables.items():
             if isinstance(source.rows, str):
                 asked = [column for column in connection.sql(source.rows).columns if column in words]
@@ -154,7 +163,7 @@ def _named(statement: str, tables: Mapping[str, Source]) -> str:
 def _found_into_file(share: _Share) -> str:
     """Search, and return the file of the findings; a function of this module, so that processes import it."""
     assert share.folder is not None, "it is given to those who share the groups"
-    file = str(share.folder / f"{uuid4().hex}.parquet")
+    file = new_file(share.folder)
     parquet.write_table(_found_in_parts(share), file)
     return file
 
@@ -175,7 +184,8 @@ def _found_in_parts(share: _Share) -> pa.Table:
 def _found(share: _Share) -> pa.Table:
     kind = T.StructType([T.StructField(field.name, field.dataType) for field in struct_type(share.search.spec)])
     memory = _MEMORY if share.parts < MOST_PARTS else _MEMORY_OF_LAST
-    with connected(is_ordered=False, spill=_settings(share.folder, memory) if share.folder else None) as connection:
+    spill = {"threads": "1", **spilling(share.folder, memory)} if share.folder else None
+    with connected(is_ordered=False, spill=spill) as connection:
         for name, rows in share.tables.items():
             _lay(connection, name, rows, share)
         connection.execute(f"CREATE TEMP TABLE {FOUND} AS {share.search.found}")
@@ -188,16 +198,12 @@ def _found(share: _Share) -> pa.Table:
         return pa.Table.from_batches(batches, to_arrow_schema(kind))
 
 
-def _settings(folder: Path, memory: str, threads: int = 1) -> dict[str, str]:
-    return {"memory_limit": memory, "threads": str(threads), "temp_directory": str(folder)}
-
-
 def _lay(connection: Any, name: str, rows: pa.Table | str, share: _Share) -> None:
     """Have a connection know the rows of the groups of a share by a name."""
     if isinstance(rows, str) and name in share.apart:
         files = [str(file) for own in (share.number, -1) for file in share.apart[name].glob(f"share={own}/*.parquet")]
         # Where there are none, the files of the table tell the columns.
-        rows = f"SELECT * FROM read_parquet({listed(files)}, hive_partitioning=false)" if files else f"{rows} LIMIT 0"
+        rows = in_files(files) if files else f"SELECT * FROM ({rows}) WHERE false"
     of_share = "" if share.count == share.parts == 1 else f" WHERE {share.groups}"
     connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM {place_of(connection, name, rows)}{of_share}')
 

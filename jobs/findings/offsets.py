@@ -22,28 +22,19 @@ from schemas.table import TableSpec
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS, GENERATIONS, OFFSET_REWINDS, STANDING_COMMITS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.given_rows import given
-from transforms.gold.commit_gaps import IS_REFUSED, LINES, OWNED, OWNED_ROWS, commit_gaps, owned, sought_since
-from transforms.gold.findings.commits import lines_of_run, standing, together
+from transforms.gold.commit_gaps import IS_REFUSED_COMMIT, OWNED, OWNED_ROWS, commit_gaps, owned, sought_since
+from transforms.gold.findings.commits import LINES, lines_of_run, standing, together
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.scope import Scope
 from transforms.gold.findings.search import CUTS
-from transforms.gold.offset_rewinds import IS_TAKEN, STEP, rewind_search, steps
-from transforms.question import Question, of_table
-from transforms.sql import quoted
+from transforms.gold.offset_rewinds import BEYOND, IS_MADE_BY, STEP_ROWS, STEPS, rewind_search, steps
+from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
 Found = list[tuple[TableSpec, DataFrame]]
 """Findings, by their tables."""
 
 _LINED = T.StructType([*(T.StructField(name, T.StringType()) for name in GROUP), T.StructField("line", T.DoubleType())])
-
-_BEYOND = f"""
-    SELECT told.* FROM {{told}} told JOIN {{{LINES}}} lines USING (cluster, group_id)
-    WHERE line IS NULL OR unix_micros(at) / 1000.0D > line
-    UNION ALL
-    SELECT known.* FROM {of_table(OFFSET_REWINDS)} known JOIN {{{LINES}}} lines USING (cluster, group_id)
-    WHERE unix_micros(at) / 1000.0D <= line"""
-"""What was found beyond the line, and what was known before it."""
 
 
 @dataclass(frozen=True)
@@ -138,29 +129,29 @@ class Offsets:
 
     def _rewinds(self) -> DataFrame:
         """Return the steps that are worth telling: those beyond the line, and what was known before it."""
-        jump = self.job.settings.offsets.jump
-        told = self._told(f"SELECT {', '.join(map(quoted, STEP.names))} FROM ({steps(jump)})", STEP)
-        is_none = self.job.at_hand(told, FEW_ROWS)[1] == []  # nearly always: nothing else need be read
-        found = self.job.lake.none_of(OFFSET_REWINDS) if is_none else self._judged(jump)
+        told = self._told(steps(self.job.settings.offsets.jump), STEP_ROWS)
+        found, few = self.job.at_hand(told, FEW_ROWS)
+        rewinds = self.job.lake.none_of(OFFSET_REWINDS) if few == [] else self._judged(found)
         if self._lines is None:
-            return found
-        beside = {"told": found, LINES: self._lines}
-        return self._answered(Question(_BEYOND, (OFFSET_REWINDS,), struct_type(OFFSET_REWINDS), beside))
+            return rewinds
+        beside = {"told": rewinds, LINES: self._lines}
+        return self._answered(Question(BEYOND, (OFFSET_REWINDS,), struct_type(OFFSET_REWINDS), beside))
 
-    def _judged(self, jump: int) -> DataFrame:
+    def _judged(self, found: DataFrame) -> DataFrame:
+        """Judge steps, of which there are any; mostly there is none, and nothing else need be read."""
         lake, scope = self.job.lake, self.scope
         read = {
             spec: lake.read(spec) if scope is None else lake.some(spec, scope.of_run(), self.keep)
             for spec in (GENERATIONS, ASSIGNMENTS)
-        } | {OFFSET_COMMITS: self._commits, GROUP_REQUESTS: self._requests(IS_TAKEN)}
-        search = rewind_search(read, jump, self.job.settings.offsets.retention_ms)
-        named = {spec.name: rows for spec, rows in read.items()}
+        } | {GROUP_REQUESTS: self._requests(IS_MADE_BY)}
+        search = rewind_search(read, self.job.settings.offsets.retention_ms)
+        named = {STEPS: found, **{spec.name: rows for spec, rows in read.items()}}
         return made(self.job, search, named, read if scope is None else {}, self.keep)
 
     def _gaps(self) -> DataFrame:
         """Return the gaps in assignments that reach beyond the line, and those that there are in others."""
         silent_ms, line = self.job.settings.commits.silent_ms, self._line
-        beside = {GROUP_REQUESTS.name: self._requests(IS_REFUSED), ASSIGNMENTS.name: self._assignments}
+        beside = {GROUP_REQUESTS.name: self._requests(IS_REFUSED_COMMIT), ASSIGNMENTS.name: self._assignments}
         beside |= {} if self._lines is None else {LINES: self._lines}
         read = () if self._lines is None else (COMMIT_GAPS,)
         rows = hold_of(self.job)(self._told(owned(silent_ms, line), OWNED_ROWS, read, beside))

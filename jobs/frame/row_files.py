@@ -36,6 +36,11 @@ def of_files(spark: SparkSession, files: Sequence[str], kind: StructType) -> Dat
     return frame
 
 
+def new_file(folder: Path) -> str:
+    """Return the name of a file that is yet to be written into a folder."""
+    return str(folder / f"{uuid4().hex}.parquet")
+
+
 def named(path: Path | str) -> str:
     """Write a path of this machine as Spark reads it: Hadoop takes what a URI escapes for the name itself."""
     return f"file:{path}"
@@ -83,6 +88,6 @@ def _put(rows: DataFrame, folder: Path | None) -> tuple[str, ...] | None:
         return None
     if not held.num_rows:
         return ()
-    file = str(folder / f"{uuid4().hex}.parquet")
+    file = new_file(folder)
     parquet.write_table(held, file)
     return (file,)

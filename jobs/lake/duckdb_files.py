@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -69,7 +70,7 @@ def _nothing(spec: TableSpec, name: str) -> str:
 
 def in_files(files: Sequence[str]) -> str:
     """Return the query for all rows of some files that have the same columns."""
-    return f"SELECT * FROM read_parquet({listed(files)})"
+    return f"SELECT * FROM read_parquet({listed(files)}, hive_partitioning=false)"
 
 
 def without_spark(frame: DataFrame) -> pa.Table | str | None:
@@ -102,6 +103,11 @@ def connected(is_ordered: bool = True, spill: Mapping[str, str] | None = None) -
         spill: settings of a DuckDB of its own, which says how much memory it may hold, and where the rest goes.
     """
     return (_database(is_ordered) if spill is None else _started(is_ordered, spill)).cursor()
+
+
+def spilling(folder: Path, memory: str) -> dict[str, str]:
+    """Return the settings of a DuckDB that holds so much, and puts the rest into a folder."""
+    return {"memory_limit": memory, "temp_directory": str(folder)}
 
 
 def out_of_memory() -> type[Exception]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +17,7 @@ from pyarrow import parquet
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from jobs.frame.row_files import new_file
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.duckdb_files import (
     are_nameable,
@@ -27,6 +27,7 @@ from jobs.lake.duckdb_files import (
     out_of_memory,
     place_of,
     rows_in,
+    spilling,
     translated,
     without_spark,
 )
@@ -34,7 +35,6 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
 from transforms.question import Question
-from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
 MOST_ROWS = 50_000
@@ -96,7 +96,7 @@ def picked_rows(
     are_picked = bool(wanted.where) and is_at_hand(wanted.beside)
     if not files or not are_picked or not _are_readable(files, MOST_BYTES_PICKED):
         return None
-    file = str(folder / f"{uuid4().hex}.parquet")
+    file = new_file(folder)
     with connected(is_ordered=False) as connection:
         statement, given = _statement(connection, spec, files, cluster, wanted)
         connection.sql(statement, params=given).write_parquet(file, row_group_size=_ROWS_OF_A_GROUP)
@@ -170,48 +170,32 @@ def answer(
     if not all(_are_readable(files, most) for files in tables.values()):
         return None
     size = sum(file.size for files in tables.values() for file in files)
-    spill = None if folder is None or size <= _FITS_INTO_MEMORY else _spilling(folder)
+    spill = None if folder is None or size <= _FITS_INTO_MEMORY else spilling(folder, _MOST_MEMORY)
     try:
-        return _answered(question, tables, cluster, wanted, spill, folder)
+        with connected(spill=spill) as connection:
+            if not all(_is_laid(connection, name, rows) for name, rows in question.beside.items()):
+                return None
+            for spec, files in tables.items():
+                _lay_table(connection, spec, files, cluster, wanted[spec])
+            names = (*(spec.name for spec in tables), *question.beside)
+            named = question.statement.format_map({name: name for name in names})
+            return _if_few(connection.sql(translated(named)), to_arrow_schema(question.told.toNullable()), folder)
     except out_of_memory():
         return None
 
 
-def _spilling(folder: Path) -> dict[str, str]:
-    return {"memory_limit": _MOST_MEMORY, "temp_directory": str(folder)}
+def _lay_table(connection: Any, spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> None:
+    """Have a connection know the rows of a table that are wanted by the table's name."""
+    if not files:
+        connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
+        return
+    # A view takes no parameters.
+    of_groups = "" if wanted.groups is None else f" AND list_contains({listed(wanted.groups)}, group_id)"
+    rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}) WHERE ({wanted.lateness}){of_groups}"
+    connection.execute(f'CREATE TEMP VIEW "{spec.name}" AS {rows}')
 
 
-def _answered(
-    question: Question,
-    tables: Mapping[TableSpec, Sequence[ClusterFile]],
-    cluster: str,
-    wanted: Mapping[TableSpec, Wanted],
-    spill: Mapping[str, str] | None,
-    folder: Path | None,
-) -> pa.Table | str | None:
-    with connected(spill=spill) as connection:
-        if not all(_is_laid(connection, name, rows) for name, rows in question.beside.items()):
-            return None
-        for spec, files in tables.items():
-            if files:
-                rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}) WHERE {_verbatim(wanted[spec])}"
-                connection.execute(f'CREATE TEMP VIEW "{spec.name}" AS {rows}')
-            else:
-                connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
-        names = (*(spec.name for spec in tables), *question.beside)
-        named = question.statement.format_map({name: name for name in names})
-        kind = to_arrow_schema(question.told.toNullable())
-        return _if_few(connection.sql(translated(named)), kind, folder)
-
-
-def _verbatim(wanted: Wanted) -> str:
-    """Return the condition of rows that are wanted, in DuckDB's SQL, for a view, which takes no parameters."""
-    conditions = [f'("{name}" IS NULL OR "{name}" >= make_timestamptz({us}))' for name, us in wanted.since.items()]
-    conditions += [] if wanted.groups is None else [f"list_contains({listed(wanted.groups)}, group_id)"]
-    return " AND ".join(conditions) or truth(True)
-
-
-def _if_few(relation: Any, kind: pa.Schema | None = None, folder: Path | None = None) -> pa.Table | str | None:
+def _if_few(relation: Any, kind: pa.Schema, folder: Path | None = None) -> pa.Table | str | None:
     """Return what a statement gives; as soon as it is too much, put it into a file, or return None.
 
     Not by a LIMIT: DuckDB 2.0 waits for ever for some statements that say WITH, once they give more than it lets pass.
@@ -222,14 +206,13 @@ def _if_few(relation: Any, kind: pa.Schema | None = None, folder: Path | None = 
             found.append(batch)
             count += batch.num_rows
             if count > MOST_ROWS:
-                return None if folder is None or kind is None else _into_file(folder, kind, chain(found, rows))
-        table = pa.Table.from_batches(found, rows.schema)
-    return table if kind is None else table.select(kind.names).cast(kind)
+                return None if folder is None else _into_file(folder, kind, chain(found, rows))
+        return pa.Table.from_batches(found, rows.schema).select(kind.names).cast(kind)
 
 
 def _into_file(folder: Path, kind: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
     """Put rows into a file of a folder, and return its name."""
-    file = str(folder / f"{uuid4().hex}.parquet")
+    file = new_file(folder)
     with parquet.ParquetWriter(file, kind) as writer:
         for batch in batches:
             writer.write_table(pa.Table.from_batches([batch]).select(kind.names).cast(kind))

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.frame.row_files import Mark, Part
-from jobs.lake.duckdb_files import connected, listed, place_of, translated
+from jobs.lake.duckdb_files import connected, listed, place_of, spilling, translated
 from transforms.quality.laws.law import lacking
 from transforms.quality.statements import WHOLE_ROW
 from transforms.quality.thresholds import Thresholds
@@ -64,7 +64,7 @@ def ask(
         thresholds: values that it names.
         scratch: folder for what is more than memory may hold.
     """
-    spill = None if scratch is None else {"memory_limit": _MOST_MEMORY, "temp_directory": str(scratch)}
+    spill = None if scratch is None else spilling(scratch, _MOST_MEMORY)
     with connected(is_ordered=False, spill=spill) as connection:
         for name, rows in tables.items():
             told, columns = (rows.query, rows.columns) if isinstance(rows, RowFiles) else (rows, rows.column_names)

@@ -21,12 +21,12 @@ from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
 from tests.support.answers import answered
 from transforms.findings.storms.limits import Thresholds
 from transforms.given_rows import given, held
-from transforms.gold.commit_gaps import LINES, OWNED, OWNED_ROWS, commit_gaps, owned
-from transforms.gold.findings.commits import standing, together
+from transforms.gold.commit_gaps import OWNED, OWNED_ROWS, commit_gaps, owned
+from transforms.gold.findings.commits import LINES, standing, together
 from transforms.gold.findings.kernel import by_workers
 from transforms.gold.findings.search import CUTS, Search
 from transforms.gold.illegal_generation_bursts import REFUSED, burst_search, refusals
-from transforms.gold.offset_rewinds import rewind_search
+from transforms.gold.offset_rewinds import STEP_ROWS, STEPS, rewind_search, steps
 from transforms.gold.rebalance_storms import storm_search, with_clients
 from transforms.question import Question
 from transforms.sql import truth
@@ -60,7 +60,10 @@ def _query(rows: pa.Table, folder: Path | None) -> pa.Table | str:
 
 def rewinds(tables: Tables, jump: int, retention_ms: int, way: Way = by_spark) -> DataFrame:
     """Return the steps of committed offsets of all groups; of tables there are commits and generations at least."""
-    return way(rewind_search(tables, jump, retention_ms), {spec.name: rows for spec, rows in tables.items()})
+    commits = tables[OFFSET_COMMITS]
+    found = Question(steps(jump), (), STEP_ROWS, {OFFSET_COMMITS.name: _held(commits)})
+    named = {STEPS: answered(commits.sparkSession, found, {}), **{spec.name: rows for spec, rows in tables.items()}}
+    return way(rewind_search(tables, retention_ms), named)
 
 
 def gaps(tables: Tables, silent_ms: int, lines: Mapping[str, float] | None = None, line: float = 0.0) -> DataFrame:

@@ -17,23 +17,21 @@ from pyspark.sql import types as T
 from schemas.tables.gold import ASSIGNMENTS, COMMIT_GAPS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.offsets.rewinds import COMMITS
+from transforms.gold.findings.commits import LINES
 from transforms.gold.findings.search import fields_of
 from transforms.gold.offset_use import IS_TAKEN
 from transforms.question import of_table
-from transforms.sql import among, quoted
+from transforms.sql import among, moment, quoted
 
 READ = (OFFSET_COMMITS, ASSIGNMENTS, GROUP_REQUESTS)
 """Tables that gaps are found in."""
-
-LINES = "lines"
-"""Name of up to where what there is of each group was looked through before: cluster, group_id, line (epoch ms)."""
 
 OWNED = "owned"
 """Name of the rows that `owned` gives."""
 
 _OF_OWNED = f"{{{OWNED}}}"
 
-IS_REFUSED = f"error <> 'NONE' AND {among('api', COMMITS)}"
+IS_REFUSED_COMMIT = f"error <> 'NONE' AND {among('api', COMMITS)}"
 """Condition of requests by which a commit can be lost, if they tell what they would have committed.
 
 The error says nothing new; but by it a reader leaves out all rows of a file that were not refused.
@@ -187,7 +185,7 @@ def _given(silent_ms: int, line: float | None) -> str:
     if line is not None:
         of_groups = f"JOIN (SELECT cluster, group_id, line FROM {{{LINES}}}) lined USING (cluster, group_id)"
         is_over = "NOT (line IS NULL OR valid_to IS NULL OR unix_micros(valid_to) / 1000.0D > line)"
-        is_sought = f"line IS NULL OR answered_at > {_moment(sought_since(line))}"
+        is_sought = f"line IS NULL OR answered_at > {moment(sought_since(line))}"
     # A millisecond less, for the time without a commit is rounded to milliseconds.
     long_us = (silent_ms - 1) * 1000
     parts = [
@@ -204,14 +202,14 @@ def _given(silent_ms: int, line: float | None) -> str:
             FROM (
                 SELECT cluster, group_id, unix_micros(answered_at) AS at_us, member_id, explode(sent_offsets) AS sent
                 FROM {of_table(GROUP_REQUESTS)} {of_groups}
-                WHERE {IS_REFUSED} AND sent_offsets IS NOT NULL AND ({is_sought})
+                WHERE {IS_REFUSED_COMMIT} AND sent_offsets IS NOT NULL AND ({is_sought})
             )
         )""",
     ]
     if line is not None:
         parts += [
             f"known AS (SELECT * FROM {of_table(COMMIT_GAPS)} {of_groups} WHERE line IS NOT NULL)",
-            f"known_lost AS (SELECT * FROM known WHERE refused_at <= {_moment(sought_since(line))})",
+            f"known_lost AS (SELECT * FROM known WHERE refused_at <= {moment(sought_since(line))})",
             "known_silent AS ("
             "SELECT * FROM known WHERE kind = 'silent' AND unix_micros(first_commit_at) / 1000.0D <= line)",
         ]
@@ -267,8 +265,3 @@ def _silent() -> str:
 
 def _fields(struct: str, names: Sequence[str]) -> str:
     return ", ".join(f"{struct}.{quoted(name)} AS {quoted(name)}" for name in names)
-
-
-def _moment(at: float) -> str:
-    """Return a moment (epoch ms) as SQL that a reader can leave files out by."""
-    return f"timestamp_micros({round(at * 1000)})"

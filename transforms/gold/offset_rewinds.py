@@ -22,16 +22,17 @@ from schemas.tables.gold import ASSIGNMENTS, GENERATIONS, OFFSET_REWINDS
 from schemas.tables.silver import GROUP_REQUESTS, OFFSET_COMMITS
 from transforms.findings.evidence import Evidence
 from transforms.findings.offsets.rewinds import COMMITS, DELETED_WITHIN_MS, DELETIONS, Step, rewind_row
-from transforms.gold.findings.kernel import FINDING, FRAME, REQUEST
+from transforms.gold.findings.commits import LINES
+from transforms.gold.findings.kernel import FINDING, FRAME, GROUP, REQUEST
 from transforms.gold.findings.search import FOUND, Search, fields_of, near, packing
 from transforms.gold.rebalances import BEGUN_AT
 from transforms.question import of_table
 from transforms.sql import among, quoted
 
-READ = (OFFSET_COMMITS, GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)
-"""Tables that steps are found in. The last two, which tell who is behind them, may be missing."""
+READ = (GENERATIONS, ASSIGNMENTS, GROUP_REQUESTS)
+"""Tables that tell who is behind a step. The last two may be missing."""
 
-IS_TAKEN = f"{among('api', (*COMMITS, *DELETIONS))} AND error = 'NONE'"
+IS_MADE_BY = f"{among('api', (*COMMITS, *DELETIONS))} AND error = 'NONE'"
 """Condition of requests that can have made a step."""
 
 STEP = (
@@ -49,20 +50,40 @@ STEP = (
 )
 """What is told of a step; `Step` has what it means."""
 
+STEPS = "steps"
+"""Name of the rows that `steps` gives."""
+
+STEP_ROWS = T.StructType(
+    [
+        *fields_of(OFFSET_REWINDS, GROUP),
+        T.StructField("finding", T.IntegerType()),
+        *STEP,
+        *(T.StructField(name, T.LongType()) for name in ("at_us", "since_us", "until_us")),
+    ]
+)
+"""Each step as a finding, with the time that is looked at beside it."""
+
+BEYOND = f"""
+    SELECT told.* FROM {{told}} told JOIN {{{LINES}}} lines USING (cluster, group_id)
+    WHERE line IS NULL OR unix_micros(at) / 1000.0D > line
+    UNION ALL
+    SELECT known.* FROM {of_table(OFFSET_REWINDS)} known JOIN {{{LINES}}} lines USING (cluster, group_id)
+    WHERE unix_micros(at) / 1000.0D <= line"""
+"""What of `told` was found beyond the groups' lines, and what was known before them."""
+
 _RECORD = "topic_partition_of_record, record_offset"
 _OF_PARTITION = f"PARTITION BY cluster, group_id, topic, `partition` ORDER BY {_RECORD}"
 _NEAR_US = DELETED_WITHIN_MS * 1000
 
 
-def rewind_search(tables: Collection[TableSpec], jump: int, retention_ms: int) -> Search:
-    """Return the search for the steps of committed offsets that are worth telling.
+def rewind_search(tables: Collection[TableSpec], retention_ms: int) -> Search:
+    """Return the search for who is behind STEPS.
 
     Args:
         tables: those of READ that there are.
-        jump: a commit that skips more offsets than this is one.
         retention_ms: after how long without a commit offsets expire.
     """
-    return Search(OFFSET_REWINDS, steps(jump), _evidence(tables), partial(_judge, retention_ms))
+    return Search(OFFSET_REWINDS, f"SELECT * FROM {{{STEPS}}}", _evidence(tables), partial(_judge, retention_ms))
 
 
 def _judge(retention_ms: int, evidence: Evidence, frame: dict[str, Any]) -> list[OffsetRewindRow]:
@@ -70,7 +91,11 @@ def _judge(retention_ms: int, evidence: Evidence, frame: dict[str, Any]) -> list
 
 
 def steps(jump: int) -> str:
-    """Return the statement for the steps, each a finding; with the time that is looked at beside it."""
+    """Return the statement for STEPS: those of committed offsets that are worth telling.
+
+    Args:
+        jump: a commit that skips more offsets than this is one.
+    """
     this = "struct(committed_offset, recorded_at, is_tombstone)"
     return f"""
         WITH told AS (
@@ -139,7 +164,7 @@ def _parts(tables: Collection[TableSpec]) -> Iterator[str]:
         own = f"SELECT * FROM ({held}) JOIN (SELECT {key} FROM {steps_of}) USING ({key})"
         yield packing("assignments", fields_of(ASSIGNMENTS), own)
     if GROUP_REQUESTS in tables:
-        taken = f"SELECT * FROM {of_table(GROUP_REQUESTS)} WHERE {IS_TAKEN}"
+        taken = f"SELECT * FROM {of_table(GROUP_REQUESTS)} WHERE {IS_MADE_BY}"
         moments = f"(SELECT cluster, group_id, finding, at_us - {_NEAR_US} AS since_us, until_us FROM {steps_of})"
         fields = fields_of(GROUP_REQUESTS, REQUEST)
         names = [field.name for field in fields]

@@ -15,13 +15,16 @@ from transforms.findings.offsets.rewinds import DELETED_WITHIN_MS
 from transforms.gold.findings.search import CUTS
 from transforms.gold.offset_use import IS_TAKEN, in_empty
 from transforms.question import of_table
-from transforms.sql import quoted
+from transforms.sql import moment, quoted
 
 BEHIND_MS = 2 * DELETED_WITHIN_MS
 """How far the line lies behind the horizon: so that all is settled that has a say in what lies before it."""
 
 LAST = 4
 """Commits of each partition that stand: they tell how often it is usually committed, also if one comes out of turn."""
+
+LINES = "lines"
+"""Name of what `lines_of_run` gives."""
 
 RECORD = ("topic_partition_of_record", "record_offset")
 
@@ -44,11 +47,11 @@ def together(line: float, is_new: str) -> str:
         is_new: condition of commits that the last run did not know.
     """
     groups = f"JOIN ({_of_run(line)}) of_run USING (cluster, group_id)"
-    is_old = f"recorded_at <= {_moment(line)}"
+    is_old = f"recorded_at <= {moment(line)}"
     return f"""
         WITH since AS (
             SELECT * FROM {of_table(OFFSET_COMMITS)} {groups}
-            WHERE is_whole OR recorded_at IS NULL OR recorded_at > {_moment(line)} OR ({is_new})
+            WHERE is_whole OR recorded_at IS NULL OR recorded_at > {moment(line)} OR ({is_new})
         )
         SELECT {_COLUMNS} FROM {of_table(STANDING_COMMITS)} {groups}
         LEFT ANTI JOIN (SELECT cluster, group_id, {_RECORD} FROM since WHERE {is_old} AND NOT is_whole) anew
@@ -141,8 +144,3 @@ def standing(line: float) -> str:
         UNION SELECT {_COLUMNS} FROM lined WHERE NOT is_settled
         UNION SELECT {_COLUMNS} FROM beside_begins WHERE place = 1
         UNION SELECT {_COLUMNS} FROM of_empty WHERE newest <= {GOES_ON}"""
-
-
-def _moment(at: float) -> str:
-    """Return a moment (epoch ms) in SQL: said so that files without any later are not read."""
-    return f"timestamp_micros({round(at * 1000)})"
