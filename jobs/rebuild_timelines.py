@@ -17,7 +17,6 @@ from pyspark.sql import functions as F
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, fetched, keeping
 from jobs.lake.found_rows import MOST_ROWS
-from jobs.lake.increments import new_rows
 from jobs.lake.rows import fetched as all_fetched
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
@@ -33,10 +32,9 @@ from schemas.tables.gold import (
     ORPHANED_PARTITIONS,
     RECONCILIATIONS,
 )
-from schemas.tables.silver import COORDINATOR_EVENTS, TOPIC_NAMES
+from schemas.tables.silver import TOPIC_NAMES
 from transforms.gold.timelines import news, spoken
 from transforms.gold.timelines.columns import TABLES
-from transforms.gold.timelines.evidence import printed_partition_count
 from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import BUCKETS, Replay, replayed, replayed_here
 from transforms.gold.timelines.plan import Plan
@@ -190,9 +188,8 @@ def _spoken(job: Job, before: Standing) -> Standing:
     reached, horizon = before.spoken(newest, settings.lateness_ms, settings.silence_ms)
     if horizon.silent:
         job.report.warn(f"silent for long, and not waited for any more: {', '.join(horizon.silent)}")
-    events = new_rows(job.lake, COORDINATOR_EVENTS, before.reach.load(COORDINATOR_EVENTS))
-    printed = printed_partition_count(events).collect()
-    count = printed[0]["count"] if printed else None
+    printed = all_fetched(job.lake.answer(spoken.printed_partition_count(before.reach.load), None))
+    count = printed["count"][0].as_py()
     return msgspec.structs.replace(reached, partition_count=count or before.partition_count)
 
 

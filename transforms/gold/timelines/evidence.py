@@ -125,10 +125,3 @@ def given_to_groups(wide: DataFrame, homes: DataFrame) -> DataFrame:
         .unionByName(of_broker.join(groups, "cluster").where(is_wanted))
         .drop("since", "line_at")
     )
-
-
-def printed_partition_count(events: DataFrame) -> DataFrame:
-    """Return how many partitions of `__consumer_offsets` brokers print, the last word: count; no row if none does."""
-    count = F.col("attributes")["offsets.topic.num.partitions"].cast("int")
-    printed = events.where(F.col("event") == "broker_settings").select(count.alias("count"), "logged_at")
-    return printed.where("count IS NOT NULL").orderBy(F.desc("logged_at")).limit(1).select("count")

@@ -1,4 +1,4 @@
-"""Up to when each source of evidence has spoken: the offsets topic, and each broker by its logs."""
+"""Up to when each source of evidence has spoken: the offsets topic, each broker by its logs; and what brokers print."""
 
 from __future__ import annotations
 
@@ -44,4 +44,25 @@ def newest(load: Callable[[TableSpec], str | None]) -> Question:
         _READ,
         T.StructType().add("source", "string").add("newest", "double").add("is_broker", "boolean"),
         after={spec: load(spec) for spec in _READ},
+    )
+
+
+def printed_partition_count(load: Callable[[TableSpec], str | None]) -> Question:
+    """Ask how many partitions of `__consumer_offsets` brokers print in new lines, the last word.
+
+    Args:
+        load: as for `newest`.
+
+    Returns:
+        The question for one row with count INT; null = none does.
+    """
+    return Question(
+        f"""
+        SELECT max_by(count, coalesce(logged_at, timestamp_micros(0))) AS count FROM (
+            SELECT TRY_CAST(attributes['offsets.topic.num.partitions'] AS INT) AS count, logged_at
+            FROM {of_table(COORDINATOR_EVENTS)} WHERE event = 'broker_settings'
+        ) WHERE count IS NOT NULL""",
+        (COORDINATOR_EVENTS,),
+        T.StructType().add("count", "integer"),
+        after={COORDINATOR_EVENTS: load(COORDINATOR_EVENTS)},
     )
