@@ -16,12 +16,19 @@ from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, fetched, keeping
+from jobs.lake.duckdb_files import without_spark
 from jobs.lake.found_rows import MOST_ROWS
 from jobs.lake.rows import fetched as all_fetched
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
-from jobs.timelines.part_files import replayed_into
+from jobs.timelines.part_files import (
+    PARTED_BY,
+    SHARES_PER_PROCESS,
+    SHARES_PER_PROCESS_OF_MANY,
+    processes,
+    replayed_by_processes,
+)
 from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
 from jobs.timelines.told import Here, InFiles, Kept, Told
 from jobs.timelines.writing import MOST_LISTED, write
@@ -39,9 +46,10 @@ from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import BUCKETS, Replay, replayed, replayed_here
 from transforms.gold.timelines.plan import Plan
 from transforms.gold.timelines.starting_points import changed_from
+from transforms.question import Question
 
-_TASKS_PER_CORE, _TASKS_PER_CORE_OF_MANY = 4, 16
-"""Groups are not alike: of several tasks the last ones are not waited for as long. A task costs some 50 ms, too."""
+_TASKS_PER_CORE = 4
+"""Groups are not alike: of several tasks the last ones are not waited for as long."""
 
 
 def run(job: Job) -> None:
@@ -81,18 +89,6 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         was nothing to replay.
     """
     names, renamed = _topic_names(job, before.reach)
-    plan = Plan(
-        job.lake.read,
-        job.lake.some,
-        lambda question: job.lake.answer(question, None),
-        before.reach,
-        reached.partition_count,
-        renamed,
-    )
-    run = _run_of(job, plan, before.horizon)
-    if run.listed == []:
-        return None
-    job.report.activity("replaying")
     how = Replay(
         -inf if reached.horizon is None else reached.horizon,
         reached.partition_count,
@@ -100,23 +96,40 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         names,
     )
     with keeping() as keep:
+        plan = Plan(
+            lambda question: job.lake.answer(question, None, keep), before.reach, reached.partition_count, renamed
+        )
+        run = _run_of(job, plan, before.horizon, keep)
+        if run.listed == []:
+            return None
+        job.report.activity("replaying")
         told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
         job.record.groups = run.listed
         changed = write(job, told, run, _going_back(job, before, run), reached.newest, keep)
     return run if changed is None else run.of_changed(changed)
 
 
-def _replayed(job: Job, evidence: DataFrame, is_of_few: bool, how: Replay, keep: Keep) -> Told:
-    """Return what the replay gives, computed; of little evidence of few groups, which brings their states, here."""
-    few = fetched(evidence, FEW_ROWS) if job.lake.is_brief and is_of_few else None
-    if few is not None:
-        return Here(job.spark, replayed_here(few, how))
-    per_core = _TASKS_PER_CORE if is_of_few else _TASKS_PER_CORE_OF_MANY
-    tasks = min(job.spark.sparkContext.defaultParallelism * per_core, BUCKETS)
+def _replayed(job: Job, evidence: Question, is_of_few: bool, how: Replay, keep: Keep) -> Told:
+    """Return what the replay gives, computed: by this process, by others of this machine, or by Spark.
+
+    Args:
+        job: the job.
+        evidence: asks for the evidence.
+        is_of_few: it is evidence of few groups, which bring their states.
+        how: how.
+        keep: keeps what is not few.
+    """
     folder = keep.folder(job.spark)
-    if folder is not None:
-        return InFiles(replayed_into(folder, evidence, how, tasks))
-    return Kept(replayed(evidence, how, tasks), keep)
+    if job.lake.is_brief and is_of_few:
+        few = fetched(job.lake.answer(evidence, None), FEW_ROWS)
+        if few is not None:
+            return Here(job.spark, replayed_here(few, how))
+    shares = processes() * (SHARES_PER_PROCESS if is_of_few else SHARES_PER_PROCESS_OF_MANY)
+    apart = folder and job.lake.answer_apart(evidence, PARTED_BY, shares, folder)
+    if folder is not None and apart is not None:
+        return InFiles(job.spark, replayed_by_processes(apart, shares, how, folder))
+    tasks = min(job.spark.sparkContext.defaultParallelism * _TASKS_PER_CORE, BUCKETS)
+    return Kept(replayed(job.lake.answer(evidence, None), how, tasks), keep)
 
 
 def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | None]:
@@ -143,10 +156,12 @@ def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:
     return run.late if before.is_as_left(job) else run.listed
 
 
-def _run_of(job: Job, plan: Plan, horizon: float | None) -> Run:
+def _run_of(job: Job, plan: Plan, horizon: float | None, keep: Keep) -> Run:
     """Find out which groups are replayed; if they are few, the frames about them are read from nowhere any more."""
     starting, groups = job.at_hand(plan.starting(), MOST_ROWS)
     homes, _ = job.at_hand(plan.homes(starting), MOST_ROWS)
+    if without_spark(homes) is None and keep.folder(job.spark) is not None:
+        homes = keep.in_columns(homes)
     if groups is None or len(groups) > MOST_LISTED:
         return _of_many(starting, homes, horizon)
     return Run(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from schemas.table import TableSpec
-from transforms.loads import loaded_after
 from transforms.wanted_rows import Wanted
 
 
@@ -22,18 +21,19 @@ class Question:
         read: these tables.
         told: columns that the statement gives.
         beside: rows that no table has, by the name for which they stand.
-        after: of tables, `loaded_at` of the newest rows that are passed over, ISO 8601 in UTC; None = none are.
+        wanted: by table, the rows that are looked at; where nothing is said, all.
     """
 
     statement: str
     read: Sequence[TableSpec]
     told: StructType
     beside: Mapping[str, DataFrame] = field(default_factory=dict)
-    after: Mapping[TableSpec, str | None] = field(default_factory=dict)
+    wanted: Mapping[TableSpec, Wanted] = field(default_factory=dict)
 
     def of_table(self, spec: TableSpec, groups: Sequence[str] | None) -> Wanted:
-        """Return which rows of a table are looked at: of some groups, or of all."""
-        return loaded_after(self.after.get(spec), groups)
+        """Return which rows of a table are looked at: of some groups, or of all that are wanted."""
+        wanted = self.wanted.get(spec, Wanted())
+        return wanted if groups is None else replace(wanted, groups=groups)
 
 
 def verbatim(sql: str) -> str:

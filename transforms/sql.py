@@ -32,3 +32,13 @@ def moment(at: float) -> str:
 def truth(value: bool) -> str:
     """Write a truth value for SQL, which is also how Delta writes it as the value of a partition."""
     return "true" if value else "false"
+
+
+def standard_text(text: str) -> str:
+    """Write a string as SQL's standard has it, and DuckDB: nothing but a quote means anything else in it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def standard_list(values: Iterable[str | int]) -> str:
+    """Write a list of values for DuckDB."""
+    return f"[{', '.join(standard_text(each) if isinstance(each, str) else str(each) for each in values)}]"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms.sql import among, quoted, truth
+from transforms.sql import among, quoted, standard_list, truth
 
 
 @dataclass(frozen=True)
@@ -55,18 +54,12 @@ class Wanted:
         """Tell whether a row is late, or is wanted however old it is."""
         return F.expr(self.lateness)
 
-    def in_sql(self) -> tuple[str, list[Any]]:
-        """Return the condition in DuckDB's SQL, and its parameters."""
-        late, of_late = list[str](), list[Any]()
-        for name, us in self.since.items():
-            late.append(f'"{name}" IS NULL OR "{name}" >= make_timestamptz(?::BIGINT)')
-            of_late.append(us)
+    def in_sql(self) -> str:
+        """Return the condition in DuckDB's SQL."""
+        late = [f'"{name}" IS NULL OR "{name}" >= make_timestamptz({us})' for name, us in self.since.items()]
         if late:
-            for name, values in self.or_in.items():
-                late.append(f'list_contains(?, "{name}")')
-                of_late.append(list(values))
-        conditions = [] if self.groups is None else ["list_contains(?, group_id)"]
+            late += [f'list_contains({standard_list(values)}, "{name}")' for name, values in self.or_in.items()]
+        conditions = [] if self.groups is None else [f"list_contains({standard_list(self.groups)}, group_id)"]
         conditions += [] if self.is_settled is None else [f"is_settled = {truth(self.is_settled)}"]
         conditions += [f"({each})" for each in (" OR ".join(late), self.where) if each]
-        given = [] if self.groups is None else [list(self.groups)]
-        return " AND ".join(conditions) or "true", [*given, *of_late]
+        return " AND ".join(conditions) or truth(True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -27,9 +26,11 @@ from jobs.lake.duckdb_files import (
     connected,
     in_files,
     out_of_memory,
+    part_in,
+    part_of,
     place_of,
+    put_apart,
     spilling,
-    text,
     translated,
     without_spark,
 )
@@ -57,7 +58,7 @@ a finding may be that large.
 """
 
 _IN_ORDER = ", ".join(RUN)
-_HASH = "CASE WHEN group_id IS NOT NULL THEN hash(group_id) END"
+_GROUP = "group_id"
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,9 @@ class _Share:
     @property
     def groups(self) -> str:
         """Condition of rows of its groups, in DuckDB's SQL; what is of no group is of all."""
-        of_part = f"{_HASH} // {self.count} % {self.parts} = {self.part}"
-        return f"coalesce({_of(self.count)} = {self.number} AND {of_part}, true)"
+        hashed = f"hash({_GROUP})"
+        is_own = f"{hashed} % {self.count} = {self.number} AND {hashed} // {self.count} % {self.parts} = {self.part}"
+        return f"{_GROUP} IS NULL OR ({is_own})"
 
 
 def source_of(frame: DataFrame) -> Source | None:
@@ -139,20 +141,17 @@ def _apart(search: Search, tables: Mapping[str, Source], count: int, folder: Pat
     """Put the rows of each share apart, as far as the search asks for them; those of no group are everybody's.
 
     Returns:
-        By the name of those tables that lie in files: a folder with one folder for each share.
+        By the name of those tables that lie in files: the folder of the shares (`duckdb_files.part_in`).
     """
     words = set(re.findall(r"\w+", search.found + search.evidence))
     apart = {}
     with connected(is_ordered=False, spill=spilling(folder, _MEMORY_OF_LAST)) as connection:
         for name, source in tables.items():
             if isinstance(source.rows, str):
-                asked = [column for column in connection.sql(source.rows).columns if column in words]
-                told = ", ".join([*(f'"{column}"' for column in asked), f"coalesce({_of(count)}, -1) AS share"])
+                asked = ", ".join(f'"{column}"' for column in connection.sql(source.rows).columns if column in words)
                 where = translated(f"SELECT * FROM told WHERE {search.where.get(name, truth(True))}")
-                rows = f"WITH told AS ({source.rows}) SELECT {told} FROM ({where})"
-                apart[name] = folder / uuid4().hex
-                how = "FORMAT parquet, COMPRESSION lz4, PARTITION_BY (share)"
-                connection.execute(f"COPY ({rows}) TO {text(str(apart[name]))} ({how})")
+                query = f"WITH told AS ({source.rows}) SELECT {asked} FROM ({where})"
+                apart[name] = put_apart(connection, query, part_of(_GROUP, count), folder)
     return apart
 
 
@@ -201,13 +200,8 @@ def _found(share: _Share) -> pa.Table:
 def _lay(connection: Any, name: str, rows: pa.Table | str, share: _Share) -> None:
     """Have a connection know the rows of the groups of a share by a name."""
     if isinstance(rows, str) and name in share.apart:
-        files = [str(file) for own in (share.number, -1) for file in share.apart[name].glob(f"share={own}/*.parquet")]
+        files = part_in(share.apart[name], share.number)
         # Where there are none, the files of the table tell the columns.
         rows = in_files(files) if files else f"SELECT * FROM ({rows}) WHERE false"
     of_share = "" if share.count == share.parts == 1 else f" WHERE {share.groups}"
     connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT * FROM {place_of(connection, name, rows)}{of_share}')
-
-
-def _of(count: int) -> str:
-    """Return the number of the share, of so many, that a row's group is in; null if it has none."""
-    return f"{_HASH} % {count}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -17,7 +18,7 @@ from jobs.lake.rows import fetched
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
-from transforms.sql import truth
+from transforms.sql import standard_list, standard_text, truth
 from transforms.wanted_rows import Wanted
 
 _SETTINGS = {
@@ -31,6 +32,8 @@ _OF_SPARK = (
     "CREATE MACRO unix_micros(moment) AS epoch_us(moment)",
 )
 """Functions of Spark's, for conditions that are not translated, and where sqlglot has no word for them."""
+
+_ALL_PARTS = -1
 
 _GLOB = set("*?[")
 """DuckDB takes names with these for patterns."""
@@ -57,8 +60,8 @@ def rows_in(spec: TableSpec, files: Sequence[ClusterFile], cluster: str) -> str:
             for name in spec.columns
             if name not in spec.partitions
         )
-        named = ", ".join(map(text, paths))
-        parts.append(f"SELECT {text(cluster)} AS cluster, {settled}{stored} FROM read_parquet([{named}])")
+        named = ", ".join(map(standard_text, paths))
+        parts.append(f"SELECT {standard_text(cluster)} AS cluster, {settled}{stored} FROM read_parquet([{named}])")
     return " UNION ALL BY NAME ".join(parts)
 
 
@@ -70,7 +73,41 @@ def _nothing(spec: TableSpec, name: str) -> str:
 
 def in_files(files: Sequence[str]) -> str:
     """Return the query for all rows of some files that have the same columns."""
-    return f"SELECT * FROM read_parquet({listed(files)}, hive_partitioning=false)"
+    return f"SELECT * FROM read_parquet({standard_list(files)}, hive_partitioning=false)"
+
+
+def put_apart(connection: Any, query: str, part: str, folder: Path) -> Path:
+    """Put what a query gives into a folder, part by part.
+
+    Args:
+        connection: knows what the query reads; it need not keep the order of rows.
+        query: the query.
+        part: gives the number of the part that a row belongs to; null = to all of them.
+        folder: where the parts are put, in a folder of their own.
+
+    Returns:
+        Folder that `part_in` knows them in.
+    """
+    place = folder / uuid4().hex
+    apart = f"SELECT *, coalesce({part}, {_ALL_PARTS}) AS part FROM ({query})"
+    how = "FORMAT parquet, COMPRESSION lz4, PARTITION_BY (part)"
+    connection.execute(f"COPY ({apart}) TO {standard_text(str(place))} ({how})")
+    return place
+
+
+def part_in(place: Path, number: int) -> list[str]:
+    """Return the files of a part; none if it has no rows.
+
+    Args:
+        place: folder that `put_apart` returned.
+        number: of the part.
+    """
+    return [str(file) for each in (number, _ALL_PARTS) for file in place.glob(f"part={each}/*.parquet")]
+
+
+def part_of(column: str, count: int) -> str:
+    """Return the number, below `count`, of the part that rows with a value of a column belong to; of null, null."""
+    return f"CASE WHEN {column} IS NOT NULL THEN hash({column}) END % {count}"
 
 
 def without_spark(frame: DataFrame) -> pa.Table | str | None:
@@ -160,13 +197,3 @@ def going(where: str, staying: Wanted | None) -> str:
     condition = f"coalesce({translated(where)}, false)" if where else "true"
     stay = "" if staying is None else f" AND NOT coalesce({translated(staying.where)}, false)"
     return f"({condition}{stay})"
-
-
-def text(value: str) -> str:
-    """Write a string for DuckDB."""
-    return "'" + value.replace("'", "''") + "'"
-
-
-def listed(values: Sequence[str]) -> str:
-    """Write a list of strings for DuckDB."""
-    return f"[{', '.join(map(text, values))}]"

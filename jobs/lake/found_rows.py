@@ -6,8 +6,11 @@ Rows that are here already go into the plans, as those of small tables do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +26,10 @@ from jobs.lake.duckdb_files import (
     are_nameable,
     connected,
     laid_beside,
-    listed,
     out_of_memory,
+    part_of,
     place_of,
+    put_apart,
     rows_in,
     spilling,
     translated,
@@ -73,11 +77,10 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
     files = [file for file in files if _may_have(file, wanted)]
     if not files or wanted.groups == []:
         return kind.empty_table()
-    if not _are_readable(files) or not is_at_hand(wanted.beside):
+    if not _are_readable(files, MOST_BYTES) or not is_at_hand(wanted.beside):
         return None
     with connected() as connection:
-        statement, given = _statement(connection, spec, files, cluster, wanted)
-        return _if_few(connection.sql(statement, params=given), kind)
+        return _if_few(connection.sql(_statement(connection, spec, files, cluster, wanted)), kind)
 
 
 def picked_rows(
@@ -98,8 +101,8 @@ def picked_rows(
         return None
     file = new_file(folder)
     with connected(is_ordered=False) as connection:
-        statement, given = _statement(connection, spec, files, cluster, wanted)
-        connection.sql(statement, params=given).write_parquet(file, row_group_size=_ROWS_OF_A_GROUP)
+        statement = _statement(connection, spec, files, cluster, wanted)
+        connection.sql(statement).write_parquet(file, row_group_size=_ROWS_OF_A_GROUP)
     return (file,)
 
 
@@ -116,7 +119,7 @@ def new_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, rows: 
     near = [file for file in files if all(file.may_have(*each) for each in reach)]
     if not near or not rows.num_rows:
         return rows
-    if not _are_readable(near):
+    if not _are_readable(near, MOST_BYTES):
         return None
     key = ", ".join(f'"{name}"' for name in spec.key)
     with connected() as connection:
@@ -135,17 +138,15 @@ def _is_told(rows: pa.Table, name: str) -> bool:
 def _may_have(file: ClusterFile, wanted: Wanted) -> bool:
     if wanted.is_settled is not None and file.is_settled not in (None, wanted.is_settled):
         return False
-    is_by_time = wanted.since and not any(wanted.or_in.values())
-    return not is_by_time or any(file.may_be_late(*moment) for moment in wanted.since.items())
+    if not wanted.since or any(file.may_be_late(*moment) for moment in wanted.since.items()):
+        return True
+    return any(file.may_have(name, value, value) for name, values in wanted.or_in.items() for value in values)
 
 
-def _statement(
-    connection: Any, spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted
-) -> tuple[str, list[Any]]:
-    """Return the query for rows that are wanted, and its parameters."""
-    condition, given = wanted.in_sql()
+def _statement(connection: Any, spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> str:
+    """Return the query for rows that are wanted."""
     laid = laid_beside(connection, wanted)
-    return f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {condition}", given
+    return f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {wanted.in_sql()}"
 
 
 def answer(
@@ -165,23 +166,85 @@ def answer(
         folder: where rows are put that are not few, into a file whose name is returned; None = nowhere.
     """
     most = MOST_BYTES if groups is None and folder is None else MOST_BYTES_PICKED
+    try:
+        with _asked(question, tables, cluster, groups, folder, most) as asked:
+            return None if asked is None else _if_few(asked.connection.sql(asked.query), _kind_of(question), folder)
+    except out_of_memory():
+        return None
+
+
+def answer_apart(
+    question: Question,
+    tables: Mapping[TableSpec, Sequence[ClusterFile]],
+    cluster: str,
+    by: str,
+    count: int,
+    folder: Path,
+) -> Path | None:
+    """Put the rows that a statement tells of, however many, into files; None if DuckDB cannot.
+
+    Args:
+        question: what is asked.
+        tables: as for `answer`.
+        cluster: whose rows are read.
+        by: column by whose values the rows are parted.
+        count: into so many parts.
+        folder: where they are put.
+
+    Returns:
+        Folder that `duckdb_files.part_in` knows the parts in.
+    """
+    try:
+        with _asked(question, tables, cluster, None, folder, inf, is_ordered=False) as asked:
+            return None if asked is None else put_apart(asked.connection, asked.query, part_of(by, count), folder)
+    except out_of_memory():
+        return None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A connection that knows what a question asks of, and the question as its query."""
+
+    connection: Any
+    query: str
+
+
+@contextmanager
+def _asked(
+    question: Question,
+    tables: Mapping[TableSpec, Sequence[ClusterFile]],
+    cluster: str,
+    groups: Sequence[str] | None,
+    folder: Path | None,
+    most: float,
+    is_ordered: bool = True,
+) -> Iterator[_Asked | None]:
+    """Put a question to DuckDB; None if it is not to be asked.
+
+    Args:
+        question: what is asked.
+        tables: as for `answer`.
+        cluster: whose rows are read.
+        groups: as for `answer`.
+        folder: where rows are put that do not fit into memory; None = nowhere.
+        most: bytes of a table that are looked through.
+        is_ordered: as for `connected`.
+    """
     wanted = {spec: question.of_table(spec, groups) for spec in tables}
     tables = {spec: [file for file in files if _may_have(file, wanted[spec])] for spec, files in tables.items()}
     if not all(_are_readable(files, most) for files in tables.values()):
-        return None
+        yield None
+        return
     size = sum(file.size for files in tables.values() for file in files)
     spill = None if folder is None or size <= _FITS_INTO_MEMORY else spilling(folder, _MOST_MEMORY)
-    try:
-        with connected(spill=spill) as connection:
-            if not all(_is_laid(connection, name, rows) for name, rows in question.beside.items()):
-                return None
-            for spec, files in tables.items():
-                _lay_table(connection, spec, files, cluster, wanted[spec])
-            names = (*(spec.name for spec in tables), *question.beside)
-            named = question.statement.format_map({name: name for name in names})
-            return _if_few(connection.sql(translated(named)), to_arrow_schema(question.told.toNullable()), folder)
-    except out_of_memory():
-        return None
+    with connected(is_ordered, spill) as connection:
+        if not all(_is_laid(connection, name, rows) for name, rows in question.beside.items()):
+            yield None
+            return
+        for spec, files in tables.items():
+            _lay_table(connection, spec, files, cluster, wanted[spec])
+        names = (*(spec.name for spec in tables), *question.beside)
+        yield _Asked(connection, translated(question.statement.format_map({name: name for name in names})))
 
 
 def _lay_table(connection: Any, spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> None:
@@ -189,9 +252,7 @@ def _lay_table(connection: Any, spec: TableSpec, files: Sequence[ClusterFile], c
     if not files:
         connection.register(spec.name, to_arrow_schema(struct_type(spec).toNullable()).empty_table())
         return
-    # A view takes no parameters.
-    of_groups = "" if wanted.groups is None else f" AND list_contains({listed(wanted.groups)}, group_id)"
-    rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}) WHERE ({wanted.lateness}){of_groups}"
+    rows = f"SELECT * FROM ({rows_in(spec, files, cluster)}) WHERE {wanted.in_sql()}"
     connection.execute(f'CREATE TEMP VIEW "{spec.name}" AS {rows}')
 
 
@@ -227,8 +288,12 @@ def _is_laid(connection: Any, name: str, rows: DataFrame) -> bool:
     return known is not None
 
 
-def _are_readable(files: Sequence[ClusterFile], most: int | None = None) -> bool:
-    return sum(file.size for file in files) <= (MOST_BYTES if most is None else most) and are_nameable(files)
+def _are_readable(files: Sequence[ClusterFile], most: float) -> bool:
+    return sum(file.size for file in files) <= most and are_nameable(files)
+
+
+def _kind_of(question: Question) -> pa.Schema:
+    return to_arrow_schema(question.told.toNullable())
 
 
 def is_at_hand(beside: DataFrame | None) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -177,6 +178,20 @@ class Lake(Writes):
             keep: keeps what is told where it is not few; None = nobody reads it often enough.
         """
         return self._tables.answer(question, groups, keep)
+
+    def answer_apart(self, question: Question, by: str, count: int, folder: Path) -> Path | None:
+        """Put what is told of this cluster's rows, however many, into a folder of this machine, part by part.
+
+        Args:
+            question: what is asked.
+            by: column by whose values the rows are parted.
+            count: into so many parts.
+            folder: where they are put.
+
+        Returns:
+            Folder that `duckdb_files.part_in` knows the parts in; None where only Spark can tell of the rows.
+        """
+        return self._tables.answer_apart(question, by, count, folder)
 
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""

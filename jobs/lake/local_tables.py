@@ -19,7 +19,7 @@ from jobs.jvm.delta_log import TableState
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.duckdb_files import are_nameable, rows_in
-from jobs.lake.found_rows import answer, found_rows, new_rows, picked_rows
+from jobs.lake.found_rows import answer, answer_apart, found_rows, new_rows, picked_rows
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile
@@ -136,16 +136,36 @@ class LocalTables:
 
         With a folder, many may be told of: they are put into a file there.
         """
+        tables = self._read_by(question)
+        found = None if tables is None else answer(question, tables, self.cluster, groups, folder)
+        if isinstance(found, str):
+            return of_files(self._spark, (found,), question.told)
+        return None if found is None else held(self._spark, found, question.told.toNullable())
+
+    def answer_apart(self, question: Question, by: str, count: int, folder: Path) -> Path | None:
+        """Put what is told of the cluster's rows into a folder, part by part; None if DuckDB cannot.
+
+        Args:
+            question: what is asked.
+            by: column by whose values the rows are parted.
+            count: into so many parts.
+            folder: where they are put.
+
+        Returns:
+            Folder that `duckdb_files.part_in` knows the parts in.
+        """
+        tables = self._read_by(question)
+        return None if tables is None else answer_apart(question, tables, self.cluster, by, count, folder)
+
+    def _read_by(self, question: Question) -> dict[TableSpec, Sequence[ClusterFile]] | None:
+        """Return the cluster's files of the tables that are read; None if they are not known of all."""
         tables = dict[TableSpec, Sequence[ClusterFile]]()
         for spec in question.read:
             files = self.files(spec)
             if files is None:
                 return None
             tables[spec] = files
-        found = answer(question, tables, self.cluster, groups, folder)
-        if isinstance(found, str):
-            return of_files(self._spark, (found,), question.told)
-        return None if found is None else held(self._spark, found, question.told.toNullable())
+        return tables
 
     def new_of(self, spec: TableSpec, rows: pa.Table) -> pa.Table | None:
         """Return those of some rows whose keys the cluster has not in a table; None if too much is looked through."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
@@ -51,7 +50,7 @@ class SmallTables(LocalTables):
             return super().some(spec, wanted)
         if not is_at_hand(wanted.beside):
             return None
-        return self._held(spec, _those(rows_held(few), *wanted.in_sql(), wanted))
+        return self._held(spec, _those(rows_held(few), wanted.in_sql(), wanted))
 
     def replace(
         self, spec: TableSpec, rows: pa.Table, where: str, note: str, staying: Wanted | None = None
@@ -69,7 +68,7 @@ class SmallTables(LocalTables):
             Number of rows put in, and of those taken out.
         """
         old, version = self._old(spec)
-        kept = _those(old, f"NOT {going(where, staying)}", [], staying)
+        kept = _those(old, f"NOT {going(where, staying)}", staying)
         gone = old.num_rows - kept.num_rows
         if rows.num_rows or gone:
             self._overwrite(spec, version, [kept, rows], note)
@@ -140,13 +139,12 @@ def _are_few(files: Sequence[ClusterFile]) -> bool:
     return all(each is not None for each in counts) and sum(filter(None, counts)) <= FEW_ROWS and size <= FEW_BYTES
 
 
-def _those(rows: pa.Table, condition: str, given: Sequence[Any], by: Wanted | None) -> pa.Table:
+def _those(rows: pa.Table, condition: str, by: Wanted | None) -> pa.Table:
     """Return the rows that fulfil a condition of DuckDB's.
 
     Args:
         rows: the rows.
         condition: it may look at what is laid beside the rows.
-        given: its parameters.
         by: has what is laid beside them.
     """
     if not rows.num_rows:
@@ -155,7 +153,7 @@ def _those(rows: pa.Table, condition: str, given: Sequence[Any], by: Wanted | No
     with connected() as connection:
         connection.register("rows", rows.select(plain).append_column("_place", pa.array(range(rows.num_rows))))
         found = f'SELECT _place FROM "rows" {laid_beside(connection, by)} WHERE {condition} ORDER BY _place'
-        return rows.take(connection.sql(found, params=given).to_arrow_table().column(0))
+        return rows.take(connection.sql(found).to_arrow_table().column(0))
 
 
 def _keys(spec: TableSpec, rows: pa.Table) -> dict[tuple[object, ...], None]:

@@ -1,46 +1,91 @@
-"""Has workers of this machine write what they replay into files, one for each part: its rows never pass the JVM."""
+"""Has processes of this machine replay, each a share of the groups, and write what comes of it into files.
+
+Neither the evidence nor the rows pass the JVM: DuckDB packs the one, share by share, and puts it in order.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-import pyarrow as pa
 from pyarrow import parquet
-from pyspark.sql import DataFrame
 
-from jobs.frame.garbage import collect_rarely
+from jobs.frame.side_by_side import side_by_side
+from jobs.lake.duckdb_files import connected, in_files, part_in, spilling
 from transforms.gold.timelines.columns import Part
-from transforms.gold.timelines.kernel import Replay, in_order, replay_groups
+from transforms.gold.timelines.kernel import IN_ORDER, Replay, replay_groups
 
-LISTED = "part STRING, file STRING, row_count BIGINT"
+PARTED_BY = "group_id"
+"""Column by which evidence is parted: a group is replayed as a whole."""
+
+SHARES_PER_PROCESS, SHARES_PER_PROCESS_OF_MANY = 4, 16
+"""Groups are not alike: of several shares the last ones are not waited for as long. A share costs some 50 ms, too."""
+
+_ROWS_AT_ONCE = 10_000
+"""Evidence that is read at a time."""
+
+_MEMORY = "1GB"
+"""What DuckDB holds in a process that puts evidence in order; the rest goes to the disk."""
 
 
-def replayed_into(folder: Path, evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
+@dataclass(frozen=True)
+class PartFile:
+    """A file with rows of one part.
+
+    Attributes:
+        part: the part, of `transforms.gold.timelines.columns.REPLAY`.
+        file: the file.
+        row_count: how many rows it has.
+    """
+
+    part: str
+    file: str
+    row_count: int
+
+
+@dataclass(frozen=True)
+class _Share:
+    """The evidence that one process replays, how, and the folder where it puts what comes of it."""
+
+    files: list[str]
+    how: Replay
+    folder: Path
+
+
+def processes() -> int:
+    """Return how many processes replay at a time."""
+    return os.cpu_count() or 1
+
+
+def replayed_by_processes(evidence: Path, shares: int, how: Replay, folder: Path) -> list[PartFile]:
     """Replay groups into files.
 
     Args:
-        folder: where they are put; those of a task that failed may lie there too.
-        evidence: as for `transforms.gold.timelines.kernel.replayed`.
-        how: likewise.
-        partitions: likewise.
-
-    Returns:
-        Columns `LISTED`: each part that has rows, a file of it, and how many rows that has.
+        evidence: folder in which the evidence of each share is a part (`duckdb_files.part_in`).
+        shares: how many.
+        how: how.
+        folder: where files are put.
     """
-
-    def replay_into(evidence: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-        collect_rarely()
-        return written(replay_groups(iter(evidence), how), folder)
-
-    return in_order(evidence, partitions).mapInArrow(replay_into, LISTED)
+    found = (part_in(evidence, number) for number in range(shares))
+    given = [_Share(files, how, folder) for files in found if files]
+    return [each for of_share in side_by_side(_replayed, given, processes()) for each in of_share]
 
 
-def written(told: Iterator[Part], folder: Path) -> Iterator[pa.RecordBatch]:
-    """Write each part into a file, and yield what was written."""
+def _replayed(share: _Share) -> list[PartFile]:
+    """Replay a share of the groups; a function of this module, so that processes import it."""
+    with connected(is_ordered=False, spill={"threads": "1", **spilling(share.folder, _MEMORY)}) as connection:
+        in_order = ", ".join(f'"{name}"' for name in IN_ORDER)
+        ordered = connection.sql(f"{in_files(share.files)} ORDER BY {in_order}")
+        return written(replay_groups(iter(ordered.to_arrow_reader(_ROWS_AT_ONCE)), share.how), share.folder)
+
+
+def written(told: Iterator[Part], folder: Path) -> list[PartFile]:
+    """Write each part into a file, and return what was written."""
     writers: dict[str, parquet.ParquetWriter] = {}
     files: dict[str, str] = {}
     counts = Counter[str]()
@@ -51,7 +96,4 @@ def written(told: Iterator[Part], folder: Path) -> Iterator[pa.RecordBatch]:
                 writers[name] = stack.enter_context(parquet.ParquetWriter(files[name], rows.schema))
             writers[name].write_batch(rows)
             counts[name] += rows.num_rows
-    yield pa.RecordBatch.from_pydict(
-        {"part": list(files), "file": list(files.values()), "row_count": [counts[name] for name in files]},
-        pa.schema({"part": pa.string(), "file": pa.string(), "row_count": pa.int64()}),
-    )
+    return [PartFile(name, file, counts[name]) for name, file in files.items()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 
 from jobs.frame.keeping import Keep
 from jobs.frame.row_files import of_files
+from jobs.timelines.part_files import PartFile
 from transforms.given_rows import given, held
 from transforms.gold.timelines.columns import PART, REPLAY, part_of, rows_of_parts
 
@@ -58,14 +59,14 @@ class Here(Told):
 
 
 class InFiles(Told):
-    """Rows that workers of this machine wrote into files, which `listed` names: `part_files.LISTED`."""
+    """Rows that processes of this machine wrote into files."""
 
-    def __init__(self, listed: DataFrame) -> None:
+    def __init__(self, spark: SparkSession, written: Iterable[PartFile]) -> None:
         files, counts = defaultdict[str, list[str]](list), Counter[str]()
-        for row in listed.collect():
-            files[row.part].append(row.file)
-            counts[row.part] += row.row_count
-        super().__init__(listed.sparkSession, counts)
+        for each in written:
+            files[each.part].append(each.file)
+            counts[each.part] += each.row_count
+        super().__init__(spark, counts)
         self._files = files
 
     def _rows_of(self, name: str, kind: StructType) -> DataFrame:

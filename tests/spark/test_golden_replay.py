@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from schemas.catalog import BY_NAME
 from schemas.tables.gold import COORDINATORS, REPLAY_SNAPSHOTS, REPLAYED
@@ -19,6 +19,7 @@ from transforms.gold.timelines.columns import table_of
 from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import Replay, replayed
 from transforms.gold.timelines.plan import INPUTS, Plan
+from transforms.question import Question
 
 pytestmark = pytest.mark.spark
 
@@ -35,16 +36,13 @@ def gold(spark: SparkSession) -> dict[str, Tables]:
             silver[table] += [{**row, "cluster": case.name} for row in rows]
     frames = {spec: to_frame(spark, spec, silver.get(spec.name, [])) for spec in INPUTS}
     frames |= {spec: to_frame(spark, spec, []) for spec in (REPLAY_SNAPSHOTS, COORDINATORS)}
-    read = frames.__getitem__
-    plan = Plan(
-        read,
-        lambda spec, wanted: wanted.of(read(spec)),
-        lambda question: answered(spark, question, {spec: read(spec) for spec in question.read}),
-        Reach(),
-        PARTITION_COUNT,
-    )
+
+    def answer(question: Question) -> DataFrame:
+        return answered(spark, question, {spec: frames[spec] for spec in question.read})
+
+    plan = Plan(answer, Reach(), PARTITION_COUNT)
     starting = plan.starting()
-    evidence = plan.evidence(Run(starting, plan.homes(starting)))
+    evidence = answer(plan.evidence(Run(starting, plan.homes(starting))))
     found = replayed(evidence, Replay(inf, PARTITION_COUNT), partitions=2).cache()
     drawn = {table for case in cases() for table in case.expected.tables} | {"replay_audit"}
     tables: dict[str, Tables] = defaultdict(lambda: {spec.name: [] for spec in REPLAYED})

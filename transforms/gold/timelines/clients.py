@@ -22,8 +22,9 @@ from schemas.tables.gold import CLIENT_TIMELINE, GENERATION_MEMBERS, GENERATIONS
 from schemas.tables.silver import CLIENT_EVENTS
 from transforms.coordinator.rows.clients import take_clients
 from transforms.coordinator.rows.tables import Rows
+from transforms.gold.packing import as_json
 from transforms.gold.timelines.columns import Parts, columns_of
-from transforms.gold.timelines.evidence import GROUP, as_json
+from transforms.gold.timelines.evidence import GROUP
 
 TOLD: dict[TableSpec, tuple[str, ...]] = {
     GENERATIONS: ("trigger", "client_reason", "evidence"),
@@ -54,7 +55,7 @@ def laid(tables: dict[TableSpec, DataFrame], groups: DataFrame) -> DataFrame:
     for spec in INPUTS:
         rows = tables[spec]
         names = [name for name in rows.columns if spec is not CLIENT_EVENTS or name not in NOT_EVIDENCE]
-        packed.append(rows.select(*GROUP, F.lit(spec.name).alias("kind"), as_json(rows, names).alias("row")))
+        packed.append(rows.select(*GROUP, F.lit(spec.name).alias("kind"), F.expr(as_json(spec, names)).alias("row")))
     of_groups = reduce(DataFrame.unionByName, packed).join(groups.select(*GROUP).distinct(), [*GROUP], "left_semi")
     return of_groups.groupBy(*GROUP).applyInArrow(lay_group, LAID.result_type)
 

@@ -1,28 +1,24 @@
 """Silver rows as evidence: packed for the kernel, each with its moment, so that a group's can be put in order.
 
-Grain: one piece of evidence of one (cluster, group_id):
-
-    cluster STRING, group_id STRING, at DOUBLE, kind STRING, row BINARY
-
-`at` is the row's own moment (epoch ms); `row` is the row as JSON, without its nulls, bytes in base64, times as epoch
-ms; `kind` says of which table it is. JSON, because the rows are wide and mostly null. A line about a coordinator as a
-whole is evidence of every group of its partition.
+Grain: one piece of evidence of one (cluster, group_id): EVIDENCE. A line about a coordinator as a whole is evidence of
+every group of its partition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from schemas.codegen import NOT_EVIDENCE
 from schemas.table import TableSpec
+from schemas.tables.gold import REPLAY_SNAPSHOTS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, MODERN_GROUP_RECORDS
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
 from transforms.coordinator.evidence.ownership import LOAD_EVENTS
-from transforms.sql import among
+from transforms.gold.packing import as_json
+from transforms.question import of_table
+from transforms.sql import among, literal
 
 GROUP = ("cluster", "group_id")
 
@@ -37,91 +33,116 @@ KINDS: dict[str, tuple[TableSpec, str, str]] = {
 }
 """By kind: the table; the moment of its rows; and when they were written, a request when it is answered."""
 
-IS_OF_COORDINATOR = f"group_id IS NULL AND {among('event', sorted({*LOAD_EVENTS, *BROKER_EVENTS}))}"
+EVIDENCE = (
+    T.StructType()
+    .add("cluster", "string")
+    .add("group_id", "string")
+    .add("at", "double")
+    .add("kind", "string")
+    .add("row", "binary")
+)
+"""A piece of evidence. `at`: its own moment (epoch ms); `kind`: of which table it is; `row`: as `as_json` packs it."""
+
+OF_COORDINATORS = tuple(sorted({*LOAD_EVENTS, *BROKER_EVENTS}))
+"""Events that a line which names no group can tell of, and that matter to groups."""
+
+IS_OF_COORDINATOR = f"group_id IS NULL AND {among('event', OF_COORDINATORS)}"
 """Condition of lines about the coordinators of partitions, and about brokers, that matter to groups."""
 
-FIRST = float("-inf")
+FIRST = "CAST('-Infinity' AS DOUBLE)"
 """Moment of what a group's evidence begins with."""
 
-OF_GROUP = "of_group"
-"""The group that a line about a coordinator is given to."""
+STARTING, HOMES = "starting", "homes"
+"""Names of the groups of a run, and of the partitions they live in (`plan.Plan`)."""
 
 
-def moment(kind: str) -> Column:
-    """Return the moment of a row as epoch ms."""
-    return F.unix_micros(F.expr(KINDS[kind][1])) / F.lit(1000.0)
+def places() -> str:
+    """Return the statement for the partitions that groups have records in."""
+    row = "encode(CAST(partition AS STRING), 'UTF-8')"
+    return f"SELECT cluster, group_id, {FIRST} AS at, '{PLACE}' AS kind, {row} AS row FROM {{{HOMES}}} WHERE is_seen"
 
 
-def written_since(kind: str, at: Column | float) -> Column:
-    """Tell whether a row was written at or after a moment (epoch ms); as Delta can skip files by."""
-    since = F.lit(at) if isinstance(at, float) else at
-    return F.col(KINDS[kind][2]) >= F.timestamp_micros((since * F.lit(1000.0)).cast("bigint"))
+def states() -> str:
+    """Return the statement for the states that groups go on from."""
+    return f"""
+        SELECT cluster, group_id, {FIRST} AS at, '{STATE}' AS kind, state AS row FROM (
+            SELECT cluster, group_id, unix_micros(at) / 1000.0D AS since, state FROM {of_table(REPLAY_SNAPSHOTS)}
+        ) JOIN (SELECT cluster, group_id, since FROM {{{STARTING}}} WHERE since IS NOT NULL) starting
+        USING (cluster, group_id, since)"""
 
 
-def packed(rows: DataFrame, kind: str) -> DataFrame:
-    """Pack rows of a silver table; rows without a moment have no place in the order, and are left out."""
-    group = F.col(OF_GROUP if OF_GROUP in rows.columns else "group_id").alias("group_id")
-    names = [name for name in rows.columns if name not in NOT_EVIDENCE and name != OF_GROUP]
-    return rows.select(
-        "cluster", group, moment(kind).alias("at"), F.lit(kind).alias("kind"), as_json(rows, names).alias("row")
-    ).where("at IS NOT NULL")
+def rows_of_groups(kind: str, is_new: str) -> str:
+    """Return the statement for the rows of a kind that name a group of the run.
 
-
-def as_json(rows: DataFrame, names: Iterable[str]) -> Column:
-    """Return columns of a row as JSON, as msgspec reads it: without nulls, bytes in base64, times as epoch ms."""
-    fields = [
-        (F.unix_micros(name) / F.lit(1000.0)).alias(name)
-        if isinstance(rows.schema[name].dataType, T.TimestampType)
-        else F.col(name)
-        for name in names
-    ]
-    return F.to_json(F.struct(*fields)).cast("binary")
-
-
-def packed_places(places: DataFrame) -> DataFrame:
-    """Pack partitions that groups have records in: cluster, group_id, partition."""
-    row = F.col("partition").cast("string").cast("binary")
-    return places.select(*GROUP, F.lit(FIRST).alias("at"), F.lit(PLACE).alias("kind"), row.alias("row"))
-
-
-def packed_states(states: DataFrame) -> DataFrame:
-    """Pack the states that groups go on from: cluster, group_id, state."""
-    return states.select(*GROUP, F.lit(FIRST).alias("at"), F.lit(STATE).alias("kind"), F.col("state").alias("row"))
-
-
-def of_groups(rows: DataFrame) -> DataFrame:
-    """Return the rows that name a group."""
-    return rows.where(F.col("group_id").isNotNull())
-
-
-def of_coordinators(events: DataFrame) -> DataFrame:
-    """Return the lines about the coordinators of partitions, and about brokers, that matter to groups."""
-    return events.where(IS_OF_COORDINATOR)
-
-
-def given_to_groups(wide: DataFrame, homes: DataFrame) -> DataFrame:
-    """Give each group the lines of its partitions' coordinators, and of its cluster's brokers.
+    Rows without a moment have no place in the order, and are left out.
 
     Args:
-        wide: what `of_coordinators` gives.
-        homes: cluster, group_id, partition and is_seen of the groups, and `since`: moment (epoch ms) from which on they
-            want the lines; null = all.
-
-    Returns:
-        The lines, with the group in `of_group`.
+        kind: the kind.
+        is_new: condition of rows that all groups need.
     """
-    wanted = homes.withColumnRenamed("group_id", OF_GROUP)
-    lines = wide.withColumn("line_at", moment(LINE))
-    of_partition = lines.where(F.col("event").isin(*LOAD_EVENTS)).withColumn(
-        "partition", F.col("topic_partition_of_group")
-    )
-    of_broker = lines.where(F.col("event").isin(*BROKER_EVENTS))
-    groups = wanted.select("cluster", OF_GROUP, "since").distinct()
-    is_wanted = "since IS NULL OR line_at >= since"
-    return (
-        of_partition.join(wanted, ["cluster", "partition"])
-        .where(is_wanted)
-        .drop("partition", "is_seen")
-        .unionByName(of_broker.join(groups, "cluster").where(is_wanted))
-        .drop("since", "line_at")
-    )
+    spec, moment, _ = KINDS[kind]
+    return f"""
+        SELECT cluster, group_id, {ms(moment)} AS at, {literal(kind)} AS kind, {_row(spec)} AS row
+        FROM {of_table(spec)} LEFT SEMI JOIN {{{STARTING}}} USING (cluster, group_id)
+        WHERE {moment} IS NOT NULL AND ({is_new})"""
+
+
+def older_rows(kind: str, is_new: str, margin_ms: float) -> str:
+    """Return the statement for the other rows of a kind that groups need which go back.
+
+    Args:
+        kind: the kind.
+        is_new: as for `rows_of_groups`.
+        margin_ms: they need what was written so long before that to which they go back.
+    """
+    spec, moment, written = KINDS[kind]
+    return f"""
+        SELECT cluster, group_id, {ms(moment)} AS at, {literal(kind)} AS kind, {_row(spec)} AS row
+        FROM {of_table(spec)} JOIN (
+            SELECT cluster, group_id, timestamp_micros(CAST((coalesce(since, 0.0D) - {margin_ms}D) * 1000 AS BIGINT))
+                AS needed_from
+            FROM {{{STARTING}}} WHERE is_late
+        ) going_back USING (cluster, group_id)
+        WHERE {moment} IS NOT NULL AND NOT ({is_new}) AND {written} >= needed_from"""
+
+
+def lines_of_coordinators(is_new: str, margin_ms: float) -> str:
+    """Return the statement that gives groups the lines of their partitions' coordinators, and of the brokers.
+
+    Of older lines those get some that go back, or were not replayed before.
+
+    Args:
+        is_new: as for `rows_of_groups`.
+        margin_ms: as for `older_rows`.
+    """
+    return f"""
+        SELECT cluster, group_id, line_at AS at, '{LINE}' AS kind, row FROM (
+            {_lines(is_new, LOAD_EVENTS)}
+        ) JOIN (SELECT cluster, group_id, partition, since, is_late FROM {{{HOMES}}}) homes USING (cluster, partition)
+        WHERE {_is_needed(margin_ms)}
+        UNION ALL
+        SELECT cluster, group_id, line_at AS at, '{LINE}' AS kind, row FROM (
+            {_lines(is_new, BROKER_EVENTS)}
+        ) JOIN (SELECT DISTINCT cluster, group_id, since, is_late FROM {{{HOMES}}}) homes USING (cluster)
+        WHERE {_is_needed(margin_ms)}"""
+
+
+def _lines(is_new: str, events: Iterable[str]) -> str:
+    return f"""
+        SELECT cluster, topic_partition_of_group AS partition, {ms("logged_at")} AS line_at,
+            ({is_new}) AS is_new, {_row(COORDINATOR_EVENTS)} AS row
+        FROM {of_table(COORDINATOR_EVENTS)}
+        WHERE group_id IS NULL AND logged_at IS NOT NULL AND {among("event", sorted(events))}"""
+
+
+def _is_needed(margin_ms: float) -> str:
+    return f"(is_new OR is_late OR since IS NULL) AND (since IS NULL OR line_at >= since - {margin_ms}D)"
+
+
+def _row(spec: TableSpec) -> str:
+    return f"encode({as_json(spec, (name for name in spec.columns if name not in NOT_EVIDENCE))}, 'UTF-8')"
+
+
+def ms(moment: str) -> str:
+    """Return a moment as epoch ms, in SQL."""
+    return f"unix_micros({moment}) / 1000.0D"

@@ -7,28 +7,20 @@ these groups alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 
 from schemas.table import TableSpec
+from schemas.tables.gold import REPLAY_SNAPSHOTS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQUESTS, MODERN_GROUP_RECORDS
 from transforms.coordinator.evidence.tolerances import REORDER_MS
 from transforms.gold.timelines import evidence as packing
-from transforms.gold.timelines.evidence import GROUP, KINDS, LINE
-from transforms.gold.timelines.starting_points import states
+from transforms.gold.timelines.evidence import EVIDENCE, HOMES, KINDS, LINE, OF_COORDINATORS, STARTING
 from transforms.loads import loaded_after
-from transforms.sql import among
+from transforms.question import Question
 from transforms.wanted_rows import Wanted
-
-Read = Callable[[TableSpec], DataFrame]
-"""What gives the rows of a table."""
-
-Some = Callable[[TableSpec, Wanted], DataFrame]
-"""What gives those rows of a table that are wanted."""
 
 
 @dataclass(frozen=True)
@@ -87,67 +79,55 @@ class Run:
         assert self.groups is not None, "they are known"
         return replace(self, groups={group: self.groups.get(group, self.others) for group in changed}, others=None)
 
-    def of_run(self, rows: DataFrame) -> DataFrame:
-        """Return the rows of its groups; if these are listed, files without any of them are not read."""
-        if self.listed is not None:
-            return rows.where(among("group_id", self.listed))
-        return rows.join(self.starting.select(*GROUP), [*GROUP], "left_semi")
-
-
-def gathered(read: Read, some: Some, snapshots: DataFrame, run: Run, reach: Reach) -> DataFrame:
-    """Return the evidence of the groups of a run.
-
-    Args:
-        read: what gives the rows of one of the tables `SILVER`, asked for those alone that are needed as a whole.
-        some: what gives few rows of one of them sooner.
-        snapshots: `gold.replay_snapshots`.
-        run: the groups.
-        reach: how far the last run came.
-    """
-    is_first = reach.horizon is None
-    parts = [packing.packed_places(run.homes.where("is_seen"))]
-    if not is_first:
-        parts.append(packing.packed_states(states(run.starting, snapshots)))
-    for kind, (spec, _, _) in KINDS.items():
-        fresh = _fresh(kind, reach, run.listed)
-        parts.append(packing.packed(run.of_run(packing.of_groups(some(spec, fresh))), kind))
-        if run.late != [] and not is_first:
-            old = packing.of_groups(read(spec)).where(~fresh.is_late())
-            parts.append(packing.packed(_of_late(old, kind, run), kind))
-    parts.append(packing.packed(_wide(read, some, run, reach), LINE))
-    return reduce(DataFrame.unionByName, parts)
-
-
-def _fresh(kind: str, reach: Reach, groups: Sequence[str] | None = None) -> Wanted:
-    """Return which rows were written after the last horizon, or are new; without a horizon, all are."""
-    spec, _, written = KINDS[kind]
-    new = loaded_after(reach.load(spec), groups)
-    if reach.horizon is None or not new.since:
-        return Wanted(groups)
-    return replace(new, since={**new.since, written: int((reach.horizon - REORDER_MS) * 1000)})
-
-
-def _of_late(rows: DataFrame, kind: str, run: Run) -> DataFrame:
-    """Return what groups need beside that go back; files that have nothing of them are not read, if they are few."""
-    from_at = F.coalesce("since", F.lit(0.0)) - F.lit(REORDER_MS)
-    groups = run.starting.where("is_late").select(*GROUP, from_at.alias("from_at"))
-    sought = rows if run.late is None else rows.where(among("group_id", run.late))
-    is_wanted = packing.written_since(kind, F.col("from_at"))
-    return sought.join(F.broadcast(groups), [*GROUP]).where(is_wanted).drop("from_at")
-
-
-def _wide(read: Read, some: Some, run: Run, reach: Reach) -> DataFrame:
-    """Return the lines about coordinators and brokers, given to the groups: of new and late ones, older lines too."""
-    wanted = run.homes.withColumn("since", F.col("since") - REORDER_MS)
-    fresh = _fresh(LINE, reach)
-    young = packing.of_coordinators(some(COORDINATOR_EVENTS, fresh))
-    told = packing.given_to_groups(young, wanted.drop("is_late"))
-    if reach.horizon is None or (run.late == [] and not run.has_new):
-        return told
-    old = packing.of_coordinators(read(COORDINATOR_EVENTS)).where(~fresh.is_late())
-    going_back = wanted.where("is_late OR since IS NULL")
-    return told.unionByName(packing.given_to_groups(old, going_back.drop("is_late")))
-
 
 SILVER = (GROUP_METADATA, MODERN_GROUP_RECORDS, COORDINATOR_EVENTS, GROUP_REQUESTS)
 """Tables that groups are replayed from."""
+
+
+def gathered(run: Run, reach: Reach) -> Question:
+    """Ask for the evidence that the groups of a run go on with: EVIDENCE.
+
+    Args:
+        run: the groups.
+        reach: how far the last run came.
+    """
+    goes_back = reach.horizon is not None and run.late != []
+    beside = {STARTING: run.starting, HOMES: run.homes}
+    wanted = {KINDS[kind][0]: _wanted(kind, run, reach, goes_back) for kind in KINDS}
+    wanted[REPLAY_SNAPSHOTS] = Wanted(run.listed)
+    statement = "\nUNION ALL\n".join(_parts(reach, goes_back))
+    read = SILVER if reach.horizon is None else (*SILVER, REPLAY_SNAPSHOTS)
+    return Question(statement, read, EVIDENCE, beside, {spec: wanted[spec] for spec in read})
+
+
+def _parts(reach: Reach, goes_back: bool) -> Iterator[str]:
+    yield packing.places()
+    if reach.horizon is not None:
+        yield packing.states()
+    for kind in KINDS:
+        is_new = _fresh(kind, reach).lateness
+        yield packing.rows_of_groups(kind, is_new)
+        if goes_back:
+            yield packing.older_rows(kind, is_new, REORDER_MS)
+    yield packing.lines_of_coordinators(_fresh(LINE, reach).lateness, REORDER_MS)
+
+
+def _fresh(kind: str, reach: Reach) -> Wanted:
+    """Return which rows were written after the last horizon, or are new; without a horizon, all are."""
+    spec, _, written = KINDS[kind]
+    new = loaded_after(reach.load(spec))
+    if reach.horizon is None or not new.since:
+        return Wanted()
+    return replace(new, since={**new.since, written: int((reach.horizon - REORDER_MS) * 1000)})
+
+
+def _wanted(kind: str, run: Run, reach: Reach, goes_back: bool) -> Wanted:
+    """Return the rows of a kind among which are all that a run needs."""
+    fresh, late = _fresh(kind, reach), run.late if goes_back else []
+    if late is None:
+        fresh, late = Wanted(), []
+    older = {"group_id": late}
+    if kind != LINE:
+        return replace(fresh, groups=run.listed, or_in=older)
+    # Lines about coordinators name no group; of new groups, older ones are needed, too.
+    return replace(fresh, or_in=older | {"event": OF_COORDINATORS if late or run.has_new else ()})

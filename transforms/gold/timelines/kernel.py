@@ -36,6 +36,9 @@ from transforms.gold.timelines.snapshots import stops_between
 BUCKETS = 256
 """Groups are replayed in this many calls, so that no task waits for one that has most of them."""
 
+IN_ORDER = (*GROUP, "at")
+"""Columns by which evidence is ordered: group by group, and of each by its moments."""
+
 _REPLAYED = tuple(spec.name for spec in TABLES if spec is not REPLAY_SNAPSHOTS)
 
 _ROWS_AT_ONCE = 60_000
@@ -62,23 +65,16 @@ def replayed(evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
     """Replay groups.
 
     Args:
-        evidence: as `transforms.gold.timelines.evidence` packs it.
+        evidence: EVIDENCE, as `transforms.gold.timelines.gathering` asks for it.
         how: how.
         partitions: tasks in which it is done.
 
     Returns:
         One struct column for each table, one of them filled in each row.
     """
-    return in_order(evidence, partitions).groupBy("bucket").applyInArrow(_bound(how), REPLAY.result_type)
-
-
-def in_order(evidence: DataFrame, partitions: int) -> DataFrame:
-    """Return evidence in tasks, and in each task bucket by bucket, group by group, in order of its moments."""
-    return (
-        evidence.withColumn("bucket", bucket(F.col("group_id")))
-        .repartition(partitions, "bucket")
-        .sortWithinPartitions("bucket", *GROUP, "at")
-    )
+    parted = evidence.withColumn("bucket", bucket(F.col("group_id"))).repartition(partitions, "bucket")
+    ordered = parted.sortWithinPartitions("bucket", *IN_ORDER)
+    return ordered.groupBy("bucket").applyInArrow(_bound(how), REPLAY.result_type)
 
 
 def replayed_here(evidence: pa.Table, how: Replay) -> pa.Table:
@@ -91,7 +87,7 @@ def replayed_here(evidence: pa.Table, how: Replay) -> pa.Table:
     Returns:
         As `replayed`.
     """
-    ordered = evidence.sort_by([(name, "ascending") for name in (*GROUP, "at")])
+    ordered = evidence.sort_by([(name, "ascending") for name in IN_ORDER])
     schema = to_arrow_schema(REPLAY.result_type.toNullable())
     told = [batch.cast(schema) for batch in REPLAY.wide(replay_groups(iter(ordered.to_batches()), how))]
     return pa.Table.from_batches(told, schema)

@@ -17,10 +17,12 @@ from transforms.coordinator.rows.coordinators import DEFAULT_PARTITION_COUNT
 from transforms.given_rows import given, rows_held
 from transforms.gold.timelines import homes
 from transforms.gold.timelines.evidence import GROUP
-from transforms.gold.timelines.gathering import SILVER, Reach, Read, Run, Some, gathered
+from transforms.gold.timelines.gathering import SILVER, Reach, Run, gathered
 from transforms.gold.timelines.news import HOLDS_RECORDS, RENAMED, news
 from transforms.gold.timelines.starting_points import STARTING, from_the_beginning, starting_points
+from transforms.loads import loaded_after
 from transforms.question import Question
+from transforms.wanted_rows import Wanted
 
 INPUTS = (*SILVER, OFFSET_COMMITS)
 """Silver tables that a run reads."""
@@ -39,17 +41,13 @@ class Plan:
     """A run over what is new.
 
     Attributes:
-        read: gives the rows of one of the tables `INPUTS`, or of `gold.replay_snapshots` or `gold.coordinators`.
-        some: gives few rows of one of them sooner.
-        answer: answers what is asked of them.
+        answer: answers what is asked of the tables `INPUTS`, of `gold.replay_snapshots` and of `gold.coordinators`.
         reach: how far the last run came; where it has no horizon, there was none, and all groups begin at their
             beginning.
         partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
         renamed: groups with rows in which names can stand now in place of ids (`news.of_names`); None = none.
     """
 
-    read: Read
-    some: Some
     answer: Answer
     reach: Reach
     partition_count: int | None = None
@@ -62,17 +60,17 @@ class Plan:
         statement = from_the_beginning(touched) if is_first else starting_points(touched)
         read = (*INPUTS, COORDINATORS, *(() if is_first else (REPLAY_SNAPSHOTS,)))
         beside = {} if self.renamed is None else {RENAMED: self.renamed}
-        return self.answer(Question(statement, read, STARTING, beside, self._after))
+        return self.answer(Question(statement, read, STARTING, beside, self._new))
 
     def homes(self, starting: DataFrame) -> DataFrame:
         """Return where the groups live: what `homes.homes` gives, with since and is_late."""
         beside = {homes.STARTING: starting, homes.COMPUTED: self._computed(starting)}
         read = (*HOLDS_RECORDS, COORDINATORS)
-        return self.answer(Question(homes.homes(HOLDS_RECORDS), read, _HOMES, beside, self._after))
+        return self.answer(Question(homes.homes(HOLDS_RECORDS), read, _HOMES, beside, self._new))
 
-    def evidence(self, run: Run) -> DataFrame:
-        """Return the evidence that the groups of a run go on with."""
-        return gathered(self.read, self.some, self.read(REPLAY_SNAPSHOTS), run, self.reach)
+    def evidence(self, run: Run) -> Question:
+        """Ask for the evidence that the groups of a run go on with."""
+        return gathered(run, self.reach)
 
     def _computed(self, starting: DataFrame) -> DataFrame:
         """Return in which partition each group should be."""
@@ -87,6 +85,6 @@ class Plan:
         )
 
     @property
-    def _after(self) -> dict[TableSpec, str | None]:
-        """Of silver, what the last run knew."""
-        return {spec: self.reach.load(spec) for spec in INPUTS}
+    def _new(self) -> dict[TableSpec, Wanted]:
+        """Of silver, what the last run did not know."""
+        return {spec: loaded_after(self.reach.load(spec)) for spec in INPUTS}

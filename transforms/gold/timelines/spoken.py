@@ -9,6 +9,7 @@ from pyspark.sql import types as T
 from schemas.table import TableSpec
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_REQUESTS
+from transforms.loads import loaded_after
 from transforms.question import Question, of_table
 from transforms.sql import literal
 
@@ -43,7 +44,7 @@ def newest(load: Callable[[TableSpec], str | None]) -> Question:
         ) GROUP BY source""",
         _READ,
         T.StructType().add("source", "string").add("newest", "double").add("is_broker", "boolean"),
-        after={spec: load(spec) for spec in _READ},
+        wanted={spec: loaded_after(load(spec)) for spec in _READ},
     )
 
 
@@ -64,5 +65,5 @@ def printed_partition_count(load: Callable[[TableSpec], str | None]) -> Question
         ) WHERE count IS NOT NULL""",
         (COORDINATOR_EVENTS,),
         T.StructType().add("count", "integer"),
-        after={COORDINATOR_EVENTS: load(COORDINATOR_EVENTS)},
+        wanted={COORDINATOR_EVENTS: loaded_after(load(COORDINATOR_EVENTS))},
     )

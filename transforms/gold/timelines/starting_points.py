@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from schemas.tables.gold import REPLAY_SNAPSHOTS
 from transforms.coordinator.evidence.tolerances import REORDER_MS, SETTLING_MS
 from transforms.coordinator.state import VERSION
-from transforms.gold.timelines.evidence import GROUP
 from transforms.question import of_table
 
 STARTING = (
@@ -77,12 +76,6 @@ def changed_from(start: Mapping[str, Any], horizon: float | None) -> float | Non
     if taken_until is None or horizon is None:
         return None
     return max(float(taken_until), (horizon if oldest is None else min(horizon, oldest)) - SETTLING_MS)
-
-
-def states(starting: DataFrame, snapshots: DataFrame) -> DataFrame:
-    """Return the states that groups go on from: cluster, group_id, state."""
-    chosen = starting.where("since IS NOT NULL").select(*GROUP, "since")
-    return snapshots.withColumn("since", ms("at")).join(chosen, [*GROUP, "since"]).select(*GROUP, "state")
 
 
 def ms(column: str) -> Column:
