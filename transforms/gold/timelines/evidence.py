@@ -6,7 +6,7 @@ every group of its partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pyspark.sql import types as T
 
@@ -17,6 +17,7 @@ from schemas.tables.silver import COORDINATOR_EVENTS, GROUP_METADATA, GROUP_REQU
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS
 from transforms.coordinator.evidence.ownership import LOAD_EVENTS
 from transforms.gold.packing import as_json
+from transforms.loglines.requests.apis import APIS, OF_SOME_APIS
 from transforms.question import of_table
 from transforms.sql import among, literal
 
@@ -140,7 +141,18 @@ def _is_needed(margin_ms: float) -> str:
 
 
 def _row(spec: TableSpec) -> str:
-    return f"encode({as_json(spec, (name for name in spec.columns if name not in NOT_EVIDENCE))}, 'UTF-8')"
+    names = [name for name in spec.columns if name not in NOT_EVIDENCE]
+    packed = _request(names) if spec is GROUP_REQUESTS else as_json(spec, names)
+    return f"encode({packed}, 'UTF-8')"
+
+
+def _request(names: Sequence[str]) -> str:
+    """Return a request as JSON: of each API those columns that it fills, which are a third of all."""
+    filled = {
+        api.name: [name for name in names if name in api.columns or name not in OF_SOME_APIS] for api in APIS.values()
+    }
+    cases = " ".join(f"WHEN {literal(api)} THEN {as_json(GROUP_REQUESTS, filled[api])}" for api in filled)
+    return f"CASE api {cases} ELSE {as_json(GROUP_REQUESTS, names)} END"
 
 
 def ms(moment: str) -> str:

@@ -153,6 +153,12 @@ class Api:
     is_counted: bool = False
     is_of_many: bool = False
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """Columns that its own fields fill, those of lists too: of the first one of a list, a column may tell as well."""
+        inner = (field.column for each in self.request for field in getattr(each, "fields", ()))
+        return frozenset((*(each.column for each in (*self.request, *self.response)), *inner))
+
 
 GROUP = Field("group_id", "groupId", TEXT)
 """Every request but one of many groups has it."""
@@ -294,3 +300,6 @@ APIS: dict[int, Api] = {
     88: _STREAMS_HEARTBEAT,
 }
 """Kafka's key of the API to how its rows are read."""
+
+OF_SOME_APIS = frozenset().union(*(api.columns for api in APIS.values()))
+"""Columns that are null in the rows of all other APIs."""
