@@ -16,10 +16,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.frame.row_files import of_files
 from jobs.jvm.delta_log import TableState
+from jobs.lake.answers import answer, answer_apart
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.duckdb_files import are_nameable, rows_in
-from jobs.lake.found_rows import answer, answer_apart, found_rows, new_rows, picked_rows
+from jobs.lake.found_rows import found_rows, new_rows, picked_rows
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile

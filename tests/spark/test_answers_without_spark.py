@@ -9,8 +9,9 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
-from jobs.lake import found_rows
-from jobs.lake.found_rows import MOST_ROWS, answer
+from jobs.lake import answers
+from jobs.lake.answers import answer
+from jobs.lake.found_rows import MOST_ROWS
 from transforms.given_rows import given
 from transforms.question import Question
 
@@ -43,7 +44,7 @@ def test_an_answer_of_many_rows_is_put_into_a_file_if_there_is_a_folder(
 def test_an_answer_that_takes_too_much_memory_is_left_to_spark(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(found_rows, "_FITS_INTO_MEMORY", -1)
+    monkeypatch.setattr(answers, "_FITS_INTO_MEMORY", -1)
     numbers = given(spark, NUMBER, ({"number": number} for number in range(MOST_ROWS)))
     question = Question(
         "SELECT sum(size(listed)) AS number FROM ("
@@ -54,5 +55,5 @@ def test_an_answer_that_takes_too_much_memory_is_left_to_spark(
     )
     held = answer(question, {}, "c", None, tmp_path)
     assert held is not None and held["number"].to_pylist() == [MOST_ROWS]
-    monkeypatch.setattr(found_rows, "_MOST_MEMORY", "1MB")
+    monkeypatch.setattr(answers, "_MOST_MEMORY", "1MB")
     assert answer(question, {}, "c", None, tmp_path) is None

@@ -26,11 +26,11 @@ from jobs.settings.settings import Settings
 from schemas.catalog import BY_NAME
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
 from tests.support.frames import to_frame, to_rows
-from tests.support.pure_pipeline import CLUSTER, Row, Tables, evidence_by_group, partitions_by_group
+from tests.support.pure_pipeline import CLUSTER, Row, Tables, evidence_by_group, modern_by_group, partitions_by_group
 from transforms.coordinator.batch import Batch
 from transforms.coordinator.evidence.items import taken_up_at
 from transforms.coordinator.fold import begin
-from transforms.coordinator.replay import typed_evidence
+from transforms.coordinator.replay import typed_evidence, typed_records
 from transforms.coordinator.rows.tables import Rows
 
 WRITTEN_AT = {
@@ -155,11 +155,12 @@ def _in_bronze(table: str, row: Row) -> Row:
 def in_one_batch(silver: Tables, horizon: float, keeps_audit: bool = True) -> Mapping[str, list[Row]]:
     """Return the rows of gold that one batch over everything gives, up to a horizon; without Spark and a lake."""
     gold = Rows()
-    places = partitions_by_group(silver)
+    places, modern = partitions_by_group(silver), modern_by_group(silver)
     for group, evidence in sorted(evidence_by_group(silver).items()):
         records, events, requests = typed_evidence(*evidence)
         batch = Batch(begin(CLUSTER, group, None), horizon, places.get(group, ()), keeps_audit)
         rows = [(row.recorded_at, row) for row in records]
+        rows += [(row.recorded_at, row) for row in typed_records(modern.get(group, ()))]  # type: ignore[misc]
         rows += [(row.logged_at, row) for row in events]  # type: ignore[misc]
         rows += [(taken_up_at(row), row) for row in requests]  # type: ignore[misc]
         batch.add(row for at, row in sorted(rows, key=lambda each: each[0] or 0.0))

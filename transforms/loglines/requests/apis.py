@@ -155,7 +155,7 @@ class Api:
 
     @property
     def columns(self) -> frozenset[str]:
-        """Columns that its own fields fill, those of lists too: of the first one of a list, a column may tell as well."""
+        """Columns that its fields fill, those of lists too: what the first one of a list says may stand in a column."""
         inner = (field.column for each in self.request for field in getattr(each, "fields", ()))
         return frozenset((*(each.column for each in (*self.request, *self.response)), *inner))
 
