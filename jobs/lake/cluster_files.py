@@ -52,7 +52,7 @@ class ClusterFile:
     def may_be_late(self, name: str, us: int) -> bool:
         """Tell whether a column may have a moment from one on (epoch µs) in it, or none at all."""
         greatest = self.greatest.get(name)
-        return greatest is None or self.nulls.get(name) != 0 or greatest.timestamp() * 1_000_000 + 1_000 >= us
+        return greatest is None or self.nulls.get(name) != 0 or round(greatest.timestamp() * 1_000_000) + 999 >= us
 
 
 @lru_cache(maxsize=10_000)

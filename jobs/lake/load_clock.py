@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 
-from transforms.loads import EPOCH
+from transforms.loads import APART, EPOCH
 
 
 def next_load(newest: Iterable[str | None]) -> datetime:
@@ -19,7 +19,7 @@ def next_load(newest: Iterable[str | None]) -> datetime:
     known = [datetime.fromisoformat(at) for at in newest if at is not None]
     now = datetime.now(timezone.utc)
     now = now.replace(microsecond=now.microsecond // 1000 * 1000)
-    return max([now, *(at + timedelta(milliseconds=1) for at in known)])
+    return max([now, *(at + APART for at in known)])
 
 
 def iso(at: datetime) -> str:

@@ -29,7 +29,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import held
-from transforms.loads import micros_of
+from transforms.loads import after
 from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
@@ -110,7 +110,7 @@ class LocalTables:
         Returns:
             The query; None where DuckDB cannot read the files, or there are none.
         """
-        since_us = None if load is None else micros_of(load) + 1
+        since_us = None if load is None else after(load)
         files = self.files(spec) or ()
         late = [file for file in files if since_us is None or file.may_be_late("loaded_at", since_us)]
         if not late or not are_nameable(late):
