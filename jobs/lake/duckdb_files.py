@@ -6,13 +6,14 @@ import importlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from jobs.frame.row_files import files_of
+from jobs.frame.row_files import Mark, Part, files_of
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.rows import fetched
 from schemas.spark import struct_type
@@ -71,9 +72,15 @@ def _nothing(spec: TableSpec, name: str) -> str:
     return translated(f"SELECT CAST(NULL AS {kind}) AS `{name}`").removeprefix("SELECT ")
 
 
-def in_files(files: Sequence[str]) -> str:
-    """Return the query for all rows of some files that have the same columns."""
-    return f"SELECT * FROM read_parquet({standard_list(files)}, hive_partitioning=false)"
+def in_files(files: Sequence[str], mark: Mark = MappingProxyType({})) -> str:
+    """Return the query for all rows of some files that have the same columns, and for what is beside each of them."""
+    beside = "".join(f", {truth(value)} AS {name}" for name, value in mark.items())
+    return f"SELECT *{beside} FROM read_parquet({standard_list(files)}, hive_partitioning=false)"
+
+
+def in_parts(parts: Sequence[Part]) -> str:
+    """Return the query for all rows of some parts, of which there is at least one."""
+    return " UNION ALL BY NAME ".join(in_files(*part) for part in parts)
 
 
 def put_apart(connection: Any, query: str, part: str, folder: Path) -> Path:

@@ -15,16 +15,17 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 from pyarrow import parquet
 
+from jobs.frame.row_files import Part
 from jobs.lake.cluster_files import ClusterFile, cluster_files
-from jobs.lake.duckdb_files import are_nameable, connected, going, in_files, laid_beside, rows_in
+from jobs.lake.duckdb_files import are_nameable, connected, going, in_parts, laid_beside, rows_in
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter, NewFile
 from schemas.table import TableSpec
 from transforms.wanted_rows import Wanted
 
-Given: TypeAlias = "pa.Table | Sequence[str]"
-"""Rows: in this process, or in Parquet files of this machine."""
+Given: TypeAlias = "pa.Table | Sequence[Part]"
+"""Rows: in this process, or in Parquet files of this machine, of which there is at least one."""
 
 _ROWS_AT_ONCE = 4_096
 """A group's state has some 30 KB: so many are held in memory."""
@@ -110,7 +111,7 @@ class Rewriting:
             if isinstance(given, pa.Table):
                 connection.register("given", given)
             else:
-                connection.execute(f"CREATE TEMP VIEW given AS {in_files(given)}")
+                connection.execute(f"CREATE TEMP VIEW given AS {in_parts(given)}")
             seen = DeltaTable(self._tables.log(self._spec).uri, version=table.version())
             yield _Opened(self._spec, seen, cluster, files, connection)
 

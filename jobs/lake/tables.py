@@ -14,7 +14,7 @@ from delta.tables import DeltaMergeBuilder, DeltaTable
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 from jobs.frame.keeping import Keep, keeping
-from jobs.frame.row_files import files_of
+from jobs.frame.row_files import files_of, parts_of
 from jobs.lake.declared_tables import Guard
 from jobs.lake.growing_tables import GrowingTables
 from jobs.lake.local_files import LocalFiles
@@ -177,11 +177,11 @@ class Tables(GrowingTables):
 
     def _given(self, rows: DataFrame, few_rows: Callable[[], pa.Table], keep: Keep) -> Given | None:
         """Return rows as they are, if they are in files of this machine, or few; else as files that are kept."""
-        if (files := files_of(rows)) is not None:
-            return files
+        if parts := parts_of(rows):
+            return parts
         if self.is_brief:
             return few_rows()
-        return None if keep.folder(self._spark) is None else files_of(keep.in_columns(rows))
+        return None if keep.folder(self._spark) is None else parts_of(keep.in_columns(rows))
 
     def delete(self, spec: TableSpec, where: str) -> int:
         """Take out the rows of the cluster that a condition selects; return how many they were."""

@@ -14,12 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.frame.row_files import Mark, Part
-from jobs.lake.duckdb_files import connected, place_of, spilling, translated
+from jobs.frame.row_files import Part
+from jobs.lake.duckdb_files import connected, in_parts, place_of, spilling, translated
 from transforms.quality.laws.law import lacking
 from transforms.quality.statements import WHOLE_ROW
 from transforms.quality.thresholds import Thresholds
-from transforms.sql import standard_list, truth
 
 _MOST_MEMORY = "4GB"
 """Beyond it, what is sorted or grouped goes to the disk."""
@@ -45,12 +44,7 @@ def rows_of(parts: Sequence[Part], columns: Sequence[str]) -> RowFiles:
         parts: the files.
         columns: the columns.
     """
-    return RowFiles(" UNION ALL BY NAME ".join(_query(*part) for part in parts), tuple(columns))
-
-
-def _query(files: Sequence[str], mark: Mark) -> str:
-    beside = "".join(f", {truth(value)} AS {name}" for name, value in mark.items())
-    return f"SELECT *{beside} FROM read_parquet({standard_list(files)})"
+    return RowFiles(in_parts(parts), tuple(columns))
 
 
 def ask(

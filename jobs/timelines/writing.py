@@ -33,6 +33,8 @@ MOST_LISTED = 1000
 
 _NEW, _KNOWN = {looking_back.IS_KNOWN: False}, {looking_back.IS_KNOWN: True}
 
+_COMES, _GOES = {snapshots.IS_GONE: False}, {snapshots.IS_GONE: True}
+
 _SHORT_HISTORY = 20_000
 """Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
 
@@ -84,9 +86,16 @@ def write(
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
         job.replace(frames, where, staying)
     note_audited(job)
-    changes = snapshots.changes(told.part(REPLAY_SNAPSHOTS.name), job.lake.read(REPLAY_SNAPSHOTS), starting)
-    job.lake.put(REPLAY_SNAPSHOTS, changes, snapshots.IS_GONE)
+    _put_snapshots(job, told.part(REPLAY_SNAPSHOTS.name), run, keep)
     return changed
+
+
+def _put_snapshots(job: Job, new: DataFrame, run: Run, keep: Keep) -> None:
+    """Put the snapshots of a run in, and take out those that are not to be kept beside them."""
+    gone, _ = job.at_hand(job.lake.answer(snapshots.gone(new, run.starting), run.listed, keep), MOST_ROWS)
+    changes = snapshots.changes(new, gone)
+    note_parts(changes, [(new, _COMES), (gone, _GOES)], None if job.lake.is_brief else keep.folder(job.spark))
+    job.lake.put(REPLAY_SNAPSHOTS, changes, snapshots.IS_GONE)
 
 
 def _changed(
@@ -111,7 +120,7 @@ def _as_published(
     Of a long history no more is among them than what is new has to be held against. With it, how many rows that is,
     where nothing but what was told is looked at.
     """
-    first = _looked_at_from(job, told, run) if sum(there.values()) > _SHORT_HISTORY else None
+    first = _looked_at_from(job, told, run, keep) if sum(there.values()) > _SHORT_HISTORY else None
     stays = replacing.staying_of_run(replacing.groups_of_run(run.starting), run.listed)
     rows, counts = {}, {}
     folder = None if job.lake.is_brief else keep.folder(job.spark)
@@ -132,10 +141,10 @@ def _as_published(
     return rows, counts
 
 
-def _looked_at_from(job: Job, told: Told, run: Run) -> DataFrame:
-    given = [told.part(spec.name) for spec in looking_back.OF_GENERATIONS]
-    oldest, _ = job.at_hand(looking_back.oldest_told(run.starting, given), MOST_ROWS)
-    return job.at_hand(job.lake.answer(looking_back.known_from(oldest), run.listed), MOST_ROWS)[0]
+def _looked_at_from(job: Job, told: Told, run: Run, keep: Keep) -> DataFrame:
+    given = {spec: told.part(spec.name) for spec in looking_back.OF_GENERATIONS}
+    asked = looking_back.known_from(run.starting, given)
+    return job.at_hand(job.lake.answer(asked, run.listed, keep), MOST_ROWS)[0]
 
 
 def _matched(job: Job, spec: TableSpec, where: str) -> DataFrame:

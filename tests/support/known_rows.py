@@ -17,7 +17,7 @@ from tests.support.damage import Row, Tables
 from transforms.given_rows import held
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import GROUP
-from transforms.gold.timelines.looking_back import OF_GENERATIONS, beside, known_from, looked_at, oldest_told
+from transforms.gold.timelines.looking_back import OF_GENERATIONS, beside, known_from, looked_at
 
 _REPLAYED = tuple(spec.name for spec in TABLES if "life" in spec.columns)
 
@@ -66,9 +66,9 @@ def as_looked_at(known: Mapping[str, DataFrame], new: Mapping[str, DataFrame]) -
     """Return what the gate looks at of each table."""
     groups = reduce(DataFrame.unionByName, (known[name].select(*GROUP) for name in known.keys() & {*_REPLAYED}))
     every = groups.distinct().withColumn("taken_until", F.lit(float("inf")))
-    oldest = oldest_told(every, [new[spec.name] for spec in OF_GENERATIONS])
+    told = {spec: _at_hand(new[spec.name]) for spec in OF_GENERATIONS}
     generations = {GENERATIONS: _at_hand(known["generations"])}
-    first = answered(oldest.sparkSession, known_from(_at_hand(oldest)), generations)
+    first = answered(every.sparkSession, known_from(_at_hand(every), told), generations)
     seen: dict[str, Any] = {**new}
     for name in known.keys() & {*_REPLAYED}:
         seen[name] = beside(new[name], looked_at(BY_NAME[name], None, first).of(_settled(known[name])))

@@ -7,8 +7,7 @@ change of state against the one before. So no more of a long history is looked a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -24,7 +23,6 @@ from schemas.tables.gold import (
     MEMBER_SESSIONS,
 )
 from transforms.given_rows import marked, together
-from transforms.gold.timelines.evidence import GROUP
 from transforms.gold.timelines.replacing import STAYS
 from transforms.question import Question
 from transforms.sql import truth
@@ -32,9 +30,6 @@ from transforms.wanted_rows import Wanted
 
 IS_KNOWN = "is_known"
 """Column of what passed in an earlier batch; see `transforms.quality.laws.law`."""
-
-OF_GENERATIONS = (GENERATIONS, GENERATION_MEMBERS, ASSIGNMENTS)
-"""Tables each of whose rows is of one generation."""
 
 FROM = (
     StructType()
@@ -48,10 +43,23 @@ FROM = (
 )
 """The groups of a run: from when on it took evidence, the first generation that is looked at, when it was settled."""
 
+OF_GENERATIONS = (GENERATIONS, GENERATION_MEMBERS, ASSIGNMENTS)
+"""Tables each of whose rows is of one generation."""
+
+_TOLD = {spec: f"told_{spec.name}" for spec in OF_GENERATIONS}
+_KEYS = " UNION ALL ".join(
+    f"SELECT cluster, group_id, struct(life, generation) AS key FROM {{{name}}}" for name in _TOLD.values()
+)
 _LAST_STABLE = f"""
+    WITH oldest AS (
+        SELECT cluster, group_id, taken_until, told.life AS first_life, told.generation AS first_generation
+        FROM {{starting}} LEFT JOIN (
+            SELECT cluster, group_id, min(key) AS told FROM ({_KEYS}) GROUP BY cluster, group_id
+        ) USING (cluster, group_id)
+    )
     SELECT cluster, group_id, true AS is_in_run, taken_until, last.life AS from_life,
         last.generation AS from_generation, last.settled_at AS from_settled_at
-    FROM {{oldest}} LEFT JOIN (
+    FROM oldest LEFT JOIN (
         SELECT cluster, group_id, CASE WHEN min(group_type) = max(group_type) THEN max_by(
             CASE WHEN is_fit THEN struct(life, generation, settled_at) END,
             CASE WHEN is_fit THEN struct(life, generation) END
@@ -61,7 +69,7 @@ _LAST_STABLE = f"""
                 first_life IS NULL OR life < first_life OR (life = first_life AND generation < first_generation)
             ) AS is_fit
             FROM {{{GENERATIONS.name}}}
-            JOIN {{oldest}} USING (cluster, group_id)
+            JOIN oldest USING (cluster, group_id)
             WHERE {STAYS}
         )
         GROUP BY cluster, group_id
@@ -71,38 +79,21 @@ _IS_DOUBT = "differ_count > 0 OR unpredicted_count > 0"
 """Counts that a group is held to less for, however long ago that was."""
 
 
-def oldest_told(starting: DataFrame, told: Iterable[DataFrame]) -> DataFrame:
-    """Return the first generation that a run gave of each of its groups.
-
-    Args:
-        starting: the groups of the run, and from where they go on.
-        told: what the run gave of the tables `OF_GENERATIONS`.
-
-    Returns:
-        Columns cluster, group_id, taken_until, first_life, first_generation; without these, the run gave none.
-    """
-    key = F.struct("life", "generation")
-    run = starting.select(*GROUP, "taken_until")
-    given = reduce(DataFrame.unionByName, (each.select(*GROUP, key.alias("key")) for each in told))
-    oldest = given.groupBy(*GROUP).agg(F.min("key").alias("oldest"))
-    return run.join(oldest, [*GROUP], "left").select(
-        *GROUP, "taken_until", *(F.col(f"oldest.{name}").alias(f"first_{name}") for name in ("life", "generation"))
-    )
-
-
-def known_from(oldest: DataFrame) -> Question:
+def known_from(starting: DataFrame, told: Mapping[TableSpec, DataFrame]) -> Question:
     """Ask for the first generation that is looked at, by group: the last that is stable before what a run gave.
 
     A group that has changed its type is looked at from its beginning: whoever has had epochs is held to less.
 
     Args:
-        oldest: what `oldest_told` gives.
+        starting: the groups of the run, and from where they go on: cluster, group_id, taken_until.
+        told: what the run gave of the tables `OF_GENERATIONS`.
 
     Returns:
         The question for columns `FROM`, one row for each group; without a generation, it is looked at from its
         beginning.
     """
-    return Question(_LAST_STABLE, (GENERATIONS,), FROM, {"oldest": oldest})
+    beside = {"starting": starting} | {_TOLD[spec]: rows for spec, rows in told.items()}
+    return Question(_LAST_STABLE, (GENERATIONS,), FROM, beside)
 
 
 def looked_at(spec: TableSpec, groups: Sequence[str] | None, first: DataFrame) -> Wanted:

@@ -8,12 +8,14 @@ horizon, is not to cost all of a group's history.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
 
+from schemas.spark import struct_type
 from schemas.tables.gold import REPLAY_SNAPSHOTS
-from transforms.gold.timelines.evidence import GROUP
-from transforms.gold.timelines.starting_points import ms
+from transforms.given_rows import marked, selected, together
+from transforms.gold.timelines.evidence import GROUP, ms
+from transforms.question import Question, of_table
 
 IS_GONE = "is_gone"
 
@@ -26,50 +28,74 @@ STOPS_MS = (86_400_000.0, CLOSEST_MS)
 MOST = 12
 """Snapshots of one group; the oldest of them is more than two weeks before the youngest."""
 
+_AT_MS = ms("at")
+
+_FAR_MORE = 1_000_000
+"""More than a group has."""
+
 
 def stops_between(since: float, horizon: float) -> list[float]:
     """Return the moments at which a run puts down snapshots on its way: not close to that from which it goes on."""
     return [horizon - before for before in STOPS_MS if horizon - before > since + CLOSEST_MS]
 
 
-def changes(new: DataFrame, old: DataFrame, starting: DataFrame) -> DataFrame:
+def gone(new: DataFrame, starting: DataFrame) -> Question:
+    """Ask which of the snapshots that there are are to go: of each no more than its key is told.
+
+    Args:
+        new: the snapshots that a run has put down.
+        starting: the groups of the run, and from where they went on; of those that went back, younger ones go.
+    """
+    columns = ", ".join(_column(field) for field in struct_type(REPLAY_SNAPSHOTS))
+    moments = f"""
+        SELECT cluster, group_id, at, {_AT_MS} AS at_ms, coalesce({_AT_MS} <= since, NOT is_late) AS is_left
+        FROM {of_table(REPLAY_SNAPSHOTS)}
+        JOIN (SELECT cluster, group_id, since, is_late FROM {{starting}}) starting USING (cluster, group_id)"""
+    known = f"""
+        SELECT cluster, group_id, at_ms FROM ({moments}) WHERE is_left
+        UNION ALL SELECT cluster, group_id, {_AT_MS} FROM {{new}}"""
+    statement = f"""
+        SELECT {columns} FROM ({moments}) JOIN (
+            SELECT cluster, group_id, {kept("collect_set(at_ms)")} AS kept FROM ({known}) GROUP BY cluster, group_id
+        ) USING (cluster, group_id) WHERE NOT array_contains(kept, at_ms)"""
+    beside = {"new": selected(new, [*GROUP, "at"]), "starting": starting}
+    return Question(statement, (REPLAY_SNAPSHOTS,), struct_type(REPLAY_SNAPSHOTS).toNullable(), beside)
+
+
+def _column(field: T.StructField) -> str:
+    is_of_key = field.name in REPLAY_SNAPSHOTS.key
+    return field.name if is_of_key else f"CAST(NULL AS {field.dataType.simpleString()}) AS {field.name}"
+
+
+def changes(new: DataFrame, going: DataFrame) -> DataFrame:
     """Return what is to change in `gold.replay_snapshots`.
 
     Args:
-        new: the snapshots that the run has put down.
-        old: those that there are.
-        starting: the groups of the run, and from where they went on; of those that went back, younger ones go.
+        new: the snapshots that a run has put down.
+        going: what the answer to `gone` is.
 
     Returns:
         Columns of the table, and `is_gone`: true = the row of this key is to go.
     """
-    moments = old.select(*GROUP, "at").join(starting.select(*GROUP, "since", "is_late"), [*GROUP])
-    is_left = F.coalesce(ms("at") <= F.col("since"), ~F.col("is_late"))
-    standing = moments.where(is_left).select(*GROUP, ms("at").alias("at_ms"))
-    all_moments = standing.unionByName(new.select(*GROUP, ms("at").alias("at_ms")))
-    keeping = all_moments.groupBy(*GROUP).agg(kept(F.collect_set("at_ms")).alias("kept"))
-    gone = moments.join(keeping, [*GROUP]).where(~F.array_contains("kept", ms("at")))
-    others = [F.lit(None).alias(name) for name in REPLAY_SNAPSHOTS.columns if name not in REPLAY_SNAPSHOTS.key]
-    going = gone.select(*REPLAY_SNAPSHOTS.key, *others, F.lit(True).alias(IS_GONE))
-    return new.select(*REPLAY_SNAPSHOTS.columns, F.lit(False).alias(IS_GONE)).unionByName(going)
+    return together(marked(new, IS_GONE, False), marked(going, IS_GONE, True))
 
 
-def kept(moments: Column) -> Column:
-    """Return those of a group's snapshots that are to be kept, by their moments (epoch ms), youngest first.
+def kept(moments: str) -> str:
+    """Return those of a group's snapshots that are to be kept, by their moments (epoch ms), in SQL.
 
     The youngest stays, and the one before it, for a run may be repeated.
 
     Args:
         moments: the moments, an array without doubles.
     """
-    youngest_first = F.sort_array(moments, asc=False)
+    # What is gathered has the type of what it is gathered from, which DuckDB asks for.
+    youngest_first = f"sort_array({moments}, false)"
+    others = f"transform(slice({youngest_first}, 3, {_FAR_MORE}), at -> {_found('array(at)', '0.0D')})"
+    is_far = f"size(found.keep) < {MOST} AND element_at(found.keep, -1) - element_at(next.keep, 1) >= found.distance"
+    longer = _found("concat(found.keep, next.keep)", "found.distance * 2.0D")
+    first = _found(f"slice({youngest_first}, 1, 2)", f"{CLOSEST_MS}D")
+    return f"aggregate({others}, {first}, (found, next) -> CASE WHEN {is_far} THEN {longer} ELSE found END).keep"
 
-    def with_next(found: Column, at: Column) -> Column:
-        keep, distance = found["keep"], found["distance"]
-        is_far = (F.size(keep) < MOST) & (F.element_at(keep, -1) - at >= distance)
-        longer = F.struct(F.concat(keep, F.array(at)).alias("keep"), (distance * 2).alias("distance"))
-        return F.when(is_far, longer).otherwise(found)
 
-    first = F.struct(F.slice(youngest_first, 1, 2).alias("keep"), F.lit(CLOSEST_MS).alias("distance"))
-    others = F.slice(youngest_first, F.lit(3), F.size(youngest_first))
-    return F.aggregate(others, first, with_next, lambda found: found["keep"])
+def _found(keep: str, distance: str) -> str:
+    return f"named_struct('keep', {keep}, 'distance', {distance})"
