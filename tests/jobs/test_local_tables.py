@@ -40,7 +40,8 @@ def test_what_came_since_a_load_is_that_whether_or_not_files_were_put_together(
 
     def offsets_after(load: datetime | None) -> list[int]:
         query = lake.query_after(RECORDS, None if load is None else load.isoformat())
-        assert query is not None
+        if query is None:  # there is no file that may have any
+            return []
         with connected() as connection:
             rows = connection.sql(query).to_arrow_table()
         assert {*rows.column_names} == {*RECORDS.columns}
@@ -157,4 +158,4 @@ def test_what_a_step_has_not_read_is_found_in_the_files_that_came_since(
         by_spark = lake.read(RECORDS).where(f"record_offset > {2 * place}")
         assert sorted(map(str, new.collect())) == sorted(map(str, by_spark.collect()))
         assert rows_held(new) is not None
-    assert len(opened) == 3 and opened[0] > opened[1] > opened[2], "files of loads before the last one read are opened"
+    assert len(opened) == 2 and opened[0] > opened[1], "files of loads that were read are opened"
