@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from pyspark.sql import DataFrame
@@ -16,7 +16,7 @@ from jobs.findings.offsets import Found, Offsets
 from jobs.findings.reading import near_news
 from jobs.findings.searches import BEGIN, Searches
 from jobs.frame.job import Job, execute
-from jobs.frame.keeping import keeping
+from jobs.frame.keeping import Keep, keeping
 from jobs.handing_over.findings import hand_over
 from jobs.handing_over.metrics_file import note_end
 from jobs.quality.gate import Batch, audited, reads_beside
@@ -36,8 +36,8 @@ from schemas.tables.gold import (
     STANDING_COMMITS,
 )
 from transforms.given_rows import selected
+from transforms.gold.findings import held_against
 from transforms.gold.findings.commits import LAST
-from transforms.gold.findings.held_against import held_against
 from transforms.gold.findings.scope import Scope
 from transforms.gold.timelines.looking_back import IS_KNOWN, beside
 from transforms.gold.timelines.replacing import EVERYTHING
@@ -75,7 +75,7 @@ def _detect(job: Job) -> None:
             if has_groups(scopes.of_others):
                 near = near_news(job, scopes.of_others, keep)
                 others = Searches(job, scopes.of_others, near, seen_until, keep).all()
-            _replace(job, scopes, _found([*others, offsets.found]))
+            _replace(job, scopes, _found([*others, offsets.found]), keep)
     listed = None if scopes.of_offsets is None else scopes.of_offsets.listed
     look_at_health(job, listed, seen_until, now.line is not None)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))
@@ -100,11 +100,14 @@ def _found(searches: Sequence[Callable[[], Found]]) -> Found:
         return [each for found in threads.map(lambda search: search(), searches) for each in found]
 
 
+_Listed: TypeAlias = "Mapping[TableSpec, Sequence[Mapping[str, Any]] | None]"
+"""By table, what was found as a list, where it is few."""
+
 _CUT = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)
 """Tables of which a run finds those rows anew that begin behind a group's cut."""
 
 
-def _replace(job: Job, scopes: Scopes, found: Found) -> None:
+def _replace(job: Job, scopes: Scopes, found: Found, keep: Keep) -> None:
     """Put the rows of the groups of a run in the place of those that there were; where there are none, do nothing."""
     of_run = {spec: scopes.of_others if spec in _CUT else scopes.of_offsets for spec, _ in found}
     counts = job.lake.contents.row_counts([*of_run])
@@ -118,18 +121,27 @@ def _replace(job: Job, scopes: Scopes, found: Found) -> None:
         if scope is not None and scope.listed is None:
             told = beside(told, scope.of_others(job.lake.read(spec), _begin(spec)).select(*spec.columns))
         frames.append((spec, told))
-    if scopes.of_offsets is None or scopes.of_others is None:
-        timelines = {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
-    else:
-        listed = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
-        held = {
-            GENERATIONS: _held_against(job, scopes.of_others, listed.get(_BURSTS, [])),
-            ASSIGNMENTS: _lost(job, scopes.of_offsets, listed),
-        }
-        timelines = held_against(held, {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames))
+    listed = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
+    timelines = _timelines(job, scopes, dict(frames), listed, keep)
     where = {spec: scope.condition(_begin(spec)) if scope else EVERYTHING for spec, scope in of_run.items()}
     with audited(job, Batch(dict(frames), beside=timelines)) as rows:
         job.replace([(spec, _as_found(told)) for spec, told in rows.items()], where)
+
+
+def _timelines(
+    job: Job, scopes: Scopes, frames: Mapping[TableSpec, DataFrame], listed: _Listed, keep: Keep
+) -> dict[TableSpec, DataFrame]:
+    """Return what findings are held against: of some groups, the rows of the timelines that they name or lie among."""
+    if scopes.of_offsets is None or scopes.of_others is None:
+        return {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
+    told = {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames)
+    near = _held_against(job, scopes.of_others, listed.get(_BURSTS, []))
+    lost = _lost(job, scopes.of_offsets, listed)
+    asked = {
+        GENERATIONS: held_against.generations(near, told[REBALANCE_STORMS], told[_BURSTS]),
+        ASSIGNMENTS: held_against.assignments(lost, told[COMMIT_GAPS]),
+    }
+    return {spec: job.lake.answer(question, None, keep) for spec, question in asked.items()}
 
 
 def _as_found(rows: DataFrame) -> DataFrame:
@@ -150,7 +162,7 @@ def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | 
     return job.lake.some(GENERATIONS, scope.late_or_in(GENERATIONS, "generation", numbers))
 
 
-def _lost(job: Job, scope: Scope, few: Mapping[TableSpec, Sequence[Mapping[str, Any]] | None]) -> DataFrame:
+def _lost(job: Job, scope: Scope, few: _Listed) -> DataFrame:
     """Return the assignments of groups in which gaps were found; where that is not known of which, all."""
     gaps = few.get(COMMIT_GAPS)
     groups = scope.listed if gaps is None else sorted({row["group_id"] for row in gaps})

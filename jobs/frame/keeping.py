@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.frame.folders_aside import new_folder
-from jobs.frame.row_files import parts_of, row_count, written
+from jobs.frame.row_files import parts_of, row_count, rows_in, written
 from jobs.jvm.gateway import as_if_a_table
 from jobs.lake.rows import fetched as all_fetched
 from transforms.given_rows import held, rows_held
@@ -100,9 +100,9 @@ def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[Da
         most: number up to which they are few.
         are_likely_few: fetch them before anything else; else they are computed once, be they few or not.
     """
-    if (parts := parts_of(rows)) is not None:  # they are kept already, and counted
-        are_few = row_count(parts) <= most
-        return at_hand(rows.select("*"), most) if are_few else (rows, None)
+    if parts_of(rows) is not None:  # they are kept already, and counted
+        found = fetched(rows, most)
+        return (rows, None) if found is None else (held(rows.sparkSession, found, rows.schema), found.to_pylist())
     is_held = rows_held(rows) is not None
     kept = rows if are_likely_few or is_held else staged(rows)
     found = fetched(kept, most)
@@ -113,6 +113,8 @@ def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[Da
 
 def fetched(rows: DataFrame, most: int) -> pa.Table | None:
     """Return rows if they are no more than `most`."""
+    if (parts := parts_of(rows)) is not None:
+        return rows_in(parts, rows.schema) if row_count(parts) <= most else None
     known = rows_held(rows)
     found = all_fetched(rows.limit(most + 1)) if known is None else known
     return found if found.num_rows <= most else None

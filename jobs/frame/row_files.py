@@ -7,8 +7,10 @@ from pathlib import Path
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
+import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from transforms.given_rows import rows_held
@@ -79,6 +81,19 @@ def parts_of(frame: DataFrame) -> tuple[Part, ...] | None:
 def row_count(parts: Iterable[Part]) -> int:
     """Return how many rows files have."""
     return sum(parquet.read_metadata(file).num_rows for files, _ in parts for file in files)
+
+
+def rows_in(parts: Iterable[Part], kind: StructType) -> pa.Table:
+    """Return the rows of parts, with what is beside them; all columns may hold nulls."""
+    schema = to_arrow_schema(kind.toNullable())
+    found = [schema.empty_table()]
+    for files, mark in parts:
+        for file in files:
+            rows = parquet.ParquetFile(file).read()
+            for name, value in mark.items():
+                rows = rows.append_column(name, pa.repeat(pa.scalar(value), rows.num_rows))
+            found.append(rows.select(schema.names).cast(schema))
+    return pa.concat_tables(found)
 
 
 def _put(rows: DataFrame, folder: Path | None) -> tuple[str, ...] | None:

@@ -54,6 +54,11 @@ class ClusterFile:
         greatest = self.greatest.get(name)
         return greatest is None or self.nulls.get(name) != 0 or round(greatest.timestamp() * 1_000_000) + 999 >= us
 
+    def is_late(self, name: str, us: int) -> bool:
+        """Tell whether a column is known to have a moment from one on (epoch µs) in all of its rows."""
+        least = self.least.get(name)
+        return least is not None and least.timestamp() * 1_000_000 >= us
+
 
 @lru_cache(maxsize=10_000)
 def _columns_in(path: str) -> frozenset[str]:

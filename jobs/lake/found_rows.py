@@ -55,7 +55,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
     files = [file for file in files if may_have(file, wanted)]
     if not files or wanted.groups == []:
         return kind.empty_table()
-    if not are_readable(files) or not is_at_hand(wanted.beside):
+    if _have_many(files, wanted) or not are_readable(files) or not is_at_hand(wanted.beside):
         return None
     with connected() as connection:
         return if_few(connection.sql(_statement(connection, spec, files, cluster, wanted)), kind)
@@ -150,6 +150,14 @@ def _into_file(folder: Path, kind: pa.Schema, batches: Iterable[pa.RecordBatch])
         for batch in batches:
             writer.write_table(pa.Table.from_batches([batch]).select(kind.names).cast(kind))
     return file
+
+
+def _have_many(files: Sequence[ClusterFile], wanted: Wanted) -> bool:
+    """Tell whether it is known without a look at them that too many rows of files are wanted: all that are late."""
+    if wanted.groups is not None or wanted.is_settled is not None or wanted.where:
+        return False
+    late = [file for file in files if any(file.is_late(*moment) for moment in wanted.since.items())]
+    return sum(file.row_count or 0 for file in late) > MOST_ROWS
 
 
 def are_readable(files: Sequence[ClusterFile]) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from schemas.table import TableSpec
@@ -111,11 +110,6 @@ def beside(told: DataFrame, staying: DataFrame) -> DataFrame:
     """Return what a run gave, and beside it what it is held against."""
     new = told if IS_KNOWN in told.columns else marked(told, IS_KNOWN, False)
     return together(new, marked(staying, IS_KNOWN, True))
-
-
-def new_of(rows: DataFrame) -> DataFrame:
-    """Return those of some rows that a run gave."""
-    return rows.where(~F.col(IS_KNOWN)) if IS_KNOWN in rows.columns else rows
 
 
 def _is_near(spec: TableSpec) -> str:

@@ -13,8 +13,8 @@ from pyspark.sql import types as T
 
 from schemas.spark import struct_type
 from schemas.tables.gold import REPLAY_SNAPSHOTS
-from transforms.given_rows import marked, selected, together
-from transforms.gold.timelines.evidence import GROUP, ms
+from transforms.given_rows import marked, together
+from transforms.gold.timelines.evidence import ms
 from transforms.question import Question, of_table
 
 IS_GONE = "is_gone"
@@ -58,7 +58,7 @@ def gone(new: DataFrame, starting: DataFrame) -> Question:
         SELECT {columns} FROM ({moments}) JOIN (
             SELECT cluster, group_id, {kept("collect_set(at_ms)")} AS kept FROM ({known}) GROUP BY cluster, group_id
         ) USING (cluster, group_id) WHERE NOT array_contains(kept, at_ms)"""
-    beside = {"new": selected(new, [*GROUP, "at"]), "starting": starting}
+    beside = {"new": new, "starting": starting}
     return Question(statement, (REPLAY_SNAPSHOTS,), struct_type(REPLAY_SNAPSHOTS).toNullable(), beside)
 
 
