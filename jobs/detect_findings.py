@@ -65,11 +65,11 @@ def _detect(job: Job) -> None:
     job.lake.create(OUTPUTS)
     job.report.activity("looking for storms, bursts and offsets gone astray")
     seen_until = max(replayed.newest.values(), default=None) if replayed else None
-    scopes = scopes_of(job, before, now, replayed, seen_until)
-    if scopes.of_others is None:
-        job.lake.progress.begin_anew(STEP)
-    if has_groups(scopes.of_offsets):
-        with keeping() as keep:
+    with keeping() as keep:
+        scopes = scopes_of(job, before, now, replayed, seen_until, keep)
+        if scopes.of_others is None:
+            job.lake.progress.begin_anew(STEP)
+        if has_groups(scopes.of_offsets):
             offsets = Offsets(job, scopes.of_offsets, before, now, keep)
             others = []
             if has_groups(scopes.of_others):

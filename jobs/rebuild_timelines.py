@@ -40,6 +40,7 @@ from schemas.tables.gold import (
     RECONCILIATIONS,
 )
 from schemas.tables.silver import TOPIC_NAMES
+from transforms.given_rows import given
 from transforms.gold.timelines import news, spoken
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.gathering import Reach, Run
@@ -137,16 +138,13 @@ def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | No
 
     With them, the groups with rows that had to be told by ids that have names since.
     """
-    if not job.lake.exists(TOPIC_NAMES):
-        return {}, None
-    rows = job.lake.read(TOPIC_NAMES)
-    known = rows.select("topic_id", "topic", reach.is_new(TOPIC_NAMES).alias("is_new")).collect()
-    names = {row.topic_id: row.topic for row in known}
-    if not any(row.is_new for row in known):
+    known = all_fetched(job.lake.answer(news.topic_names(reach.load(TOPIC_NAMES)), None)).to_pylist()
+    names = {row["topic_id"]: row["topic"] for row in known}
+    new = [{"topic_id": row["topic_id"]} for row in known if row["is_new"]]
+    if not new:
         return names, None
-    new = rows.where(reach.is_new(TOPIC_NAMES))
     told = (job.lake.read(spec) for spec in (ASSIGNMENTS, RECONCILIATIONS, ORPHANED_PARTITIONS, GENERATIONS))
-    return names, news.of_names(new, *told)
+    return names, news.of_names(given(job.spark, "topic_id STRING", new), *told)
 
 
 def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:

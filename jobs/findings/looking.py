@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.frame.job import Job
+from jobs.frame.keeping import Keep
 from jobs.lake.found_rows import MOST_ROWS
 from jobs.timelines.changes import Groups, changed_since
 from jobs.timelines.standing import Standing
@@ -23,17 +23,17 @@ from schemas.tables.gold import (
     REBALANCE_STORMS,
     RECONCILIATIONS,
     SLOW_REVOKERS,
-    STANDING_COMMITS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, OFFSET_COMMITS
-from transforms.given_rows import given
+from transforms.given_rows import given, selected
 from transforms.gold.broker_refusals import MAY_TELL, fencings, may_tell
 from transforms.gold.client_refusals import at_home, of_their_files
-from transforms.gold.findings.commits import BEHIND_MS, RECORD
+from transforms.gold.findings import cuts as cutting
+from transforms.gold.findings.commits import BEHIND_MS
 from transforms.gold.findings.kernel import GROUP
-from transforms.gold.findings.scope import REACH_MS, Scope, cuts, going_on_since, is_since, scope_of
-from transforms.gold.slow_revokers import overdue
+from transforms.gold.findings.scope import REACH_MS, Scope, is_since, scope_of
 from transforms.loads import loaded_after
+from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
 STEP = "detect_findings"
@@ -89,7 +89,7 @@ def has_groups(scope: Scope | None) -> bool:
 
 
 def scopes_of(
-    job: Job, before: Looked | None, now: Looked, standing: Standing | None, seen_until: float | None
+    job: Job, before: Looked | None, now: Looked, standing: Standing | None, seen_until: float | None, keep: Keep
 ) -> Scopes:
     """Return the groups of a run.
 
@@ -99,6 +99,7 @@ def scopes_of(
         now: how far this one comes.
         standing: what was replayed.
         seen_until: end of the data (epoch ms); null = not known.
+        keep: keeps them where they are not few.
     """
     if before is None or standing is None or before.how != now.how or before.line is None:
         return ALL_GROUPS
@@ -107,18 +108,23 @@ def scopes_of(
         return ALL_GROUPS
     reach_ms = reach_of(now.how)
     news = [*_replayed(job, changed), *_logged(job, before, now), *_overdue(job, seen_until)]
-    findings = [job.lake.read(spec) for spec in (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)]
-    told = reduce(DataFrame.unionByName, news).withColumn("is_commit", F.lit(False))
-    for commits in _committed(job, before, now):
-        told = told.unionByName(commits.withColumn("is_commit", F.lit(True)))
-    groups, rows = job.at_hand(cuts(told, findings, reach_ms, seen_until), MOST_ROWS)
-    more = groups.where("has_more")
-    with_more = job.at_hand(more, MOST_ROWS) if rows is None else (more, [row for row in rows if row["has_more"]])
-    return Scopes(*(_scope(*each, reach_ms, before.line) for each in ((groups, rows), with_more)))
+    if is_newer(before, now, OFFSET_COMMITS):
+        news.append(cutting.committed(before.new(OFFSET_COMMITS), before.line))
+    findings = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)
+    groups = job.lake.answer(cutting.cuts(news, findings, reach_ms, seen_until), None, keep)
+    groups, rows = job.at_hand(groups, MOST_ROWS)
+    if rows is None:
+        more, rows_with_more = job.at_hand(groups.where("has_more"), MOST_ROWS)
+    else:
+        more, rows_with_more = groups, [row for row in rows if row["has_more"]]
+    return Scopes(
+        _scope(groups, rows, reach_ms, before.line),
+        _scope(more, rows_with_more, reach_ms, before.line),
+    )
 
 
 def _scope(groups: DataFrame, rows: Sequence[Mapping[str, Any]] | None, reach_ms: int, line: float) -> Scope:
-    groups = groups.drop("has_more")
+    groups = selected(groups, [name for name in groups.columns if name != "has_more"])
     return _many_groups(groups, reach_ms, line) if rows is None else scope_of(groups, rows, reach_ms, line, MOST_LISTED)
 
 
@@ -141,51 +147,41 @@ def _many_groups(groups: DataFrame, reach_ms: int, line: float) -> Scope:
     return Scope(groups, reach_ms, cut_us=earliest, whole=whole, old=[row.group_id for row in listed])
 
 
-def _replayed(job: Job, changed: Groups) -> Iterator[DataFrame]:
-    """Yield the groups whose rows were written, and since when they are others."""
+def _replayed(job: Job, changed: Groups) -> Iterator[Question]:
+    """Tell of the groups whose rows were written, and since when they are others."""
     rows = [{"cluster": job.lake.cluster, "group_id": group, "since": at} for group, at in changed.named.items()]
-    yield given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows)
+    yield cutting.named(given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows), "replayed")
     if changed.others is not None:
-        of_run = job.lake.answer(going_on_since(changed.others), None)
-        yield of_run.select(*GROUP, F.lit(changed.others).alias("since"))
+        yield cutting.going_on(changed.others)
 
 
-def _new(job: Job, before: Looked, now: Looked, spec: TableSpec, where: str = "") -> DataFrame | None:
-    """Return the rows of a table of silver that the last run did not know, or some of them; None if there are none."""
-    if before.loaded.get(spec.full_name) == now.loaded.get(spec.full_name):
-        return None
-    return job.lake.some(spec, replace(before.new(spec), where=where))
+def is_newer(before: Looked, now: Looked, spec: TableSpec) -> bool:
+    """Tell whether a table of silver has rows that the last run did not know."""
+    return before.loaded.get(spec.full_name) != now.loaded.get(spec.full_name)
 
 
-def _committed(job: Job, before: Looked, now: Looked) -> Iterator[DataFrame]:
-    """Yield the groups that new commits are of, which the replay need not heed, and since when."""
-    if (commits := _new(job, before, now, OFFSET_COMMITS)) is not None:
-        # What is written once more is how a transaction ended.
-        opened = job.lake.read(STANDING_COMMITS).where("txn_state = 'open'")
-        known = opened.select(*GROUP, *RECORD, F.lit(before.line).alias("known_at"))
-        at = F.coalesce("known_at", F.unix_micros("recorded_at") / 1000.0)
-        yield _since(commits.join(known, [*GROUP, *RECORD], "left").select(*GROUP, at.alias("at")))
-
-
-def _logged(job: Job, before: Looked, now: Looked) -> list[DataFrame]:
-    """Return the groups that new lines are of, which the replay need not heed, and since when."""
-    found = []
-    if (lines := _new(job, before, now, CLIENT_EVENTS)) is not None:
+def _logged(job: Job, before: Looked, now: Looked) -> Iterator[Question]:
+    """Tell of the groups that new lines are of, which the replay need not heed, and since when."""
+    if is_newer(before, now, CLIENT_EVENTS):
+        lines = job.lake.some(CLIENT_EVENTS, before.new(CLIENT_EVENTS))
         at = F.unix_micros("logged_at") / 1000.0
         home = at_home(lines, job.lake.read(MEMBER_SESSIONS))
         of_files = of_their_files(home, job.lake.read(CLIENT_EVENTS))
-        found.append(_since(of_files.select(*GROUP, at.alias("at"))))
-    if (lines := _new(job, before, now, COORDINATOR_EVENTS, MAY_TELL)) is not None and may_tell(lines):
-        told = fencings(lines, job.lake.read(MEMBER_SESSIONS))
-        found.append(_since(told.select(*GROUP, (F.unix_micros("answered_at") / 1000.0).alias("at"))))
-    return found
+        since = _since(of_files.select(*GROUP, at.alias("at")))
+        yield cutting.named(job.at_hand(since, MOST_ROWS)[0], "told_by_clients")
+    if is_newer(before, now, COORDINATOR_EVENTS):
+        lines = job.lake.some(COORDINATOR_EVENTS, replace(before.new(COORDINATOR_EVENTS), where=MAY_TELL))
+        if may_tell(lines):
+            told = fencings(lines, job.lake.read(MEMBER_SESSIONS))
+            since = _since(told.select(*GROUP, (F.unix_micros("answered_at") / 1000.0).alias("at")))
+            yield cutting.named(job.at_hand(since, MOST_ROWS)[0], "told_by_brokers")
 
 
-def _overdue(job: Job, seen_until: float | None) -> list[DataFrame]:
-    """Return the groups in which somebody is late by now who was not when they had news last, and since when."""
+def _overdue(job: Job, seen_until: float | None) -> Iterator[Question]:
+    """Tell of the groups in which somebody is late by now who was not when they had news last, and since when."""
     if seen_until is None or not job.lake.contents.row_counts([RECONCILIATIONS])[RECONCILIATIONS.full_name]:
-        return []
-    return [overdue(job.lake.read(RECONCILIATIONS), job.settings.revocations.slow_ms, seen_until)]
+        return
+    yield cutting.overdue(job.settings.revocations.slow_ms, seen_until)
 
 
 def _since(rows: DataFrame) -> DataFrame:

@@ -6,13 +6,17 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
-from pyspark.sql import functions as F
 from rich.table import Table
 
 from jobs.frame.job import Job
+from jobs.lake.rows import fetched
 from schemas.catalog import TABLES
+from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import (
     ILLEGAL_GENERATION_BURSTS,
@@ -24,7 +28,8 @@ from transforms.findings.evidence import are_of_epochs
 from transforms.findings.sentences import counted, duration
 from transforms.foreign_text import printable
 from transforms.gold.audited import AUDITED
-from transforms.gold.orphaned_partitions import still_orphaned
+from transforms.gold.orphaned_partitions import ORPHANED
+from transforms.question import Question, of_table
 
 SHOWN = 20
 """Findings of one kind that are shown; the tables hold them all."""
@@ -66,12 +71,7 @@ def _found(job: Job) -> list[str]:
 
 
 def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Iterator[str]]) -> Iterator[str]:
-    # Formatted by Spark, whose times are UTC: collected ones would be in the machine's time zone.
-    span = F.concat_ws(
-        " to ", F.date_format("started_at", "yyyy-MM-dd HH:mm:ss"), F.date_format("ended_at", "HH:mm:ss")
-    )
-    found = job.lake.read(spec).withColumn("span", span)
-    rows = found.orderBy("started_at", "group_id").limit(SHOWN + 1).collect()
+    rows = _first(job, Question(f"SELECT * FROM {of_table(spec)}", (spec,), struct_type(spec)), "started_at")
     yield ""
     yield f"{title}: none" if not rows else title
     for row in rows[:SHOWN]:
@@ -82,21 +82,35 @@ def _findings(job: Job, title: str, spec: TableSpec, line: Callable[[Any], Itera
 
 def _orphans(job: Job) -> Iterator[str]:
     """Say of which groups nobody has some partitions where the data end; nothing if there are none."""
-    since = F.date_format("orphaned_since", "yyyy-MM-dd HH:mm:ss").alias("since")
-    found = still_orphaned(job.lake.read(ORPHANED_PARTITIONS))
-    rows = found.select("*", since).orderBy("orphaned_since", "group_id").limit(SHOWN + 1).collect()
+    rows = _first(job, ORPHANED, "orphaned_since")
     if rows:
         yield ""
         yield "Partitions that nobody has, although their group is Stable"
     for row in rows[:SHOWN]:
         parts = counted(row.orphaned_partition_count, "partition", "partitions")
-        yield "  " + printable(f"{row.group_id}: {parts}, the first since {row.since}")
+        yield "  " + printable(f"{row.group_id}: {parts}, the first since {_moment(row.orphaned_since)}")
     if len(rows) > SHOWN:
         yield f"  … more in {ORPHANED_PARTITIONS.full_name}"
 
 
+def _first(job: Job, asked: Question, by: str) -> list[Any]:
+    """Return the first rows of an answer in order of a moment, one more than are shown."""
+    statement = f"SELECT * FROM ({asked.statement}) ORDER BY {by}, group_id LIMIT {SHOWN + 1}"
+    rows = fetched(job.lake.answer(replace(asked, statement=statement), None))
+    return [SimpleNamespace(**row) for row in rows.to_pylist(maps_as_pydicts="strict")]
+
+
+def _span(row: Any) -> str:
+    ended_at = None if row.ended_at is None else f"{row.ended_at:%H:%M:%S}"
+    return " to ".join(filter(None, [_moment(row.started_at), ended_at]))
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
 def _storm(row: Any) -> Iterator[str]:
-    yield f"{row.group_id}: {row.span}"
+    yield f"{row.group_id}: {_span(row)}"
     yield f"{row.rebalance_count} rebalances (up to {row.peak_count} in one window)"
     yield f"{row.pattern} ({100 * row.pattern_share:.0f} % of them)"
     yield f"main trigger {row.main_trigger}"
@@ -105,7 +119,7 @@ def _storm(row: Any) -> Iterator[str]:
 
 
 def _burst(row: Any) -> Iterator[str]:
-    yield f"{row.group_id}: {row.span}"
+    yield f"{row.group_id}: {_span(row)}"
     yield f"{row.error_count} × {row.error} ({', '.join(f'{api} {n}' for api, n in sorted((row.apis or {}).items()))})"
     yield f"suspected cause {row.suspected_cause}"
     yield f"culprit {', '.join(row.client_ids or []) or 'not known'}"
@@ -118,7 +132,7 @@ def _burst(row: Any) -> Iterator[str]:
 
 
 def _revoker(row: Any) -> Iterator[str]:
-    yield f"{row.group_id}: {row.span}"
+    yield f"{row.group_id}: {_span(row)}"
     parts = counted(row.partition_count, "partition", "partitions")
     yield f"{parts} not given up for {duration(row.held_up_ms)}"
     yield f"{counted(len(row.waiting_member_ids or ()), 'member', 'members')} waited"
@@ -128,7 +142,7 @@ def _revoker(row: Any) -> Iterator[str]:
 
 def _replay(job: Job) -> str:
     """Say how far the replay foresaw the answers; what rests on a race or on the answer itself is told apart."""
-    row = job.lake.answer(AUDITED, None).collect()[0]
+    row = SimpleNamespace(**fetched(job.lake.answer(AUDITED, None)).to_pylist()[0])
     if not row.request:
         return "\nReplay: no request log, so there is nothing to compare the replayed state machine with"
     agreed = row.agree - row.race - row.answer_used

@@ -27,7 +27,7 @@ from transforms.findings.handover.json_lines import line
 from transforms.findings.handover.kinds import KINDS, Kind
 from transforms.findings.handover.tally import WINDOWS, Tally, of_freshness, of_groups
 from transforms.gold.known_findings import NEWS, OWN_ID, identified, with_own_id
-from transforms.gold.orphaned_partitions import still_orphaned
+from transforms.gold.orphaned_partitions import ORPHANED
 
 STEP = "hand_over"
 
@@ -55,7 +55,7 @@ def hand_over(job: Job) -> None:
     ids = job.staged(job.lake.answer(asked, None))
     if _files(job):
         _put_lines(job, _told(job, ids), at, tally)
-        for row in collected(still_orphaned(job.lake.read(ORPHANED_PARTITIONS))):
+        for row in collected(job.lake.answer(ORPHANED, None)):
             tally.add_orphans(row)
         put_metrics(job.settings, {**tally.families(), **of_groups(_groups(job)), **freshness})
     _remember(job, ids, at)

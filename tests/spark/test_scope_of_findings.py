@@ -2,47 +2,66 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from math import inf
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
+from schemas.spark import struct_type
+from schemas.table import TableSpec
+from schemas.tables.gold import ILLEGAL_GENERATION_BURSTS, REBALANCE_STORMS
+from tests.support.answers import answered
 from tests.support.frames import EPOCH
-from transforms.gold.findings.scope import Scope, cuts, scope_of
+from transforms.given_rows import given
+from transforms.gold.findings.cuts import NEWS, cuts
+from transforms.gold.findings.scope import Scope, scope_of
 from transforms.gold.findings.search import reaching
+from transforms.question import Question
 
 pytestmark = pytest.mark.spark
 
 REACH_MS = 1_000
-_NEWS = "cluster STRING, group_id STRING, since DOUBLE, is_commit BOOLEAN"
-_FOUND = "cluster STRING, group_id STRING, started_at TIMESTAMP, ended_at TIMESTAMP, is_open BOOLEAN"
+_FOUND = ("cluster", "group_id", "started_at", "ended_at", "is_open", "open_until")
+
+Found = Mapping[TableSpec, Sequence[tuple[Any, ...]]]
+
+
+def sought(
+    spark: SparkSession, news: Sequence[tuple[Any, ...]], found: Found, seen_until: float | None = None
+) -> list[Row]:
+    """The groups of a run with such news, given what was found before."""
+    rows = given(spark, NEWS, (dict(zip(NEWS.names, row, strict=True)) for row in news))
+    question = cuts([Question("SELECT * FROM {news}", (), NEWS, {"news": rows})], [*found], REACH_MS, seen_until)
+    frames = {spec: given(spark, struct_type(spec).toNullable(), map(_row, rows)) for spec, rows in found.items()}
+    return answered(spark, question, frames).collect()
+
+
+def _row(values: tuple[Any, ...]) -> dict[str, Any]:
+    return dict(zip(_FOUND, values, strict=False))
+
+
+def at(ms: int) -> datetime:
+    return EPOCH + timedelta(milliseconds=ms)
 
 
 def test_a_finding_that_is_open_moves_the_cut_and_makes_nothing_new(spark: SparkSession) -> None:
-    def at(ms: int) -> object:
-        return EPOCH + timedelta(milliseconds=ms)
-
-    news = spark.createDataFrame(
-        [
-            ("c", "calm", 50_000.0, False),
-            ("c", "stormy", 50_000.0, False),
-            ("c", "whole", None, False),
-            ("c", "touched", 50_000.0, False),
-        ],
-        _NEWS,
-    )
-    found = spark.createDataFrame(
-        [
-            ("c", "stormy", at(20_000), at(30_000), True),
-            ("c", "quiet", at(10_000), at(11_000), True),
-            ("c", "touched", at(45_000), at(49_500), False),
-            ("c", "calm", at(1_000), at(2_000), False),
-        ],
-        _FOUND,
-    )
-    rows = {row.group_id: (row.since, row.cut and row.cut // 1000) for row in cuts(news, [found], REACH_MS).collect()}
-    assert rows == {
+    news = [
+        ("c", "calm", 50_000.0, False),
+        ("c", "stormy", 50_000.0, False),
+        ("c", "whole", None, False),
+        ("c", "touched", 50_000.0, False),
+    ]
+    found = [
+        ("c", "stormy", at(20_000), at(30_000), True),
+        ("c", "quiet", at(10_000), at(11_000), True),
+        ("c", "touched", at(45_000), at(49_500), False),
+        ("c", "calm", at(1_000), at(2_000), False),
+    ]
+    rows = sought(spark, news, {ILLEGAL_GENERATION_BURSTS: found})
+    assert {row.group_id: (row.since, row.cut and row.cut // 1000) for row in rows} == {
         "calm": (50_000.0, 49_000),
         "stormy": (50_000.0, 19_000),  # the storm may go on, but no older commit has changed
         "quiet": (inf, 9_000),
@@ -52,28 +71,22 @@ def test_a_finding_that_is_open_moves_the_cut_and_makes_nothing_new(spark: Spark
 
 
 def test_a_storm_that_cannot_have_ended_yet_is_no_reason_to_look_again(spark: SparkSession) -> None:
-    def at(ms: int) -> object:
-        return EPOCH + timedelta(milliseconds=ms)
-
-    def sought(seen_until: float | None) -> dict[str, int]:
-        rows = cuts(news, [storms, bursts], REACH_MS, seen_until).collect()
+    def looked_at(seen_until: float | None) -> dict[str, int]:
+        rows = sought(spark, [("c", "news", 60_000.0, False)], found, seen_until)
         return {row.group_id: row.cut // 1000 for row in rows}
 
-    news = spark.createDataFrame([("c", "news", 60_000.0, False)], _NEWS)
-    storms = spark.createDataFrame(
-        [
-            ("c", "news", at(20_000), at(30_000), True, at(90_000)),
-            ("c", "goes on", at(20_000), at(30_000), True, at(90_000)),
-            ("c", "of an earlier release", at(20_000), at(30_000), True, None),
-            ("c", "both", at(20_000), at(30_000), True, at(90_000)),
-            ("c", "over", at(20_000), at(30_000), False, at(50_000)),
-        ],
-        f"{_FOUND}, open_until TIMESTAMP",
-    )
-    bursts = spark.createDataFrame([("c", "both", at(25_000), at(29_000), True)], _FOUND)
-    looked = {"news": 19_000, "of an earlier release": 19_000, "both": 19_000}
-    assert sought(89_999.0) == looked
-    assert sought(90_000.0) == sought(None) == {**looked, "goes on": 19_000}
+    storms = [
+        ("c", "news", at(20_000), at(30_000), True, at(90_000)),
+        ("c", "goes on", at(20_000), at(30_000), True, at(90_000)),
+        ("c", "of an earlier release", at(20_000), at(30_000), True, None),
+        ("c", "both", at(20_000), at(30_000), True, at(90_000)),
+        ("c", "over", at(20_000), at(30_000), False, at(50_000)),
+    ]
+    bursts = [("c", "both", at(25_000), at(29_000), True)]
+    found = {REBALANCE_STORMS: storms, ILLEGAL_GENERATION_BURSTS: bursts}
+    early = {"news": 19_000, "of an earlier release": 19_000, "both": 19_000}
+    assert looked_at(89_999.0) == early
+    assert looked_at(90_000.0) == looked_at(None) == {**early, "goes on": 19_000}
 
 
 def test_only_what_begins_behind_the_cuts_is_replaced(spark: SparkSession) -> None:
@@ -110,9 +123,6 @@ def test_findings_that_lie_before_the_cut_are_not_judged_again(spark: SparkSessi
 def test_groups_that_only_commit_are_looked_at_for_their_offsets_alone_unless_a_finding_is_near(
     spark: SparkSession,
 ) -> None:
-    def at(ms: int) -> object:
-        return EPOCH + timedelta(milliseconds=ms)
-
     news = [
         ("c", "commits", 50_000.0, True),
         ("c", "commits and rebalances", 50_000.0, True),
@@ -129,6 +139,6 @@ def test_groups_that_only_commit_are_looked_at_for_their_offsets_alone_unless_a_
         ("c", "commits amid a storm", at(1_000), at(2_000), True),
         ("c", "goes on", at(1_000), at(2_000), True),
     ]
-    rows = cuts(spark.createDataFrame(news, _NEWS), [spark.createDataFrame(found, _FOUND)], REACH_MS).collect()
+    rows = sought(spark, news, {ILLEGAL_GENERATION_BURSTS: found})
     assert {row.group_id for row in rows if not row.has_more} == {"commits", "was fenced long ago"}
     assert len(rows) == 8

@@ -48,24 +48,6 @@ _SLACK_US = 1_000_000
 _MEMBER = ("life", "member_id")
 
 
-def overdue(waits: DataFrame, slow_ms: int, seen_until: float) -> DataFrame:
-    """Find the groups in which somebody is to give up since too long, and does not: time alone has made that late.
-
-    While such a member says nothing, and the others wait, nobody writes anything: the group has no news.
-
-    Args:
-        waits: `gold.reconciliations`.
-        slow_ms: from so long on it is too late.
-        seen_until: end of the data (epoch ms).
-
-    Returns:
-        cluster, group_id, since DOUBLE (epoch ms): begin of the first such stretch; grain: one group.
-    """
-    since = F.unix_micros("from_at") / 1000.0
-    late = waits.where(F.col("to_at").isNull() & F.col("state").isin(*UNREVOKED) & (since <= seen_until - slow_ms))
-    return late.groupBy(*GROUP).agg(F.min(since).alias("since"))
-
-
 def slow_revokers(
     tables: Mapping[TableSpec, DataFrame],
     slow_ms: int,

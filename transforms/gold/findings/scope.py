@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from math import inf
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -19,7 +18,6 @@ from pyspark.sql import types as T
 
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from schemas.tables.gold import REPLAY_SNAPSHOTS, TRANSITIONS
 from transforms.given_rows import given, marked, selected
 from transforms.gold.findings.kernel import GROUP
 from transforms.gold.findings.search import CUTS
@@ -196,80 +194,9 @@ def scope_of(
     )
 
 
-def going_on_since(at: float) -> Question:
-    """Ask which groups' replay went on at some moment (epoch ms), or later: cluster, group_id."""
-    # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
-    return Question(
-        f"""
-        SELECT cluster, group_id FROM {{{REPLAY_SNAPSHOTS.name}}} UNION
-        SELECT cluster, group_id FROM {{{TRANSITIONS.name}}}
-        WHERE NOT is_settled OR settled_at >= timestamp_micros({int(at) * 1000})""",
-        (REPLAY_SNAPSHOTS, TRANSITIONS),
-        T.StructType([T.StructField(name, T.StringType()) for name in GROUP]),
-    )
-
-
 def is_since(at: float) -> Column:
     """Tell of a row of `Scope.groups` whether all that changed is not older than a moment (epoch ms)."""
     return F.coalesce(F.col("since") >= F.lit(at), F.lit(False))
-
-
-def cuts(news: DataFrame, findings: Sequence[DataFrame], reach_ms: int, seen_until: float | None = None) -> DataFrame:
-    """Return the groups of a run, since when they changed, and their cuts; grain: one group.
-
-    With them, whether more is to be looked for in a group than what is wrong with its offsets (`has_more`): nothing is
-    that has only new commits, and no finding near them.
-
-    Args:
-        news: cluster, group_id, since DOUBLE (epoch ms; null = from the beginning), is_commit BOOLEAN: what has changed
-            in groups.
-        findings: the tables of what was found before: cluster, group_id, started_at, ended_at, is_open, and for some
-            open_until: until then they stay as they are, as long as there is no news. All others that are open are a
-            reason to look at their group again.
-        reach_ms: see `Scope`.
-        seen_until: end of the data (epoch ms); null = not known.
-    """
-    before = reduce(
-        DataFrame.unionByName,
-        [
-            rows.select(
-                *GROUP,
-                F.unix_micros("started_at").alias("started_us"),
-                F.unix_micros("ended_at").alias("ended_us"),
-                "is_open",
-                _may_change(rows, seen_until).alias("may_change"),
-            )
-            for rows in findings
-        ],
-    )
-    of_open = before.where("is_open").select(*GROUP, (F.col("started_us") / 1000.0).alias("opened"), "may_change")
-    is_whole = F.coalesce(F.max("is_undated"), F.lit(False))
-    since = (
-        news.withColumns({"is_undated": F.col("since").isNull(), "may_change": F.lit(True)})
-        .unionByName(of_open, allowMissingColumns=True)
-        .groupBy(*GROUP)
-        .agg(
-            F.when(~is_whole, F.coalesce(F.min("since"), F.lit(inf))).alias("since"),
-            F.when(~is_whole, F.least(F.min("since"), F.min("opened"))).alias("first"),
-            F.max("may_change").alias("may_change"),
-            F.max(F.coalesce(~F.col("is_commit"), F.lit(True))).alias("is_more"),
-        )
-        .where("may_change")
-        .withColumn("since_us", ((F.col("first") - F.lit(reach_ms)) * 1000).cast("bigint"))
-    )
-    touched = since.join(before, [*GROUP], "left").withColumn(
-        "touched_us", F.when(F.col("ended_us") >= F.col("since_us"), F.col("started_us"))
-    )
-    cut = F.when(F.max("since_us").isNotNull(), F.least(F.min("since_us"), F.min("touched_us")))
-    has_more = F.max(F.col("is_more") | F.col("since_us").isNull() | F.col("touched_us").isNotNull())
-    return touched.groupBy(*GROUP).agg(F.max("since").alias("since"), cut.alias("cut"), has_more.alias("has_more"))
-
-
-def _may_change(findings: DataFrame, seen_until: float | None) -> Column:
-    """Tell of findings that are open whether they may be others by now, without any news of their groups."""
-    if "open_until" not in findings.columns or seen_until is None:
-        return F.lit(True)
-    return F.coalesce(F.unix_micros("open_until") / 1000.0 <= F.lit(seen_until), F.lit(True))
 
 
 def _written(spec: TableSpec) -> str | None:

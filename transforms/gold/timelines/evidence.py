@@ -100,11 +100,10 @@ def older_rows(kind: str, is_new: str, margin_ms: float) -> str:
     return f"""
         SELECT cluster, group_id, {ms(moment)} AS at, {literal(kind)} AS kind, {_row(spec)} AS row
         FROM {of_table(spec)} JOIN (
-            SELECT cluster, group_id, timestamp_micros(CAST((coalesce(since, 0.0D) - {margin_ms}D) * 1000 AS BIGINT))
-                AS needed_from
+            SELECT cluster, group_id, CAST(floor((coalesce(since, 0.0D) - {margin_ms}D) * 1000) AS BIGINT) AS needed_us
             FROM {{{STARTING}}} WHERE is_late
         ) going_back USING (cluster, group_id)
-        WHERE {moment} IS NOT NULL AND NOT ({is_new}) AND {written} >= needed_from"""
+        WHERE {moment} IS NOT NULL AND NOT ({is_new}) AND {written} >= timestamp_micros(needed_us)"""
 
 
 def lines_of_coordinators(is_new: str, margin_ms: float) -> str:

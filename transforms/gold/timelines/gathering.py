@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 
 from schemas.table import TableSpec
 from schemas.tables.gold import REPLAY_SNAPSHOTS
@@ -34,10 +34,6 @@ class Reach:
 
     horizon: float | None = None
     loaded: Mapping[str, str | None] | None = None
-
-    def is_new(self, spec: TableSpec) -> Column:
-        """Tell whether the last run did not know a row."""
-        return loaded_after(self.load(spec)).is_late()
 
     def load(self, spec: TableSpec) -> str | None:
         """Return the newest `loaded_at` of a table that the last run knew."""

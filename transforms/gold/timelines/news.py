@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from schemas.tables.gold import REPLAY_SNAPSHOTS
-from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS
+from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS, TOPIC_NAMES
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.gold.timelines import homes
 from transforms.gold.timelines.evidence import GROUP, IS_OF_COORDINATOR, KINDS, LINE, MODERN, RECORD
 from transforms.gold.timelines.starting_points import ms
-from transforms.question import of_table
+from transforms.loads import loaded_after
+from transforms.question import Question, of_table
 
 RENAMED = "renamed"
 """Name of the groups with rows in which names can stand now in place of ids, as `of_names` gives them."""
@@ -77,6 +79,19 @@ def _unfinished() -> str:
             SELECT cluster, group_id, max_by(struct(at, seen_until), at) AS last
             FROM {of_table(REPLAY_SNAPSHOTS)} GROUP BY cluster, group_id
         ) WHERE {seen_until} + {LOOK_AHEAD_MS} >= {at}"""
+
+
+def topic_names(load: str | None) -> Question:
+    """Ask for the names of topics by their ids, and which of them are new.
+
+    Args:
+        load: `loaded_at` of the newest that were known, ISO 8601 in UTC; None = none were.
+    """
+    return Question(
+        f"SELECT topic_id, topic, {loaded_after(load).lateness} AS is_new FROM {of_table(TOPIC_NAMES)}",
+        (TOPIC_NAMES,),
+        T.StructType().add("topic_id", "string").add("topic", "string").add("is_new", "boolean"),
+    )
 
 
 def of_names(
