@@ -22,6 +22,7 @@ class Question:
         told: columns that the statement gives.
         beside: rows that no table has, by the name for which they stand.
         wanted: by table, the rows that are looked at; where nothing is said, all.
+        is_narrow: it reads a few narrow columns, so that the size of tables says little of what there is to read.
     """
 
     statement: str
@@ -29,6 +30,7 @@ class Question:
     told: StructType
     beside: Mapping[str, DataFrame] = field(default_factory=dict)
     wanted: Mapping[TableSpec, Wanted] = field(default_factory=dict)
+    is_narrow: bool = False
 
     def of_table(self, spec: TableSpec, groups: Sequence[str] | None) -> Wanted:
         """Return which rows of a table are looked at: of some groups, or of all that are wanted."""

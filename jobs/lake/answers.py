@@ -54,7 +54,8 @@ def answer(
         groups: those whose rows are read; None = all.
         folder: where rows are put that are not few, into a file whose name is returned; None = nowhere.
     """
-    are_fitting = are_readable if groups is None and folder is None else are_pickable
+    are_few = are_readable if groups is None and folder is None else are_pickable
+    are_fitting = are_nameable if question.is_narrow else are_few
     try:
         with _asked(question, tables, cluster, groups, folder, are_fitting) as asked:
             return None if asked is None else if_few(asked.connection.sql(asked.query), _kind_of(question), folder)

@@ -60,13 +60,13 @@ class Plan:
         statement = from_the_beginning(touched) if is_first else starting_points(touched)
         read = (*INPUTS, COORDINATORS, *(() if is_first else (REPLAY_SNAPSHOTS,)))
         beside = {} if self.renamed is None else {RENAMED: self.renamed}
-        return self.answer(Question(statement, read, STARTING, beside, self._new))
+        return self.answer(Question(statement, read, STARTING, beside, self._new, is_narrow=True))
 
     def homes(self, starting: DataFrame) -> DataFrame:
         """Return where the groups live: what `homes.homes` gives, with since and is_late."""
         beside = {homes.STARTING: starting, homes.COMPUTED: self._computed(starting)}
         read = (*HOLDS_RECORDS, COORDINATORS)
-        return self.answer(Question(homes.homes(HOLDS_RECORDS), read, _HOMES, beside, self._new))
+        return self.answer(Question(homes.homes(HOLDS_RECORDS), read, _HOMES, beside, self._new, is_narrow=True))
 
     def evidence(self, run: Run) -> Question:
         """Ask for the evidence that the groups of a run go on with."""

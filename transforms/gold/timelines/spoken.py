@@ -45,6 +45,7 @@ def newest(load: Callable[[TableSpec], str | None]) -> Question:
         _READ,
         T.StructType().add("source", "string").add("newest", "double").add("is_broker", "boolean"),
         wanted={spec: loaded_after(load(spec)) for spec in _READ},
+        is_narrow=True,
     )
 
 
@@ -66,4 +67,5 @@ def printed_partition_count(load: Callable[[TableSpec], str | None]) -> Question
         (COORDINATOR_EVENTS,),
         T.StructType().add("count", "integer"),
         wanted={COORDINATOR_EVENTS: loaded_after(load(COORDINATOR_EVENTS))},
+        is_narrow=True,
     )
