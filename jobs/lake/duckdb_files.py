@@ -36,6 +36,9 @@ _OF_SPARK = (
 
 _ALL_PARTS = -1
 
+_ROWS_HELD = 10_000
+"""So many rows wait until they are written to the files of their parts: with DuckDB's 524,288 it takes twice as long."""
+
 _GLOB = set("*?[")
 """DuckDB takes names with these for patterns."""
 
@@ -98,6 +101,7 @@ def put_apart(connection: Any, query: str, part: str, folder: Path) -> Path:
     place = folder / uuid4().hex
     apart = f"SELECT *, coalesce({part}, {_ALL_PARTS}) AS part FROM ({query})"
     how = "FORMAT parquet, COMPRESSION lz4, PARTITION_BY (part)"
+    connection.execute(f"SET partitioned_write_flush_threshold = {_ROWS_HELD}")
     connection.execute(f"COPY ({apart}) TO {standard_text(str(place))} ({how})")
     return place
 
