@@ -131,10 +131,12 @@ def searched_in(spark: SparkSession, search: Search, tables: Mapping[str, Source
     kind = struct_type(search.spec).toNullable()
     if folder is None or is_little(tables):
         return held(spark, _found(whole), kind)
-    count = ceil(sum(source.size for source in tables.values()) / (BYTES_OF_A_SHARE * search.breadth))
+    processes = os.cpu_count() or 1
+    rounds = sum(source.size for source in tables.values()) / (BYTES_OF_A_SHARE * search.breadth * processes)
+    count = ceil(rounds) * processes  # in the last round, too, none is idle
     apart = _apart(search, tables, count, folder) if count > MOST_OF_ALL_FILES else {}
     shares = [replace(whole, number=number, count=count, folder=folder, apart=apart) for number in range(count)]
-    return of_files(spark, list(side_by_side(_found_into_file, shares, os.cpu_count() or 1)), kind)
+    return of_files(spark, list(side_by_side(_found_into_file, shares, processes)), kind)
 
 
 def _apart(search: Search, tables: Mapping[str, Source], count: int, folder: Path) -> dict[str, Path]:

@@ -37,7 +37,8 @@ _OF_SPARK = (
 _ALL_PARTS = -1
 
 _ROWS_HELD = 10_000
-"""So many rows wait until they are written to the files of their parts: with DuckDB's own number it takes twice as long."""
+"""So many rows wait until they are written to the files of their parts: with DuckDB's 524,288 that takes twice as long.
+"""
 
 _GLOB = set("*?[")
 """DuckDB takes names with these for patterns."""
