@@ -118,7 +118,7 @@ class GrowingTables(DeclaredTables):
         return shaped(question.told, self._spark.sql(question.statement, **{**rows, **question.beside}))
 
     def answer_apart(self, question: Question, by: str, count: int, folder: Path) -> Path | None:
-        """Put what is told of this cluster's rows into a folder; see `LocalTables.answer_apart`."""
+        """Put what is told of this cluster's rows into a folder; see `Lake.answer_apart`."""
         return self._small.answer_apart(question, by, count, folder) if self._small else None
 
     def append(self, spec: TableSpec, rows: DataFrame) -> int:

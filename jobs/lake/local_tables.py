@@ -144,17 +144,7 @@ class LocalTables:
         return None if found is None else held(self._spark, found, question.told.toNullable())
 
     def answer_apart(self, question: Question, by: str, count: int, folder: Path) -> Path | None:
-        """Put what is told of the cluster's rows into a folder, part by part; None if DuckDB cannot.
-
-        Args:
-            question: what is asked.
-            by: column by whose values the rows are parted.
-            count: into so many parts.
-            folder: where they are put.
-
-        Returns:
-            Folder that `duckdb_files.part_in` knows the parts in.
-        """
+        """Put what is told of the cluster's rows into a folder; see `Lake.answer_apart`. None if DuckDB cannot."""
         tables = self._read_by(question)
         return None if tables is None else answer_apart(question, tables, self.cluster, by, count, folder)
 
