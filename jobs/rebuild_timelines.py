@@ -122,7 +122,7 @@ def _replayed(job: Job, evidence: Question, is_of_few: bool, how: Replay, keep: 
     """
     folder = keep.folder(job.spark)
     if job.lake.is_brief and is_of_few:
-        few = fetched(job.lake.answer(evidence, None), FEW_ROWS)
+        few = fetched(job.lake.answer(evidence, None, keep), FEW_ROWS)
         if few is not None:
             return Here(job.spark, replayed_here(few, how))
     shares = processes() * (SHARES_PER_PROCESS if is_of_few else SHARES_PER_PROCESS_OF_MANY)

@@ -16,7 +16,8 @@ from uuid import uuid4
 from pyarrow import parquet
 
 from jobs.frame.side_by_side import side_by_side
-from jobs.lake.duckdb_files import connected, in_files, part_in, spilling
+from jobs.lake.duckdb_files import connected, in_files, out_of_memory, part_in, spilling
+from transforms.errors import SourceError
 from transforms.gold.timelines.columns import Part
 from transforms.gold.timelines.kernel import IN_ORDER, Replay, replay_groups
 
@@ -29,8 +30,8 @@ SHARES_PER_PROCESS, SHARES_PER_PROCESS_OF_MANY = 4, 16
 _ROWS_AT_ONCE = 10_000
 """Evidence that is read at a time."""
 
-_MEMORY = "1GB"
-"""What DuckDB holds in a process that puts evidence in order; the rest goes to the disk."""
+_MEMORY, _MOST_MEMORY = "1GB", "4GB"
+"""What DuckDB holds in a process that puts evidence in order; the rest goes to the disk. More, where it must be."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,26 @@ def replayed_by_processes(evidence: Path, shares: int, how: Replay, folder: Path
 
 
 def _replayed(share: _Share) -> list[PartFile]:
-    """Replay a share of the groups; a function of this module, so that processes import it."""
-    with connected(is_ordered=False, spill={"threads": "1", **spilling(share.folder, _MEMORY)}) as connection:
+    """Replay a share of the groups; a function of this module, so that processes import it.
+
+    Raises:
+        SourceError: its evidence does not fit into what there is of memory and disk.
+    """
+    try:
+        return _replayed_in(share, _MEMORY)
+    except out_of_memory():  # before anything was replayed: all evidence is put in order first
+        pass
+    try:
+        return _replayed_in(share, _MOST_MEMORY)
+    except out_of_memory() as error:
+        raise SourceError(
+            "the evidence of a group could not be put in order: it takes more memory than there is, or more room than "
+            "spark.local.dir has; run more often, so that less is new each time"
+        ) from error
+
+
+def _replayed_in(share: _Share, memory: str) -> list[PartFile]:
+    with connected(is_ordered=False, spill={"threads": "1", **spilling(share.folder, memory)}) as connection:
         in_order = ", ".join(f'"{name}"' for name in IN_ORDER)
         ordered = connection.sql(f"{in_files(share.files)} ORDER BY {in_order}")
         return written(replay_groups(iter(ordered.to_arrow_reader(_ROWS_AT_ONCE)), share.how), share.folder)
