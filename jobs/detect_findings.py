@@ -113,28 +113,28 @@ def _replace(job: Job, scopes: Scopes, found: Found, keep: Keep) -> None:
     counts = job.lake.contents.row_counts([*of_run])
     with ThreadPoolExecutor(_AT_ONCE) as threads:  # most of the time goes into the driver's work for each
         looked_up = list(threads.map(lambda each: job.at_hand(each[1], FEW_ROWS), found))
-    frames = []
+    frames = dict[TableSpec, DataFrame]()
     for (spec, _), (told, few) in zip(found, looked_up, strict=True):
         if few == [] and not counts[spec.full_name]:
             continue
         scope = of_run[spec]
         if scope is not None and scope.listed is None:
             told = beside(told, scope.of_others(job.lake.read(spec), _begin(spec)).select(*spec.columns))
-        frames.append((spec, told))
+        frames[spec] = told
     listed = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
-    timelines = _timelines(job, scopes, dict(frames), listed, keep)
+    timelines = _timelines(job, scopes, frames, listed, keep)
     where = {spec: scope.condition(_begin(spec)) if scope else EVERYTHING for spec, scope in of_run.items()}
-    with audited(job, Batch(dict(frames), beside=timelines)) as rows:
+    with audited(job, Batch(frames, beside=timelines)) as rows:
         job.replace([(spec, _as_found(told)) for spec, told in rows.items()], where)
 
 
 def _timelines(
-    job: Job, scopes: Scopes, frames: Mapping[TableSpec, DataFrame], listed: _Listed, keep: Keep
+    job: Job, scopes: Scopes, frames: dict[TableSpec, DataFrame], listed: _Listed, keep: Keep
 ) -> dict[TableSpec, DataFrame]:
     """Return what findings are held against: of some groups, the rows of the timelines that they name or lie among."""
     if scopes.of_offsets is None or scopes.of_others is None:
         return {spec: job.lake.read(spec) for spec in reads_beside(FINDINGS)}
-    told = {spec: job.lake.none_of(spec) for spec in FINDINGS} | dict(frames)
+    told = {spec: job.lake.none_of(spec) for spec in FINDINGS} | frames
     near = _held_against(job, scopes.of_others, listed.get(_BURSTS, []))
     lost = _lost(job, scopes.of_offsets, listed)
     asked = {

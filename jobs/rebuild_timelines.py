@@ -22,13 +22,7 @@ from jobs.lake.rows import fetched as all_fetched
 from jobs.session.brief_queries import FEW_ROWS
 from jobs.timelines.changes import Groups
 from jobs.timelines.clients import lay_clients
-from jobs.timelines.part_files import (
-    PARTED_BY,
-    SHARES_PER_PROCESS,
-    SHARES_PER_PROCESS_OF_MANY,
-    processes,
-    replayed_by_processes,
-)
+from jobs.timelines.part_files import PARTED_BY, processes, replayed_by_processes
 from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
 from jobs.timelines.told import Here, InFiles, Kept, Told
 from jobs.timelines.writing import MOST_LISTED, write
@@ -49,8 +43,10 @@ from transforms.gold.timelines.plan import Plan
 from transforms.gold.timelines.starting_points import changed_from
 from transforms.question import Question
 
-_TASKS_PER_CORE = 4
-"""Groups are not alike: of several tasks the last ones are not waited for as long."""
+_PER_CORE, _PER_CORE_OF_MANY = 4, 16
+"""Tasks, or shares of the groups: groups are not alike, and of several the last ones are not waited for as long. Each
+costs some 50 ms, too.
+"""
 
 
 def run(job: Job) -> None:
@@ -125,11 +121,12 @@ def _replayed(job: Job, evidence: Question, is_of_few: bool, how: Replay, keep: 
         few = fetched(job.lake.answer(evidence, None, keep), FEW_ROWS)
         if few is not None:
             return Here(job.spark, replayed_here(few, how))
-    shares = processes() * (SHARES_PER_PROCESS if is_of_few else SHARES_PER_PROCESS_OF_MANY)
+    per_core = _PER_CORE if is_of_few else _PER_CORE_OF_MANY
+    shares = processes() * per_core
     apart = folder and job.lake.answer_apart(evidence, PARTED_BY, shares, folder)
     if folder is not None and apart is not None:
         return InFiles(job.spark, replayed_by_processes(apart, shares, how, folder))
-    tasks = min(job.spark.sparkContext.defaultParallelism * _TASKS_PER_CORE, BUCKETS)
+    tasks = min(job.spark.sparkContext.defaultParallelism * per_core, BUCKETS)
     return Kept(replayed(job.lake.answer(evidence, None), how, tasks), keep)
 
 

@@ -96,6 +96,11 @@ def selected(frame: DataFrame, names: Iterable[str]) -> DataFrame:
     return held(frame.sparkSession, rows.select(wanted), StructType([frame.schema[name] for name in wanted]))
 
 
+def told_apart(first: DataFrame, second: DataFrame, name: str) -> DataFrame:
+    """Return the rows of both, with a column more: it is true in those of the second."""
+    return together(marked(first, name, False), marked(second, name, True))
+
+
 def together(first: DataFrame, second: DataFrame) -> DataFrame:
     """Return the rows of both, by the names of their columns; of rows that are held, nobody asks Spark."""
     one, other = rows_held(first), rows_held(second)

@@ -13,16 +13,6 @@ APART = timedelta(milliseconds=1)
 """So much later than the load before is each, at least: statistics of files tell their moments to the millisecond."""
 
 
-def micros_of(text: str) -> int:
-    """Return a time, in ISO 8601 with its offset, in microseconds of the epoch."""
-    return (datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1)
-
-
-def after(load: str) -> int:
-    """Return the earliest time (epoch µs) of a load that follows another one."""
-    return micros_of(load) + APART // timedelta(microseconds=1)
-
-
 def loaded_after(load: str | None, groups: Sequence[str] | None = None) -> Wanted:
     """Return which rows came after a load.
 
@@ -30,4 +20,7 @@ def loaded_after(load: str | None, groups: Sequence[str] | None = None) -> Wante
         load: `loaded_at` of the newest rows that are known, ISO 8601 in UTC; None = none are.
         groups: the groups; None = all.
     """
-    return Wanted(groups, {} if load is None else {"loaded_at": after(load)})
+    if load is None:
+        return Wanted(groups)
+    since = datetime.fromisoformat(load) + APART
+    return Wanted(groups, {"loaded_at": (since - EPOCH) // timedelta(microseconds=1)})

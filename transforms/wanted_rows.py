@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from transforms.sql import among, quoted, standard_list, truth
@@ -49,10 +49,6 @@ class Wanted:
         if not late:
             return truth(True)
         return " OR ".join(late + [among(name, values) for name, values in self.or_in.items() if values])
-
-    def is_late(self) -> Column:
-        """Tell whether a row is late, or is wanted however old it is."""
-        return F.expr(self.lateness)
 
     def in_sql(self) -> str:
         """Return the condition in DuckDB's SQL."""

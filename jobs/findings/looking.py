@@ -108,7 +108,7 @@ def scopes_of(
         return ALL_GROUPS
     reach_ms = reach_of(now.how)
     news = [*_replayed(job, changed), *_logged(job, before, now), *_overdue(job, seen_until)]
-    if is_newer(before, now, OFFSET_COMMITS):
+    if _is_newer(before, now, OFFSET_COMMITS):
         news.append(cutting.committed(before.new(OFFSET_COMMITS), before.line))
     findings = (REBALANCE_STORMS, ILLEGAL_GENERATION_BURSTS, SLOW_REVOKERS)
     groups = job.lake.answer(cutting.cuts(news, findings, reach_ms, seen_until), None, keep)
@@ -155,21 +155,21 @@ def _replayed(job: Job, changed: Groups) -> Iterator[Question]:
         yield cutting.going_on(changed.others)
 
 
-def is_newer(before: Looked, now: Looked, spec: TableSpec) -> bool:
+def _is_newer(before: Looked, now: Looked, spec: TableSpec) -> bool:
     """Tell whether a table of silver has rows that the last run did not know."""
     return before.loaded.get(spec.full_name) != now.loaded.get(spec.full_name)
 
 
 def _logged(job: Job, before: Looked, now: Looked) -> Iterator[Question]:
     """Tell of the groups that new lines are of, which the replay need not heed, and since when."""
-    if is_newer(before, now, CLIENT_EVENTS):
+    if _is_newer(before, now, CLIENT_EVENTS):
         lines = job.lake.some(CLIENT_EVENTS, before.new(CLIENT_EVENTS))
         at = F.unix_micros("logged_at") / 1000.0
         home = at_home(lines, job.lake.read(MEMBER_SESSIONS))
         of_files = of_their_files(home, job.lake.read(CLIENT_EVENTS))
         since = _since(of_files.select(*GROUP, at.alias("at")))
         yield cutting.named(job.at_hand(since, MOST_ROWS)[0], "told_by_clients")
-    if is_newer(before, now, COORDINATOR_EVENTS):
+    if _is_newer(before, now, COORDINATOR_EVENTS):
         lines = job.lake.some(COORDINATOR_EVENTS, replace(before.new(COORDINATOR_EVENTS), where=MAY_TELL))
         if may_tell(lines):
             told = fencings(lines, job.lake.read(MEMBER_SESSIONS))

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.frame.folders_aside import new_folder
-from jobs.frame.row_files import parts_of, row_count, rows_in, written
+from jobs.frame.row_files import parts_of, read_parts, row_count, written
 from jobs.jvm.gateway import as_if_a_table
 from jobs.lake.rows import fetched as all_fetched
 from transforms.given_rows import held, rows_held
@@ -114,7 +114,7 @@ def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[Da
 def fetched(rows: DataFrame, most: int) -> pa.Table | None:
     """Return rows if they are no more than `most`."""
     if (parts := parts_of(rows)) is not None:
-        return rows_in(parts, rows.schema) if row_count(parts) <= most else None
+        return read_parts(parts, rows.schema) if row_count(parts) <= most else None
     known = rows_held(rows)
     found = all_fetched(rows.limit(most + 1)) if known is None else known
     return found if found.num_rows <= most else None

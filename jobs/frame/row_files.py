@@ -83,7 +83,7 @@ def row_count(parts: Iterable[Part]) -> int:
     return sum(parquet.read_metadata(file).num_rows for files, _ in parts for file in files)
 
 
-def rows_in(parts: Iterable[Part], kind: StructType) -> pa.Table:
+def read_parts(parts: Iterable[Part], kind: StructType) -> pa.Table:
     """Return the rows of parts, with what is beside them; all columns may hold nulls."""
     schema = to_arrow_schema(kind.toNullable())
     found = [schema.empty_table()]

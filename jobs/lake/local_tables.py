@@ -20,7 +20,7 @@ from jobs.lake.answers import answer, answer_apart
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.duckdb_files import are_nameable, rows_in
-from jobs.lake.found_rows import found_rows, new_rows, picked_rows
+from jobs.lake.found_rows import found_rows, may_have, new_rows, picked_rows
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile
@@ -29,7 +29,7 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import held
-from transforms.loads import after
+from transforms.loads import loaded_after
 from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
@@ -110,13 +110,11 @@ class LocalTables:
         Returns:
             The query; None where DuckDB cannot read the files, or there are none.
         """
-        since_us = None if load is None else after(load)
-        files = self.files(spec) or ()
-        late = [file for file in files if since_us is None or file.may_be_late("loaded_at", since_us)]
+        wanted = loaded_after(load)
+        late = [file for file in self.files(spec) or () if may_have(file, wanted)]
         if not late or not are_nameable(late):
             return None
-        rows = rows_in(spec, late, self.cluster)
-        return rows if since_us is None else f"SELECT * FROM ({rows}) WHERE loaded_at >= make_timestamptz({since_us})"
+        return f"SELECT * FROM ({rows_in(spec, late, self.cluster)}) WHERE {wanted.in_sql()}"
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
         """Return few rows of the cluster out of a table that exists; None if they are not few."""

@@ -24,9 +24,6 @@ from transforms.gold.timelines.kernel import IN_ORDER, Replay, replay_groups
 PARTED_BY = "group_id"
 """Column by which evidence is parted: a group is replayed as a whole."""
 
-SHARES_PER_PROCESS, SHARES_PER_PROCESS_OF_MANY = 4, 16
-"""Groups are not alike: of several shares the last ones are not waited for as long. A share costs some 50 ms, too."""
-
 _ROWS_AT_ONCE = 10_000
 """Evidence that is read at a time."""
 

@@ -20,7 +20,7 @@ from jobs.timelines.changes import NOT_READ
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
 from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
-from transforms.given_rows import selected
+from transforms.given_rows import selected, told_apart
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
@@ -30,10 +30,6 @@ Spoken = Mapping[str, float]
 
 MOST_LISTED = 1000
 """Groups that a condition lists; of more, whole tables are looked through."""
-
-_NEW, _KNOWN = {looking_back.IS_KNOWN: False}, {looking_back.IS_KNOWN: True}
-
-_COMES, _GOES = {snapshots.IS_GONE: False}, {snapshots.IS_GONE: True}
 
 _SHORT_HISTORY = 20_000
 """Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
@@ -93,9 +89,14 @@ def write(
 def _put_snapshots(job: Job, new: DataFrame, run: Run, keep: Keep) -> None:
     """Put the snapshots of a run in, and take out those that are not to be kept beside them."""
     gone, _ = job.at_hand(job.lake.answer(snapshots.gone(new, run.starting), run.listed, keep), MOST_ROWS)
-    changes = snapshots.changes(new, gone)
-    note_parts(changes, [(new, _COMES), (gone, _GOES)], None if job.lake.is_brief else keep.folder(job.spark))
-    job.lake.put(REPLAY_SNAPSHOTS, changes, snapshots.IS_GONE)
+    job.lake.put(REPLAY_SNAPSHOTS, _both(job, new, gone, snapshots.IS_GONE, keep), snapshots.IS_GONE)
+
+
+def _both(job: Job, first: DataFrame, second: DataFrame, name: str, keep: Keep) -> DataFrame:
+    """Return the rows of both, told apart by a column; of what is not little it is known in which files they lie."""
+    both, folder = told_apart(first, second, name), None if job.lake.is_brief else keep.folder(job.spark)
+    note_parts(both, [(first, {name: False}), (second, {name: True})], folder)
+    return both
 
 
 def _changed(
@@ -123,7 +124,6 @@ def _as_published(
     first = _looked_at_from(job, told, run, keep) if sum(there.values()) > _SHORT_HISTORY else None
     stays = replacing.staying_of_run(replacing.groups_of_run(run.starting), run.listed)
     rows, counts = {}, {}
-    folder = None if job.lake.is_brief else keep.folder(job.spark)
     for spec in TABLES:
         if spec is REPLAY_SNAPSHOTS:
             continue
@@ -132,8 +132,7 @@ def _as_published(
         if not is_alone:
             looked_at = stays if first is None else looking_back.looked_at(spec, run.listed, first)
             staying = job.lake.some(spec, looked_at, keep)
-            rows[spec] = both = looking_back.beside(rows[spec], staying)
-            note_parts(both, [(told.part(spec.name), _NEW), (staying, _KNOWN)], folder)
+            rows[spec] = _both(job, rows[spec], staying, looking_back.IS_KNOWN, keep)
         if spec is MEMBER_SESSIONS and SUPERSEDED in told.counts:
             rows[spec] = replacing.without_superseded(rows[spec], superseded)
         elif is_alone:

@@ -5,7 +5,7 @@ What has changed is told by questions, one for each kind of news, which are put 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
@@ -46,13 +46,13 @@ def named(groups: DataFrame, name: str) -> Question:
         groups: the groups.
         name: by which a statement has them.
     """
-    return _news(f"SELECT cluster, group_id, since, false AS is_commit FROM {{{name}}}", beside={name: groups})
+    return Question(f"SELECT cluster, group_id, since, false AS is_commit FROM {{{name}}}", (), NEWS, {name: groups})
 
 
 def going_on(at: float) -> Question:
     """Tell of groups whose replay went on at some moment (epoch ms), or later."""
     # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
-    return _news(
+    return Question(
         f"""
         SELECT cluster, group_id, {at!r}D AS since, false AS is_commit FROM (
             SELECT cluster, group_id FROM {of_table(REPLAY_SNAPSHOTS)} UNION
@@ -60,6 +60,7 @@ def going_on(at: float) -> Question:
             WHERE NOT is_settled OR settled_at >= timestamp_micros({int(at) * 1000})
         )""",
         (REPLAY_SNAPSHOTS, TRANSITIONS),
+        NEWS,
     )
 
 
@@ -72,7 +73,7 @@ def committed(new: Wanted, line: float) -> Question:
     """
     record = ", ".join(RECORD)
     # What is written once more is how a transaction ended.
-    return _news(
+    return Question(
         f"""
         SELECT cluster, group_id, CASE WHEN bool_and(at IS NOT NULL) THEN min(at) END AS since, true AS is_commit FROM (
             SELECT cluster, group_id, coalesce(known_at, unix_micros(recorded_at) / 1000.0D) AS at
@@ -82,6 +83,7 @@ def committed(new: Wanted, line: float) -> Question:
             ) known USING (cluster, group_id, {record})
         ) WHERE group_id IS NOT NULL GROUP BY cluster, group_id""",
         (OFFSET_COMMITS, STANDING_COMMITS),
+        NEWS,
         wanted={OFFSET_COMMITS: new},
     )
 
@@ -95,7 +97,7 @@ def overdue(slow_ms: int, seen_until: float) -> Question:
         slow_ms: from so long on it is too late.
         seen_until: end of the data (epoch ms).
     """
-    return _news(
+    return Question(
         f"""
         SELECT cluster, group_id, min(unix_micros(from_at) / 1000.0D) AS since, false AS is_commit
         FROM {of_table(RECONCILIATIONS)}
@@ -103,16 +105,8 @@ def overdue(slow_ms: int, seen_until: float) -> Question:
             AND unix_micros(from_at) / 1000.0D <= {seen_until - slow_ms!r}D
         GROUP BY cluster, group_id""",
         (RECONCILIATIONS,),
+        NEWS,
     )
-
-
-def _news(
-    statement: str,
-    read: Sequence[TableSpec] = (),
-    beside: Mapping[str, DataFrame] | None = None,
-    wanted: Mapping[TableSpec, Wanted] | None = None,
-) -> Question:
-    return Question(statement, read, NEWS, beside or {}, wanted or {})
 
 
 def cuts(

@@ -81,10 +81,9 @@ def rows_of_groups(kind: str, is_new: str) -> str:
         kind: the kind.
         is_new: condition of rows that all groups need.
     """
-    spec, moment, _ = KINDS[kind]
+    _, moment, _ = KINDS[kind]
     return f"""
-        SELECT cluster, group_id, {ms(moment)} AS at, {literal(kind)} AS kind, {_row(spec)} AS row
-        FROM {of_table(spec)} LEFT SEMI JOIN {{{STARTING}}} USING (cluster, group_id)
+        {_pieces(kind)} LEFT SEMI JOIN {{{STARTING}}} USING (cluster, group_id)
         WHERE {moment} IS NOT NULL AND ({is_new})"""
 
 
@@ -96,14 +95,19 @@ def older_rows(kind: str, is_new: str, margin_ms: float) -> str:
         is_new: as for `rows_of_groups`.
         margin_ms: they need what was written so long before that to which they go back.
     """
-    spec, moment, written = KINDS[kind]
+    _, moment, written = KINDS[kind]
     return f"""
-        SELECT cluster, group_id, {ms(moment)} AS at, {literal(kind)} AS kind, {_row(spec)} AS row
-        FROM {of_table(spec)} JOIN (
+        {_pieces(kind)} JOIN (
             SELECT cluster, group_id, CAST(floor((coalesce(since, 0.0D) - {margin_ms}D) * 1000) AS BIGINT) AS needed_us
             FROM {{{STARTING}}} WHERE is_late
         ) going_back USING (cluster, group_id)
         WHERE {moment} IS NOT NULL AND NOT ({is_new}) AND {written} >= timestamp_micros(needed_us)"""
+
+
+def _pieces(kind: str) -> str:
+    spec, moment, _ = KINDS[kind]
+    return f"""SELECT cluster, group_id, {ms(moment)} AS at, {literal(kind)} AS kind, {_row(spec)} AS row
+        FROM {of_table(spec)}"""
 
 
 def lines_of_coordinators(is_new: str, margin_ms: float) -> str:

@@ -13,8 +13,7 @@ from schemas.tables.gold import REPLAY_SNAPSHOTS
 from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS, TOPIC_NAMES
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.gold.timelines import homes
-from transforms.gold.timelines.evidence import GROUP, IS_OF_COORDINATOR, KINDS, LINE, MODERN, RECORD
-from transforms.gold.timelines.starting_points import ms
+from transforms.gold.timelines.evidence import GROUP, IS_OF_COORDINATOR, KINDS, LINE, MODERN, RECORD, ms
 from transforms.loads import loaded_after
 from transforms.question import Question, of_table
 
@@ -45,8 +44,7 @@ def news(is_first: bool, are_renamed: bool) -> str:
 def _of_groups(kind: str) -> str:
     """The groups that new rows name."""
     spec, moment, _ = KINDS[kind]
-    at = f"unix_micros({moment}) / 1000.0D AS oldest"
-    return f"SELECT cluster, group_id, {at} FROM {of_table(spec)} WHERE group_id IS NOT NULL"
+    return f"SELECT cluster, group_id, {ms(moment)} AS oldest FROM {of_table(spec)} WHERE group_id IS NOT NULL"
 
 
 def _of_places() -> str:
@@ -110,13 +108,13 @@ def of_names(
     """
     without_number = F.regexp_replace("partition", "-[0-9]+$", "")
     waiting = reconciliations.select(*GROUP, "from_at", F.explode("partitions").alias("partition"))
-    held = assignments.select(*GROUP, ms("valid_from").alias("oldest"), F.col("topic").alias("topic_id"))
-    left_over = orphaned.select(*GROUP, ms("from_at").alias("oldest"), F.col("topic").alias("topic_id"))
-    sought = waiting.select(*GROUP, ms("from_at").alias("oldest"), without_number.alias("topic_id"))
+    held = assignments.select(*GROUP, F.expr(ms("valid_from")).alias("oldest"), F.col("topic").alias("topic_id"))
+    left_over = orphaned.select(*GROUP, F.expr(ms("from_at")).alias("oldest"), F.col("topic").alias("topic_id"))
+    sought = waiting.select(*GROUP, F.expr(ms("from_at")).alias("oldest"), without_number.alias("topic_id"))
     rows = held.unionByName(left_over).unionByName(sought)
     found = _oldest(rows.join(F.broadcast(named.select("topic_id")), "topic_id", "left_semi"))
     is_untold = (F.col("group_type") == "consumer") & F.col("completing_at").isNotNull() & F.col("assignor").isNull()
-    untold = generations.where(is_untold).select(*GROUP, ms("preparing_at").alias("oldest"))
+    untold = generations.where(is_untold).select(*GROUP, F.expr(ms("preparing_at")).alias("oldest"))
     return _oldest(found.unionByName(untold.join(found.select(*GROUP), [*GROUP], "left_semi")))
 
 

@@ -13,11 +13,11 @@ from pyspark.sql import types as T
 
 from schemas.spark import struct_type
 from schemas.tables.gold import REPLAY_SNAPSHOTS
-from transforms.given_rows import marked, together
 from transforms.gold.timelines.evidence import ms
 from transforms.question import Question, of_table
 
 IS_GONE = "is_gone"
+"""Column of what is to change in `gold.replay_snapshots`: true = the row of this key is to go."""
 
 CLOSEST_MS = 600_000.0
 """Distance of the two youngest that are kept; of each older one it is at least twice that of the one before."""
@@ -65,19 +65,6 @@ def gone(new: DataFrame, starting: DataFrame) -> Question:
 def _column(field: T.StructField) -> str:
     is_of_key = field.name in REPLAY_SNAPSHOTS.key
     return field.name if is_of_key else f"CAST(NULL AS {field.dataType.simpleString()}) AS {field.name}"
-
-
-def changes(new: DataFrame, going: DataFrame) -> DataFrame:
-    """Return what is to change in `gold.replay_snapshots`.
-
-    Args:
-        new: the snapshots that a run has put down.
-        going: what the answer to `gone` is.
-
-    Returns:
-        Columns of the table, and `is_gone`: true = the row of this key is to go.
-    """
-    return together(marked(new, IS_GONE, False), marked(going, IS_GONE, True))
 
 
 def kept(moments: str) -> str:

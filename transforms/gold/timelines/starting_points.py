@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from schemas.tables.gold import REPLAY_SNAPSHOTS
@@ -76,8 +74,3 @@ def changed_from(start: Mapping[str, Any], horizon: float | None) -> float | Non
     if taken_until is None or horizon is None:
         return None
     return max(float(taken_until), (horizon if oldest is None else min(horizon, oldest)) - SETTLING_MS)
-
-
-def ms(column: str) -> Column:
-    """Return a time as epoch ms."""
-    return F.unix_micros(column) / F.lit(1000.0)
