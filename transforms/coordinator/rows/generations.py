@@ -71,7 +71,8 @@ def _links(life: Life, row: GenerationFacts, following: GenerationFacts | None) 
     joined = departed = None
     if (row.members or outcome == "empty") and _is_last_known(chain):
         joined, departed = _missing(before, members), _missing(members, before)
-    return Links(row, outcome, ended_at(following, life.ended_at), chain, life, members, before, joined, departed)
+    until = ended_at(life.after(row), life.ended_at)
+    return Links(row, outcome, until, chain, life, members, before, joined, departed)
 
 
 def _is_last_known(chain: Chain) -> bool:

@@ -40,14 +40,25 @@ def stable_at(row: GenerationFacts) -> float | None:
     return first_told if foreseen is None else min(foreseen, first_told)
 
 
-def ended_at(following: GenerationFacts | None, end_of_life: Fact[float] | None) -> float | None:
-    """When a generation ended: at the next join phase, or with the group; if that is not known, at what came next."""
-    if following is None:
-        return value_of(end_of_life)
-    for fact in (following.preparing_at, following.completing_at, following.emptied_at, following.stable_at):
+def began_at(row: GenerationFacts) -> float | None:
+    """When the one before ended at the latest: at the beginning of the join phase, else at the next that is known."""
+    for fact in (row.preparing_at, row.completing_at, row.emptied_at, row.stable_at):
         if fact is not None:
             return fact.value
     return None
+
+
+def ended_at(later: Iterable[GenerationFacts], end_of_life: Fact[float] | None) -> float | None:
+    """When a generation ended: at the next join phase, or with the group.
+
+    Of a generation may be known that there was one, and no moment: then it is that of a later one.
+
+    Args:
+        later: the generations that came after it in its life, in their order.
+        end_of_life: when the life ended.
+    """
+    moments = (began_at(row) for row in later)
+    return next((at for at in moments if at is not None), value_of(end_of_life))
 
 
 _STEPS = ("preparing_at", "completing_at", "stable_at", "emptied_at")

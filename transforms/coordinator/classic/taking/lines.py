@@ -149,7 +149,7 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     generation, machine = line.generation or 0, course.machine
     group = machine.present
     if group is not None and group.state is PREPARING and group.generation == generation - 1:
-        if group.is_known and group.awaiting_join:
+        if group.is_known and group.awaiting_join and _accounts_for(group, line.member_count):
             end_join(machine, at, _SOURCE)
         if machine.group.state is PREPARING:
             bring_to(machine, COMPLETING, generation, _cause(at), None)
@@ -160,6 +160,16 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     row = course.life.generation(generation)
     row.learn_times(_SOURCE, completing_at=at)
     row.learn_choice(_SOURCE, member_count=line.member_count)
+
+
+def _accounts_for(group: Group, member_count: int | None) -> bool:
+    """Whether the members that are known to have joined are as many as a line about the end of the join phase counts.
+
+    They are not where a request log ends, or lacks a stretch: who else joined is not known then, nor who was put out.
+    """
+    absent = [member for member in group.members.values() if member.parked_join is None]
+    may_stay = sum(member.group_instance_id is not None for member in absent)
+    return member_count is None or 0 <= member_count - group.awaiting_join <= may_stay
 
 
 def _assignment_received(course: Course, line: CoordinatorEventRow, at: float) -> None:
