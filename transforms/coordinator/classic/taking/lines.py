@@ -149,8 +149,11 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     generation, machine = line.generation or 0, course.machine
     group = machine.present
     if group is not None and group.state is PREPARING and group.generation == generation - 1:
-        if group.is_known and group.awaiting_join and _accounts_for(group, line.member_count):
-            end_join(machine, at, _SOURCE)
+        if group.is_known and group.awaiting_join:
+            if _accounts_for(course, group, line.member_count):
+                end_join(machine, at, _SOURCE)
+            else:
+                course.presence.miss()
         if machine.group.state is PREPARING:
             bring_to(machine, COMPLETING, generation, _cause(at), None)
             course.forget_parked()
@@ -162,12 +165,15 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     row.learn_choice(_SOURCE, member_count=line.member_count)
 
 
-def _accounts_for(group: Group, member_count: int | None) -> bool:
-    """Whether the members that are known to have joined are as many as a line about the end of the join phase counts.
+def _accounts_for(course: Course, group: Group, member_count: int | None) -> bool:
+    """Whether it is known who joined, once a line tells that the join phase is over and how many there are.
 
-    They are not where a request log ends, or lacks a stretch: who else joined is not known then, nor who was put out.
+    It is not where the request log ends, or lacks a stretch: whoever joined was answered by then, others may have
+    joined beside those that lines name, and who has not need not be put out.
     """
     absent = [member for member in group.members.values() if member.parked_join is None]
+    if not group.parked <= course.audit.verdicts.keys() | {None}:
+        return False
     may_stay = sum(member.group_instance_id is not None for member in absent)
     return member_count is None or 0 <= member_count - group.awaiting_join <= may_stay
 

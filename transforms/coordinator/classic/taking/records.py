@@ -74,6 +74,8 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     group = course.machine.present
     if group is not None and group.generation >= generation and (is_confirmed or _is_overtaken(course, record, at)):
         return
+    if group is not None and group.is_known:
+        course.presence.miss()  # the leader's SyncGroup, or the JoinGroup of an instance that came back
     members = members_of(record)
     if group is not None and (group.state, group.generation) == (STABLE, generation):
         members = [_as_of_now(course, group, member, at) for member in members]

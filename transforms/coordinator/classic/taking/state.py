@@ -34,7 +34,8 @@ class Presence(Struct, array_like=True):
             timeout after it.
         homes: partitions of `__consumer_offsets` that the group lived in, one after the other.
         last_record: the group's last record, which is all that a new coordinator would know of it.
-        heard_from: when the request log begins; before, nobody is seen to send heartbeats, and silence means nothing.
+        heard_from: since when requests are seen; before, nobody is seen to send heartbeats, and silence means nothing.
+            Infinite = no request was seen yet, or none since the request log was found to lack some.
         has_other_evidence: a record or line speaks for the group, so that an answer need not.
         unconverted_until: up to when lines of a conversion tell of one that failed in the end.
     """
@@ -58,6 +59,10 @@ class Presence(Struct, array_like=True):
     def hears_at(self, at: float) -> bool:
         """Whether the request log covers a moment."""
         return at >= self.heard_from
+
+    def miss(self) -> None:
+        """Something was done that takes a request, and none was seen: the request log has ended, or lacks a stretch."""
+        self.heard_from = inf
 
     @property
     def is_other_kind(self) -> bool:

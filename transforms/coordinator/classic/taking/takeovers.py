@@ -71,8 +71,12 @@ def _load(course: Course, line: CoordinatorEventRow, cause: Cause) -> None:
         elected = (record.protocol, record.protocol_type, record.leader_member_id)
     if elected is not None and members:
         group.protocol, group.protocol_type, group.leader = elected
-    if is_fallen and members and record is not None and is_of_record:
-        stored_generations.reloaded(course.life.generation(generation), record, cause.at)
+    if is_fallen and generation:
+        row = course.life.generation(generation)
+        if members and record is not None and is_of_record:
+            stored_generations.reloaded(row, record, cause.at)
+        else:
+            row.learn_cause(cause.source, trigger="coordinator_failover")
     course.forget_parked()
 
 

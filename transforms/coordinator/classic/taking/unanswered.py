@@ -15,6 +15,7 @@ from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.evidence.items import token_of
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.requests import Request
+from transforms.coordinator.kafka.states import PREPARING
 
 _REJOINS = {BY_EVENT[event]: event for event in (Event.LEADER_REJOINED, Event.METADATA_CHANGED)}
 """What a member does that joins again, by the trigger of the rebalance that follows."""
@@ -49,7 +50,10 @@ def is_unanswered_rejoin(course: Course, line: CoordinatorEventRow, at: float) -
 
 
 def rejoin_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> bool:
-    """Let the member that a line names join again with what it has; its request waits for good. False = it cannot."""
+    """Let the member that a line names join again with what it has; its request waits for good.
+
+    False = no join phase began by it, as it would have where all that came before is known.
+    """
     member = course.machine.group.members[line.member_id or ""]
     request = Request(
         token_of((line.source_file, line.line_number, line.seq)),
@@ -64,7 +68,8 @@ def rejoin_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> b
         protocols=member.protocols,
     )
     event = _REJOINS[(line.attributes or {})["trigger"]]
-    return course.machine.apply(event, Cause(at, request, (member.member_id,), Source.BROKER_LOG))
+    course.machine.apply(event, Cause(at, request, (member.member_id,), Source.BROKER_LOG))
+    return course.machine.group.state is PREPARING
 
 
 def _guessed(group: Group, line: CoordinatorEventRow, token: int) -> Request:
