@@ -190,11 +190,7 @@ def _found(share: _Share) -> pa.Table:
         for name, rows in share.tables.items():
             _lay(connection, name, rows, share)
         connection.execute(f"CREATE TEMP TABLE {FOUND} AS {share.search.found}")
-        # Spark says nothing of a column that is null, and those who judge read it as usual.
-        evidence = connection.sql(
-            f"SELECT {_IN_ORDER}, CAST(json_merge_patch('{{}}', row) AS VARCHAR) AS row "
-            f"FROM ({share.search.evidence}) ORDER BY {_IN_ORDER}"
-        )
+        evidence = connection.sql(f"SELECT {_IN_ORDER}, row FROM ({share.search.evidence}) ORDER BY {_IN_ORDER}")
         batches = judged_findings(iter(evidence.to_arrow_reader(_BATCH_ROWS)), share.search.judge, kind)
         return pa.Table.from_batches(batches, to_arrow_schema(kind))
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec.structs import astuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from schemas.tables.bronze import LOG_LINES
+from transforms.arrow_columns import arrow_column, by_columns
 from transforms.loglines.entries.entry import Entry
 from transforms.loglines.facts import Fact
 from transforms.loglines.parse import parse_entry
@@ -186,15 +185,7 @@ def _facts(place: Columns, times: Iterable[int | None], texts: Iterable[str]) ->
     for table, (indices, facts) in found.items():
         if facts:
             where = pa.array(indices, pa.int64())
-            columns = zip(facts[0].__struct_fields__, zip(*map(astuple, facts), strict=True), strict=True)
-            own = {name: _array(values, _WIDE_SCHEMA.field(name).type) for name, values in columns}
+            own = {
+                name: arrow_column(values, _WIDE_SCHEMA.field(name).type) for name, values in by_columns(facts).items()
+            }
             yield table, {**{name: column.take(where) for name, column in place.items()}, **own}
-
-
-def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Build a column; times come in milliseconds, and Arrow takes a map as a list of pairs."""
-    if pa.types.is_timestamp(kind):
-        values = [None if value is None else round(value * 1000) for value in values]
-    elif pa.types.is_map(kind):
-        values = [None if value is None else list(value.items()) for value in values]
-    return pa.array(values, kind)

@@ -4,7 +4,7 @@ Grain of what is packed: one row of one table, given to one finding of one (clus
 
     cluster STRING, group_id STRING, finding INT, kind STRING, row STRING
 
-`row` is the row as JSON, without what goes without saying, times as epoch ms; `kind` names a list of
+`row` is the row as JSON, times as epoch ms; `kind` names a list of
 `transforms.findings.evidence.Evidence`, or is FRAME: what is known of the finding itself. A finding's rows of one kind
 are read at once.
 """
@@ -28,9 +28,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.silver import GROUP_REQUESTS
+from transforms.arrow_columns import arrow_column
 from transforms.findings.evidence import KINDS, Evidence, Request
 from transforms.given_rows import given, held, rows_held
-from transforms.gold.timelines.columns import arrow_column
 from transforms.sql import quoted
 
 GROUP = ("cluster", "group_id")
@@ -99,12 +99,12 @@ def _is_asked(name: str, kind: str) -> bool:
 
 
 def _field(field: T.StructField, kind: str) -> str:
-    """Return how a column is packed: nothing is said of what is read as the same where nothing is said."""
+    """Return how a column is packed; where it has nothing, Spark says nothing, and DuckDB null."""
     name = quoted(field.name)
     if isinstance(field.dataType, T.TimestampType):
         return f"unix_micros({name}) / 1000.0D AS {name}"
     usual = _USUAL.get(kind, {}).get(field.name)
-    return name if usual is None else f"nullif({name}, {usual!r}) AS {name}"
+    return name if usual is None else f"coalesce({name}, {usual!r}) AS {name}"
 
 
 def around(rows: DataFrame, spans: DataFrame, begin: str, end: str, told_at_end: Sequence[str] = ()) -> DataFrame:

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from msgspec.structs import astuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -16,6 +14,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from schemas.tables.gold import CLIENT_TIMELINE, MEMBER_SESSIONS, REPLAY_SNAPSHOTS, REPLAYED
+from transforms.arrow_columns import arrow_column, by_columns
 
 TABLES = (*(spec for spec in REPLAYED if spec is not CLIENT_TIMELINE), REPLAY_SNAPSHOTS)
 """Tables that the replay gives rows of."""
@@ -66,7 +65,7 @@ class Parts:
 
     def _batch(self, name: str, rows: Sequence[Any]) -> pa.RecordBatch:
         fields = [*self._types[name]]
-        columns = _columns(rows)
+        columns = by_columns(rows)
         arrays = [arrow_column(columns[field.name], field.type) for field in fields]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
@@ -96,27 +95,3 @@ REPLAY = Parts(
     {spec.name: struct_type(spec) for spec in TABLES} | {SUPERSEDED: columns_of(MEMBER_SESSIONS, SUPERSEDED_COLUMNS)}
 )
 """What the replay gives."""
-
-
-_ROWS_TURNED_AT_ONCE = 200
-"""As many as lie in the processor's cache."""
-
-
-def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return rows of one kind by their columns."""
-    names = rows[0].__struct_fields__
-    columns: list[list[Any]] = [[] for _ in names]
-    for start in range(0, len(rows), _ROWS_TURNED_AT_ONCE):
-        turned = zip(*map(astuple, rows[start : start + _ROWS_TURNED_AT_ONCE]), strict=True)
-        for column, values in zip(columns, turned, strict=True):
-            column += values
-    return dict(zip(names, columns, strict=True))
-
-
-def arrow_column(values: list[Any], kind: pa.DataType) -> pa.Array:
-    """Build a column; times come in milliseconds, and Arrow counts microseconds."""
-    if len(values) > 1 and values[0] == values[-1] and values.count(values[0]) == len(values):
-        return pa.repeat(arrow_column(values[:1], kind)[0], len(values))  # as many are, of one group or file
-    if pa.types.is_timestamp(kind):
-        return pc.round(pc.multiply(pa.array(values, pa.float64()), 1000.0)).cast(pa.int64()).cast(kind)
-    return pa.array(values, kind)

@@ -153,7 +153,7 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
             if _accounts_for(course, group, line.member_count):
                 end_join(machine, at, _SOURCE)
             else:
-                course.presence.miss()
+                course.presence.lacks_requests = True
         if machine.group.state is PREPARING:
             bring_to(machine, COMPLETING, generation, _cause(at), None)
             course.forget_parked()

@@ -95,7 +95,9 @@ class Many:
     def _group(self) -> Group | None:
         """Return the group, if there is one whose members are asked as the table says, at the broker they turn to."""
         presence, group = self._course.presence, self._course.machine.present
-        if group is None or not group.is_known or presence.is_modern or group.state not in _ANSWERS:
+        if group is None or not group.is_known or group.state not in _ANSWERS:
+            return None
+        if presence.is_modern or presence.lacks_requests:
             return None
         return group if presence.coordinator in (None, presence.attended) else None
 

@@ -75,7 +75,7 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     if group is not None and group.generation >= generation and (is_confirmed or _is_overtaken(course, record, at)):
         return
     if group is not None and group.is_known:
-        course.presence.miss()  # the leader's SyncGroup, or the JoinGroup of an instance that came back
+        course.presence.lacks_requests = True  # of the leader that synced, or the instance that came back
     members = members_of(record)
     if group is not None and (group.state, group.generation) == (STABLE, generation):
         members = [_as_of_now(course, group, member, at) for member in members]
@@ -143,11 +143,13 @@ def _is_replacement(row: GenerationFacts, record: GroupMetadataRow, at: float) -
     """Whether a record was written for a static member's new id, and not by the leader's SyncGroup.
 
     The state timestamp of the first record of a generation is when it became CompletingRebalance, that of a later
-    one when it became Stable. So a record whose first was compacted away still tells itself by what lines show.
+    one when it became Stable. So a record whose first is not there, as after a compaction, still tells itself by what
+    lines show, or requests.
     """
     if row.is_stored:
         return True
-    completing, stable, changed = value_of(row.completing_at), value_of(row.assigned_at), record.state_changed_at
+    stable = value_of(row.assigned_at or row.foreseen_stable_at)
+    completing, changed = value_of(row.completing_at), record.state_changed_at
     if completing is None or stable is None or changed is None:
         return False
     return abs(changed - stable) < abs(changed - completing) and at - stable > SAME_MOMENT_MS

@@ -26,7 +26,7 @@ from transforms.coordinator.classic.taking.shown_by_answers import (
 from transforms.coordinator.evidence.exchanges import Exchange, is_unreplicated, observed_error, second_exchange_of
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.ownership import may_have_asked
-from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
+from transforms.coordinator.evidence.tolerances import HOLD_MS, LOOK_AHEAD_MS, SETTLING_MS, STORE_MS
 from transforms.coordinator.kafka.answers import (
     BROKER_REFUSALS,
     REFUSALS,
@@ -54,6 +54,7 @@ from transforms.coordinator.timeline.audit import (
 
 def take(course: Course, item: Item) -> None:
     """Let the machine handle a request, and begin its row of the audit."""
+    course.presence.hear_again(item.handled_at - HOLD_MS)
     if item.request is not None and item.request.api in MODERN_HEARTBEATS:
         _take_modern(course, item.handled_at, item.request)
         return

@@ -34,10 +34,10 @@ class Presence(Struct, array_like=True):
             timeout after it.
         homes: partitions of `__consumer_offsets` that the group lived in, one after the other.
         last_record: the group's last record, which is all that a new coordinator would know of it.
-        heard_from: since when requests are seen; before, nobody is seen to send heartbeats, and silence means nothing.
-            Infinite = no request was seen yet, or none since the request log was found to lack some.
+        heard_from: when the request log begins; before, nobody is seen to send heartbeats, and silence means nothing.
         has_other_evidence: a record or line speaks for the group, so that an answer need not.
         unconverted_until: up to when lines of a conversion tell of one that failed in the end.
+        lacks_requests: the request log was found to lack some, and none was taken since: it has ended, or begins anew.
     """
 
     coordinator: str | None = None
@@ -55,14 +55,16 @@ class Presence(Struct, array_like=True):
     heard_from: float = inf
     has_other_evidence: bool = False
     unconverted_until: float = -inf
+    lacks_requests: bool = False
 
     def hears_at(self, at: float) -> bool:
         """Whether the request log covers a moment."""
-        return at >= self.heard_from
+        return at >= self.heard_from and not self.lacks_requests
 
-    def miss(self) -> None:
-        """Something was done that takes a request, and none was seen: the request log has ended, or lacks a stretch."""
-        self.heard_from = inf
+    def hear_again(self, at: float) -> None:
+        """Take note of a request that is taken: from it on the request log is heard, if it was not."""
+        if self.lacks_requests:
+            self.lacks_requests, self.heard_from = False, at
 
     @property
     def is_other_kind(self) -> bool:
