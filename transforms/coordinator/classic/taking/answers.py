@@ -46,6 +46,8 @@ def _join_answered(course: Course, item: Item, row: GroupRequestRow) -> None:
         return
     group = course.machine.present
     if group is not None and group.state is PREPARING and group.generation + 1 == generation:
+        if course.witnesses.denies_completion(generation, row.answered_at):
+            course.witnesses.lacks_lines = True
         course.let(row.answered_at, partial(_end_join, course, item, row, generation))
     elif row.answered_members and (not course.presence.has_other_evidence or not course.is_known):
         course.let(row.answered_at, partial(_resync_to_answer, course, item, row, generation))

@@ -156,7 +156,7 @@ class Course:
 
     def _as_told(self, exchange: Exchange) -> Exchange:
         """Return a rejoin with what lines tell of it, where the request log does not print what it brought."""
-        if exchange.answered_at < self.witnesses.first:
+        if not self.witnesses.tells_at(exchange.answered_at):
             return exchange
         is_changed = exchange.request.token in self.state.rejoins.changed
         return replace(exchange, request=replace(exchange.request, is_changed=is_changed))

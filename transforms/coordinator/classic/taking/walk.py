@@ -176,6 +176,8 @@ class ClassicWalk:
         elif item.line is not None:
             line, at = item.line, item.line.logged_at or 0.0
             if is_line_at_home(course, line, at):
+                if line.group_id is not None:
+                    course.witnesses.tell_again(at)
                 course.name_made_up(line)
                 if line.event in lines.HANDLERS:
                     course.let(at, partial(lines.take, course, line, at))

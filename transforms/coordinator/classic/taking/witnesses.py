@@ -62,6 +62,7 @@ class Witnesses(Struct, array_like=True):
         completions: the same of its end.
         assigned: the same of the leader's assignment.
         replacements: lines that tell of static members that came back, in order of time.
+        lacks_lines: the broker's log was found to lack some, and none was taken since: it has ended, or begins anew.
     """
 
     first: float = inf
@@ -71,6 +72,17 @@ class Witnesses(Struct, array_like=True):
     completions: list[RoundTold] = field(default_factory=list)
     assigned: list[RoundTold] = field(default_factory=list)
     replacements: list[ReplacementTold] = field(default_factory=list)
+    lacks_lines: bool = False
+
+    def tells_at(self, at: float) -> bool:
+        """Whether the broker's log covers a moment."""
+        return self.first <= at and not self.lacks_lines
+
+    def tell_again(self, at: float) -> None:
+        """Take note of a line that is taken: from it on the broker's log tells, if it did not."""
+        if self.lacks_lines:
+            self.lacks_lines = False
+            self.first, self.first_assigned = max(self.first, at), max(self.first_assigned, at)
 
     def notice(self, row: CoordinatorEventRow) -> None:
         """Take a line about the group, in order of time."""
@@ -126,7 +138,7 @@ class Witnesses(Struct, array_like=True):
 
         Nor does one that tells of more members than had joined by then.
         """
-        return self.first <= at and not any(
+        return self.tells_at(at) and not any(
             number == generation and abs(at - completed) <= MOST_HOLDS * HOLD_MS and (count or 0) <= member_count
             for number, completed, count in self.completions
         )
@@ -151,7 +163,8 @@ class Witnesses(Struct, array_like=True):
 
     def denies_assignment(self, generation: int, at: float) -> bool:
         """Whether a line would tell that the leader's assignment for a generation came in, and none of these does."""
-        return self.first_assigned <= at and all(number != generation for number, _, _ in self.assigned)
+        is_told = self.first_assigned <= at and not self.lacks_lines
+        return is_told and all(number != generation for number, _, _ in self.assigned)
 
     def moment(self, timer: TimerKey, due: float) -> float | None:
         """Return when a timer ran out: when it was due, or by its line if that is much later; None if it did not.
@@ -162,7 +175,7 @@ class Witnesses(Struct, array_like=True):
         index = bisect_left(moments, due - REMOVAL_SLACK_MS)
         if index < len(moments) and moments[index] <= due + REMOVAL_SLACK_MS:
             return moments[index] if moments[index] > due + SAME_MOMENT_MS else due
-        return None if self.first <= due else due
+        return None if self.tells_at(due) else due
 
 
 def _timer(row: CoordinatorEventRow) -> TimerKey | None:
