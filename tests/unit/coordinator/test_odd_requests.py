@@ -95,6 +95,7 @@ def test_a_rejoin_that_was_fenced_waits_for_the_join_that_fenced_it():
         join(5_000.0, "i1-1", error_code=82, group_instance_id="i1"),
         join(5_000.1, "", told=1, given="i1-2", group_instance_id="i1"),
     ]
+    lines[1]["member_count"] = 3
     assert verdicts(replayed(lines[1:], [], requests))[-2:] == [(82, 82), (0, 0)]
 
 

@@ -15,7 +15,7 @@ from transforms.coordinator.classic.machine.group import Member
 from transforms.coordinator.classic.machine.moves import bring_to
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.classic.taking.resync import end_join, let_go_of_waiting
+from transforms.coordinator.classic.taking.resync import accounts_for, end_join, let_go_of_waiting
 from transforms.coordinator.evidence.exchanges import exchange_of, observed_error
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import Source
@@ -57,7 +57,11 @@ def _join_answered(course: Course, item: Item, row: GroupRequestRow) -> None:
 
 def _end_join(course: Course, item: Item, row: GroupRequestRow, generation: int) -> None:
     _mark_own_answer(course, item)
-    end_join(course.machine, row.answered_at, Source.ANSWER)
+    if accounts_for(course.machine.group, course.witnesses.member_count(generation, row.answered_at)):
+        end_join(course.machine, row.answered_at, Source.ANSWER)
+    else:
+        bring_to(course.machine, COMPLETING, generation, Cause(row.answered_at, source=Source.ANSWER))
+        course.forget_parked()
     _take_generation(course, row, generation)
 
 

@@ -10,7 +10,7 @@ from transforms.coordinator.classic.machine.moves import assume, bring_to, creat
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import listed_ids
 from transforms.coordinator.classic.taking.records import delete, was_taken_for_full
-from transforms.coordinator.classic.taking.resync import end_join
+from transforms.coordinator.classic.taking.resync import accounts_for, end_join
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.classic.taking.unanswered import is_unanswered_rejoin, join_unanswered, rejoin_unanswered
@@ -150,7 +150,7 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     group = machine.present
     if group is not None and group.state is PREPARING and group.generation == generation - 1:
         if group.is_known and group.awaiting_join:
-            if _accounts_for(course, group, line.member_count):
+            if accounts_for(group, line.member_count) and _are_answered(course, group):
                 end_join(machine, at, _SOURCE)
             else:
                 course.presence.lacks_requests = True
@@ -165,17 +165,9 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     row.learn_choice(_SOURCE, member_count=line.member_count)
 
 
-def _accounts_for(course: Course, group: Group, member_count: int | None) -> bool:
-    """Whether it is known who joined, once a line tells that the join phase is over and how many there are.
-
-    It is not where the request log ends, or lacks a stretch: whoever joined was answered by then, others may have
-    joined beside those that lines name, and who has not need not be put out.
-    """
-    absent = [member for member in group.members.values() if member.parked_join is None]
-    if not group.parked <= course.audit.verdicts.keys() | {None}:
-        return False
-    may_stay = sum(member.group_instance_id is not None for member in absent)
-    return member_count is None or 0 <= member_count - group.awaiting_join <= may_stay
+def _are_answered(course: Course, group: Group) -> bool:
+    """Whether the request log has all who joined: whoever did was answered by the end of the join phase."""
+    return group.parked <= course.audit.verdicts.keys() | {None}
 
 
 def _assignment_received(course: Course, line: CoordinatorEventRow, at: float) -> None:

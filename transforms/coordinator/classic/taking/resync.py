@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause
-from transforms.coordinator.classic.machine.group import Member, member_timer
+from transforms.coordinator.classic.machine.group import Group, Member, member_timer
 from transforms.coordinator.classic.machine.machine import Machine
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.sources import Source
@@ -67,3 +67,18 @@ def end_join(machine: Machine, at: float, source: Source) -> None:
             cause = Cause(at, source=Source.TIMER)
             machine.remove(member.member_id, cause, "session_expired", Error.UNKNOWN_MEMBER_ID)
     machine.complete_join(Cause(at, source=source))
+
+
+def accounts_for(group: Group, member_count: int | None) -> bool:
+    """Whether those who are known to have joined, and who may stay without, are as many as a line counts.
+
+    They are not where the request log ends amid a join phase, or lacks a stretch: others may have joined, and who has
+    not need not be put out.
+
+    Args:
+        group: in a join phase, of which something shows that it is over.
+        member_count: how many there are after it; None = no line tells.
+    """
+    absent = [member for member in group.members.values() if member.parked_join is None]
+    may_stay = sum(member.group_instance_id is not None for member in absent)
+    return member_count is None or 0 <= member_count - group.awaiting_join <= may_stay

@@ -139,9 +139,16 @@ class Witnesses(Struct, array_like=True):
         Nor does one that tells of more members than had joined by then.
         """
         return self.tells_at(at) and not any(
-            number == generation and abs(at - completed) <= MOST_HOLDS * HOLD_MS and (count or 0) <= member_count
+            number == generation and _is_near(completed, at) and (count or 0) <= member_count
             for number, completed, count in self.completions
         )
+
+    def member_count(self, generation: int, at: float) -> int | None:
+        """Return how many members a line about the end of a join phase counts, at a moment; None = no line does."""
+        told = (
+            count for number, completed, count in self.completions if number == generation and _is_near(completed, at)
+        )
+        return next(told, None)
 
     def failed_within(self, member_id: str, begin: float, end: float) -> bool:
         """Whether a line tells that a member's session ended while a request of it was under way."""
@@ -176,6 +183,11 @@ class Witnesses(Struct, array_like=True):
         if index < len(moments) and moments[index] <= due + REMOVAL_SLACK_MS:
             return moments[index] if moments[index] > due + SAME_MOMENT_MS else due
         return None if self.tells_at(due) else due
+
+
+def _is_near(told: float, at: float) -> bool:
+    """Whether a line is of the same moment as what happened, which may be held for as long."""
+    return abs(at - told) <= MOST_HOLDS * HOLD_MS
 
 
 def _timer(row: CoordinatorEventRow) -> TimerKey | None:
