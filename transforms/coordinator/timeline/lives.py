@@ -127,13 +127,17 @@ class Life(Struct, array_like=True):
         if OFFSETS in row.sources:
             self.highest_stored = max(self.highest_stored, row.generation)
 
-    def begin_again(self, number: int) -> GenerationFacts:
-        """Forget a join phase that was lost: what is learnt from now on is of the next."""
-        lost = self.generations[number]
-        self.generations[number] = GenerationFacts(
-            self.number, number, members=lost.members, members_authority=lost.members_authority, told=lost.told
-        )
-        return self.generations[number]
+    def come_about(self, number: int) -> GenerationFacts:
+        """Return the facts of a generation that something shows to come about.
+
+        What is known of a join phase that was lost is forgotten: what is learnt from now on is of the next.
+        """
+        known = self.generation(number)
+        if known.was_lost:
+            known = self.generations[number] = GenerationFacts(
+                self.number, number, members=known.members, members_authority=known.members_authority, told=known.told
+            )
+        return known
 
 
 class Lives(Struct, array_like=True):

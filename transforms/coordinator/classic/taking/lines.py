@@ -185,7 +185,7 @@ def _emptied(course: Course, line: CoordinatorEventRow, at: float) -> None:
     generation, machine = line.generation or 0, course.machine
     group = machine.present
     life = course.lives.of_generation(generation)
-    life.generation(generation).learn_times(_SOURCE, emptied_at=at)
+    life.come_about(generation).learn_times(_SOURCE, emptied_at=at)
     is_full = group is not None and life is course.life and was_taken_for_full(group, generation)
     if group is not None and group.generation >= generation and not is_full:
         return

@@ -41,9 +41,7 @@ def moved(life: Life, move: Moved, group: Group | None, client_reason: str | Non
     ):
         return
     number = move.generation + (move.to_state is PREPARING)
-    row = life.generation(number)
-    if row.was_lost:
-        row = life.begin_again(number)
+    row = life.come_about(number)
     row.is_inferred |= cause.is_inferred
     source = Source.FOLLOWS_FROM_LINE if cause.source is BROKER_LOG else cause.source
     if not cause.is_inferred:

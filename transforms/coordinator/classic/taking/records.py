@@ -64,7 +64,7 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
     generation = record.generation or 0
     member_ids = frozenset(member.member_id for member in record.members or ())
     life = _life_of(course, generation, at)
-    row = life.generation(generation)
+    row = life.come_about(generation)
     is_confirmed = member_ids in row.stable_sets
     is_replacement = _is_replacement(row, record, at)
     row.is_stored = True
@@ -159,7 +159,7 @@ def _emptied(course: Course, record: GroupMetadataRow, recorded_at: float) -> No
     generation = record.generation or 0
     life = _life_of(course, generation, recorded_at)
     at = recorded_at if record.state_changed_at is None else record.state_changed_at
-    row = life.generation(generation)
+    row = life.come_about(generation)
     is_known = row.emptied_at is not None
     row.learn_times(Source.OFFSETS, emptied_at=at)
     row.learn_choice(Source.OFFSETS, protocol_type=record.protocol_type)
