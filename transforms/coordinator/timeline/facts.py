@@ -200,6 +200,11 @@ class GenerationFacts(Struct, array_like=True):
                     self.members.setdefault(member.member_id, member)
         self.members_authority = authority
 
+    def forget_members(self) -> None:
+        """Take back the member set, unless a record has it: the replayed machine was wrong."""
+        if not self.is_stored:
+            self.members, self.members_authority = {}, Authority.NONE
+
     @property
     def is_counted(self) -> bool:
         """Whether its join phase ended: before, the number is not used yet."""

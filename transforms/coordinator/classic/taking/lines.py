@@ -73,10 +73,9 @@ def _preparing(course: Course, line: CoordinatorEventRow, at: float) -> None:
     trigger = (line.attributes or {}).get("trigger")
     named = member_ids_of(line)
     course.life.generation(old + 1)
-    is_begun = (group.state is PREPARING and group.generation == old) or group.generation > old
-    if not is_begun and group.generation == old and is_unanswered_rejoin(course, line, at):
-        is_begun = rejoin_unanswered(course, line, at)
-    if not is_begun:
+    if group.state is not PREPARING and group.generation == old and is_unanswered_rejoin(course, line, at):
+        rejoin_unanswered(course, line, at)
+    if not _is_begun(machine.group, old):
         _begin_join(course, old, at, trigger, named)
     member_id = _culprit(course, trigger, named)
     client_reason = line.client_reason or course.departures.reason(member_id)
@@ -91,6 +90,11 @@ def _preparing(course: Course, line: CoordinatorEventRow, at: float) -> None:
     row = course.life.generation(old + 1)
     row.learn_times(_SOURCE, preparing_at=at)
     row.learn_cause(_SOURCE, trigger=trigger, member_id=member_id, reason=line.reason, client_reason=client_reason)
+
+
+def _is_begun(group: Group, old: int) -> bool:
+    """Whether the join phase after a generation has begun, or is over."""
+    return (group.state is PREPARING and group.generation == old) or group.generation > old
 
 
 def _late_or_new_life(course: Course, old: int, at: float) -> None:
@@ -160,9 +164,20 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     elif group is None or group.generation < generation:
         bring_to(machine, COMPLETING, generation, _cause(at), None)
         course.forget_parked()
+    elif _is_miscounted(group, generation, line.member_count):
+        course.presence.lacks_requests = True
+        bring_to(machine, group.state, generation, _cause(at), None)
+        course.forget_parked()
+        course.life.generation(generation).forget_members()
     row = course.life.generation(generation)
     row.learn_times(_SOURCE, completing_at=at)
     row.learn_choice(_SOURCE, member_count=line.member_count)
+
+
+def _is_miscounted(group: Group, generation: int, member_count: int | None) -> bool:
+    """Whether the machine ended a join phase with others than there were: a line about its end counts them."""
+    is_of_it = group.generation == generation and group.state in (COMPLETING, STABLE)
+    return is_of_it and group.is_known and member_count not in (None, len(group.members))
 
 
 def _are_answered(course: Course, group: Group) -> bool:

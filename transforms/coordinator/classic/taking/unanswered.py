@@ -15,7 +15,6 @@ from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.evidence.items import token_of
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.kafka.requests import Request
-from transforms.coordinator.kafka.states import PREPARING
 
 _REJOINS = {BY_EVENT[event]: event for event in (Event.LEADER_REJOINED, Event.METADATA_CHANGED)}
 """What a member does that joins again, by the trigger of the rebalance that follows."""
@@ -49,10 +48,10 @@ def is_unanswered_rejoin(course: Course, line: CoordinatorEventRow, at: float) -
     return group.is_known and course.presence.hears_at(at) and course.state.joiners.is_unanswered(line, at)
 
 
-def rejoin_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> bool:
+def rejoin_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> None:
     """Let the member that a line names join again with what it has; its request waits for good.
 
-    False = no join phase began by it, as it would have where all that came before is known.
+    No join phase begins by it where something before it is not known.
     """
     member = course.machine.group.members[line.member_id or ""]
     request = Request(
@@ -69,7 +68,6 @@ def rejoin_unanswered(course: Course, line: CoordinatorEventRow, at: float) -> b
     )
     event = _REJOINS[(line.attributes or {})["trigger"]]
     course.machine.apply(event, Cause(at, request, (member.member_id,), Source.BROKER_LOG))
-    return course.machine.group.state is PREPARING
 
 
 def _guessed(group: Group, line: CoordinatorEventRow, token: int) -> Request:
