@@ -61,7 +61,7 @@ def say_generation(
     rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))
     rows.generation_members += sink.all_stamped(_member_rows(cluster, group_id, links))
     rows.assignments += sink.all_stamped(_assignment_rows(cluster, group_id, links))
-    chain.passed(row, links.outcome)
+    chain.passed(row, links.outcome, links.ended_at)
 
 
 def _links(life: Life, row: GenerationFacts, following: GenerationFacts | None) -> Links:

@@ -90,23 +90,28 @@ class Chain(Struct, array_like=True):
         last_number: number of the last one before.
         last_stable: the last one before that became Stable.
         partition_counts: by topic, the most partitions that were assigned so far.
+        last_ended_at: when the last one before ended, as was told.
     """
 
     first_number: int | None = None
     last_number: int = 0
     last_stable: GenerationFacts | None = None
     partition_counts: dict[str, int] = field(default_factory=dict)
+    last_ended_at: float | None = None
 
     def begin(self, row: GenerationFacts) -> None:
-        """Take note of a life's first generation; one that was loaded by another coordinator follows itself."""
+        """Begin with a generation, where the one before ended; one that another coordinator loaded follows itself."""
         if self.first_number is None:
             self.first_number = row.generation
             goes_on = (value_of(row.trigger) or "") in ("coordinator_failover", "converted")
             self.last_number = row.generation - 1 if goes_on else 0
+        known, begun = self.last_ended_at, row.preparing_at
+        if known is not None and begun is not None and row.generation == self.last_number + 1:
+            row.preparing_at = Fact(known, begun.authority)  # what is told of the one before does not change any more
 
-    def passed(self, row: GenerationFacts, outcome: str | None) -> None:
+    def passed(self, row: GenerationFacts, outcome: str | None, ended_at: float | None) -> None:
         """Go on to the next generation."""
-        self.last_number = row.generation
+        self.last_number, self.last_ended_at = row.generation, ended_at
         if outcome == "stable":
             self.last_stable = row
             for topic, count in partition_counts(row.members.values()).items():
