@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from transforms.coordinator.evidence.sources import AUTHORITY, OFFSETS, Source
+from transforms.coordinator.evidence.sources import AUTHORITY, OFFSETS, Authority, Source
 from transforms.coordinator.evidence.tolerances import ONE_DELETION_MS
 from transforms.coordinator.timeline.chain import Chain
 from transforms.coordinator.timeline.facts import Fact, GenerationFacts, Identity, Session, better
@@ -138,6 +138,15 @@ class Life(Struct, array_like=True):
                 self.number, number, members=known.members, members_authority=known.members_authority, told=known.told
             )
         return known
+
+
+    def forget_replayed(self, after: int) -> None:
+        """Forget the generations after one that the replayed machine alone has seen: a record shows that none came."""
+        self.generations = {
+            number: row
+            for number, row in self.generations.items()
+            if number <= after or any(AUTHORITY[source] > Authority.REPLAYED for source in row.sources)
+        }
 
 
 class Lives(Struct, array_like=True):

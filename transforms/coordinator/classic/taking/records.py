@@ -76,6 +76,7 @@ def _stored(course: Course, record: GroupMetadataRow, at: float) -> None:
         return
     if group is not None and group.is_known:
         course.presence.lacks_requests = True  # of the leader that synced, or the instance that came back
+        life.forget_replayed(generation)
     members = members_of(record)
     if group is not None and (group.state, group.generation) == (STABLE, generation):
         members = [_as_of_now(course, group, member, at) for member in members]
