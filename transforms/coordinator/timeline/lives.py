@@ -139,7 +139,6 @@ class Life(Struct, array_like=True):
             )
         return known
 
-
     def forget_replayed(self, after: int) -> None:
         """Forget the generations after one that the replayed machine alone has seen: a record shows that none came."""
         self.generations = {
