@@ -256,7 +256,7 @@ def test_what_does_not_fit_into_memory_is_searched_in_parts(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole is too much for what DuckDB may hold here, and so may be its halves."""
-    generations = named_groups("generations", sampled(random_generations(), 400))
+    generations = named_groups("generations", sampled(random_generations(), 1000))
     frames = {GENERATIONS: to_frame(spark, GENERATIONS, generations)}
     alone = to_rows(storms(frames, THRESHOLDS, way=by_duckdb).orderBy("group_id", "started_at"))
     tried: list[int] = []
