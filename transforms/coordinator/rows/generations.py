@@ -56,6 +56,8 @@ def say_generation(
     chain = life.chain
     chain.begin(row)
     put_in_turn(row, following)
+    if outcome_of(row, following is not None) == "empty":
+        row.members = {}  # whoever the replayed machine took for a member
     links = _links(life, row, following)
     rows = sink.rows
     rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))
