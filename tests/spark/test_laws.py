@@ -15,6 +15,7 @@ import pytest
 from schemas.catalog import BY_NAME
 from tests.support.captures import ALL, MODERN, MODERN_CHAOTIC, MODERN_POLICIES
 from tests.support.damage import DAMAGES, Damage, Row, Tables
+from tests.support.laws import READ
 from transforms.quality.laws.all_laws import LAWS
 from transforms.quality.thresholds import Thresholds
 
@@ -31,7 +32,6 @@ OF_SEVERAL_GENERATIONS = {
     "a partition owned until the year 2100",
 }
 """Damages that happen to two generations of a group at once."""
-READ = tuple(dict.fromkeys(name for law in LAWS for name in law.reads if name != "sources"))
 BEGUN_MS = 1_763_640_000_000
 MISSING = {
     "records": ("group_metadata", "offset_commits"),

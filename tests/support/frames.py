@@ -26,7 +26,7 @@ def to_frame(spark: SparkSession, spec: TableSpec, rows: list[Row]) -> DataFrame
 
 
 def to_arrow(spec: TableSpec, rows: list[Row]) -> pa.Table:
-    """The same without Spark; a column that a row does not have is null."""
+    """The same without Spark."""
     return pa.Table.from_pylist(_cells(spec, rows), schema=to_arrow_schema(_kind(spec)))
 
 
@@ -41,7 +41,7 @@ def _cells(spec: TableSpec, rows: list[Row]) -> list[Row]:
     def cell(name: str, value: Any) -> Any:
         return EPOCH + timedelta(milliseconds=value) if name in times and value is not None else value
 
-    return [{name: cell(name, row.get(name)) for name in spec.columns} for row in rows]
+    return [{name: cell(name, row[name]) for name in spec.columns} for row in rows]
 
 
 def to_rows(frame: DataFrame) -> list[Row]:

@@ -23,7 +23,6 @@ from tests.support.captures import (
 )
 from tests.support.laws import critical_laws_broken
 from tests.support.pure_pipeline import Tables, read_silver, replay
-from tests.support.pure_pipeline import run_pipeline as run_whole
 
 NAMES = (*ALL, FROZEN, *MODERN, *MODERN_EARLIER, *MODERN_CHAOTIC, *MODERN_POLICIES, *MODERN_FAILOVER)
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 25))]
@@ -62,8 +61,8 @@ def test_sources_that_lack_a_stretch_break_no_law(name: str, seed: int, capture_
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_that_there_is_breaks_no_law(name: str, capture_dir: Callable[[str], Path]) -> None:
-    assert not critical_laws_broken(run_whole(capture_dir(name)))
+def test_all_that_there_is_breaks_no_law(name: str, pure_tables: Callable[[str], Tables]) -> None:
+    assert not critical_laws_broken(pure_tables(name))
 
 
 def _broken(silver: Tables) -> dict[str, str]:

@@ -7,6 +7,7 @@ the last one that was Stable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain as one_after_another
 from typing import NamedTuple
 
 from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow
@@ -56,9 +57,10 @@ def say_generation(
     chain = life.chain
     chain.begin(row)
     put_in_turn(row, following)
-    if outcome_of(row, following is not None) == "empty":
+    outcome = outcome_of(row, following is not None)
+    if outcome == "empty":
         row.members = {}  # whoever the replayed machine took for a member
-    links = _links(life, row, following)
+    links = _links(life, row, following, outcome)
     rows = sink.rows
     rows.generations.append(sink.stamped(_generation_row(cluster, group_id, links)))
     rows.generation_members += sink.all_stamped(_member_rows(cluster, group_id, links))
@@ -66,14 +68,14 @@ def say_generation(
     chain.passed(row, links.outcome, links.ended_at)
 
 
-def _links(life: Life, row: GenerationFacts, following: GenerationFacts | None) -> Links:
-    chain, outcome = life.chain, outcome_of(row, following is not None)
-    members: Members = {} if outcome == "empty" else row.current_members
+def _links(life: Life, row: GenerationFacts, following: GenerationFacts | None, outcome: str | None) -> Links:
+    chain, members = life.chain, row.current_members
     before: Members = {} if chain.last_stable is None else chain.last_stable.current_members
     joined = departed = None
     if (row.members or outcome == "empty") and _is_last_known(chain):
         joined, departed = _missing(before, members), _missing(members, before)
-    until = ended_at(life.after(row), life.ended_at)
+    later = () if following is None else one_after_another((following,), life.after(following))
+    until = ended_at(later, life.ended_at)
     return Links(row, outcome, until, chain, life, members, before, joined, departed)
 
 

@@ -104,8 +104,8 @@ class Life(Struct, array_like=True):
         return [self.generations[number] for number in sorted(self.generations)]
 
     def after(self, row: GenerationFacts) -> Iterator[GenerationFacts]:
-        """Yield the generations that are not settled and came after one, in their order."""
-        return (self.generations[number] for number in sorted(self.generations) if number > row.generation)
+        """Yield the generations that are not settled and came after one, in their order; of none, none is sorted."""
+        yield from (self.generations[number] for number in sorted(self.generations) if number > row.generation)
 
     def most_counted(self) -> int:
         """Return the highest number of a generation whose join phase ended; 0 = none."""

@@ -15,7 +15,7 @@ from transforms.coordinator.classic.machine.group import Member
 from transforms.coordinator.classic.machine.moves import bring_to
 from transforms.coordinator.classic.taking import observe
 from transforms.coordinator.classic.taking.course import Course
-from transforms.coordinator.classic.taking.resync import accounts_for, end_join, let_go_of_waiting
+from transforms.coordinator.classic.taking.resync import accounts_for, bring_to_unknown, end_join, let_go_of_waiting
 from transforms.coordinator.evidence.exchanges import exchange_of, observed_error
 from transforms.coordinator.evidence.items import Item
 from transforms.coordinator.evidence.sources import Source
@@ -60,8 +60,7 @@ def _end_join(course: Course, item: Item, row: GroupRequestRow, generation: int)
     if accounts_for(course.machine.group, course.witnesses.member_count(generation, row.answered_at)):
         end_join(course.machine, row.answered_at, Source.ANSWER)
     else:
-        bring_to(course.machine, COMPLETING, generation, Cause(row.answered_at, source=Source.ANSWER))
-        course.forget_parked()
+        bring_to_unknown(course, COMPLETING, generation, Cause(row.answered_at, source=Source.ANSWER))
     _take_generation(course, row, generation)
 
 

@@ -10,7 +10,13 @@ from transforms.coordinator.classic.machine.moves import assume, bring_to, creat
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.classic.taking.joiners import listed_ids
 from transforms.coordinator.classic.taking.records import delete, was_taken_for_full
-from transforms.coordinator.classic.taking.resync import accounts_for, end_join
+from transforms.coordinator.classic.taking.resync import (
+    accounts_for,
+    are_answered,
+    bring_to_unknown,
+    end_join,
+    is_miscounted,
+)
 from transforms.coordinator.classic.taking.takeovers import TAKEOVERS, Handler
 from transforms.coordinator.classic.taking.triggers import BY_EVENT
 from transforms.coordinator.classic.taking.unanswered import is_unanswered_rejoin, join_unanswered, rejoin_unanswered
@@ -154,35 +160,21 @@ def _stabilized(course: Course, line: CoordinatorEventRow, at: float) -> None:
     group = machine.present
     if group is not None and group.state is PREPARING and group.generation == generation - 1:
         if group.is_known and group.awaiting_join:
-            if accounts_for(group, line.member_count) and _are_answered(course, group):
+            if accounts_for(group, line.member_count) and are_answered(course, group):
                 end_join(machine, at, _SOURCE)
             else:
                 course.presence.lacks_requests = True
         if machine.group.state is PREPARING:
-            bring_to(machine, COMPLETING, generation, _cause(at), None)
-            course.forget_parked()
+            bring_to_unknown(course, COMPLETING, generation, _cause(at))
     elif group is None or group.generation < generation:
-        bring_to(machine, COMPLETING, generation, _cause(at), None)
-        course.forget_parked()
-    elif _is_miscounted(group, generation, line.member_count):
+        bring_to_unknown(course, COMPLETING, generation, _cause(at))
+    elif is_miscounted(group, generation, line.member_count):
         course.presence.lacks_requests = True
-        bring_to(machine, group.state, generation, _cause(at), None)
-        course.forget_parked()
+        bring_to_unknown(course, group.state, generation, _cause(at))
         course.life.generation(generation).forget_members()
     row = course.life.generation(generation)
     row.learn_times(_SOURCE, completing_at=at)
     row.learn_choice(_SOURCE, member_count=line.member_count)
-
-
-def _is_miscounted(group: Group, generation: int, member_count: int | None) -> bool:
-    """Whether the machine ended a join phase with others than there were: a line about its end counts them."""
-    is_of_it = group.generation == generation and group.state in (COMPLETING, STABLE)
-    return is_of_it and group.is_known and member_count not in (None, len(group.members))
-
-
-def _are_answered(course: Course, group: Group) -> bool:
-    """Whether the request log has all who joined: whoever did was answered by the end of the join phase."""
-    return group.parked <= course.audit.verdicts.keys() | {None}
 
 
 def _assignment_received(course: Course, line: CoordinatorEventRow, at: float) -> None:

@@ -8,11 +8,12 @@ from schemas.rows import GroupMetadataRow
 from transforms.coordinator.classic.machine.events import Cause
 from transforms.coordinator.classic.machine.group import Group, Member, member_timer
 from transforms.coordinator.classic.machine.machine import Machine
+from transforms.coordinator.classic.machine.moves import bring_to
 from transforms.coordinator.classic.taking.course import Course
 from transforms.coordinator.evidence.sources import Source
 from transforms.coordinator.evidence.tolerances import EXPIRY_SLACK_MS
 from transforms.coordinator.kafka.answers import Error
-from transforms.coordinator.kafka.states import PREPARING
+from transforms.coordinator.kafka.states import COMPLETING, PREPARING, STABLE, GroupState
 
 
 def members_of(record: GroupMetadataRow, is_load: bool = False) -> list[Member]:
@@ -57,6 +58,12 @@ def let_go_of_waiting(course: Course, why: str) -> None:
         group.put(replace(member, parked_join=None, parked_sync=None))
 
 
+def bring_to_unknown(course: Course, state: GroupState, generation: int, cause: Cause) -> None:
+    """Bring the group to a state in which its members are not known; whoever waits in it gets no prediction."""
+    bring_to(course.machine, state, generation, cause, None)
+    course.forget_parked()
+
+
 def end_join(machine: Machine, at: float, source: Source) -> None:
     """Something shows that the join phase is over."""
     group = machine.group
@@ -82,3 +89,14 @@ def accounts_for(group: Group, member_count: int | None) -> bool:
     absent = [member for member in group.members.values() if member.parked_join is None]
     may_stay = sum(member.group_instance_id is not None for member in absent)
     return member_count is None or 0 <= member_count - group.awaiting_join <= may_stay
+
+
+def is_miscounted(group: Group, generation: int, member_count: int | None) -> bool:
+    """Whether the machine ended a join phase with others than there were: a line about its end counts them."""
+    is_of_it = group.generation == generation and group.state in (COMPLETING, STABLE)
+    return is_of_it and group.is_known and member_count not in (None, len(group.members))
+
+
+def are_answered(course: Course, group: Group) -> bool:
+    """Whether the request log has all who joined: whoever did was answered by the end of the join phase."""
+    return group.parked <= course.audit.verdicts.keys() | {None}
