@@ -48,12 +48,15 @@ def rows_of(parts: Sequence[Part], columns: Sequence[str]) -> RowFiles:
 
 
 def ask(
-    statement: str, tables: Mapping[str, pa.Table | RowFiles], thresholds: Thresholds, scratch: Path | None = None
+    statements: Sequence[str],
+    tables: Mapping[str, pa.Table | RowFiles],
+    thresholds: Thresholds,
+    scratch: Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the rows that a statement selects.
+    """Return the rows that statements select, one statement after the other.
 
     Args:
-        statement: in Spark's SQL; `{name}` stands for the rows of a table.
+        statements: in Spark's SQL; `{name}` stands for the rows of a table.
         tables: these rows, by name.
         thresholds: values that it names.
         scratch: folder for what is more than memory may hold.
@@ -65,7 +68,10 @@ def ask(
             place = place_of(connection, name, told)
             selected = ", ".join(["*", *lacking(columns)])
             connection.execute(f'CREATE TEMP VIEW "{name}" AS SELECT {selected} FROM {place}')
-        named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
-        answer = connection.execute(translated(named), thresholds.named_in(statement))
-        names = [column[0] for column in answer.description]
-        return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+        found = []
+        for statement in statements:
+            named = statement.replace(WHOLE_ROW, "to_json(offending)").format_map({name: name for name in tables})
+            answer = connection.execute(translated(named), thresholds.named_in(statement))
+            names = [column[0] for column in answer.description]
+            found += [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+        return found

@@ -1,4 +1,4 @@
-"""Asks which checks and laws rows break: one query for all of them, as each query costs more than its rows."""
+"""Asks which checks and laws rows break: one query for all of them, where each query costs more than its rows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Question:
         thresholds: what the laws compare with.
         at_hand: the same rows, where they are few, or lie in files of this machine, and so are looked at without Spark;
             they need only have the columns that `statement` names.
-        scratch: folder for what looking at them takes.
+        scratch: folder for what looking at them takes; None = they are few.
     """
 
     rows: Mapping[str, DataFrame]
@@ -87,7 +87,8 @@ class Question:
         if self.at_hand is None:
             return [row.asDict() for row in self._run(spark, self.statement).collect()]
         tables = {name: self.at_hand[name] for name in self._read}
-        return ask(self.statement, tables, self.thresholds, self.scratch)
+        asked = [self.statement] if self.scratch is None else statements.found_apart(self.specs, self.laws)
+        return ask(asked, tables, self.thresholds, self.scratch)
 
     @property
     def statement(self) -> str:

@@ -99,8 +99,8 @@ def _found(spark: Any, frames: dict[str, Any], with_checks: bool) -> dict[str, d
     told = {(cluster, check) for cluster, checks in found.items() for check in checks}
     with TemporaryDirectory() as folder:
         in_files = {name: _as_file(rows, Path(folder) / f"{name}.parquet") for name, rows in at_hand.items()}
-        for rows in (at_hand, in_files):
-            without_spark = Question(frames, specs, LAWS, NOW, rows, Path(folder)).broken(spark)
+        for rows, scratch in ((at_hand, None), (in_files, Path(folder))):
+            without_spark = Question(frames, specs, LAWS, NOW, rows, scratch).broken(spark)
             assert {(row["cluster"], row["check"]) for row in without_spark} == told
     return found
 

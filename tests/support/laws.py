@@ -32,5 +32,5 @@ def critical_laws_broken(tables: Tables) -> dict[str, str]:
     """
     rows = {name: to_arrow(BY_NAME[name], tables.get(name, [])) for name in READ}
     rows[SOURCES] = _NO_SOURCES.empty_table()
-    broken = ask(found([], LAWS), rows, Thresholds(now=datetime.now(timezone.utc)))
+    broken = ask([found([], LAWS)], rows, Thresholds(now=datetime.now(timezone.utc)))
     return {row["check"]: row["sample"][0] for row in broken if row["check"] in _CRITICAL}

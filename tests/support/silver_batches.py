@@ -11,6 +11,7 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta, timezone
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -156,9 +157,13 @@ def in_one_batch(silver: Tables, horizon: float, keeps_audit: bool = True) -> Ma
     """Return the rows of gold that one batch over everything gives, up to a horizon; without Spark and a lake."""
     gold = Rows()
     places, modern = partitions_by_group(silver), modern_by_group(silver)
+    stored = (at for piece in pieces(silver) if "record_offset" in piece[1] if (at := written_at(piece)) is not None)
+    records_until = max(stored, default=inf)
     for group, evidence in sorted(evidence_by_group(silver).items()):
         records, events, requests = typed_evidence(*evidence)
-        batch = Batch(begin(CLUSTER, group, None), horizon, places.get(group, ()), keeps_audit)
+        batch = Batch(
+            begin(CLUSTER, group, None), horizon, places.get(group, ()), keeps_audit, records_until=records_until
+        )
         rows = [(row.recorded_at, row) for row in records]
         rows += [(row.recorded_at, row) for row in typed_records(modern.get(group, ()))]  # type: ignore[misc]
         rows += [(row.logged_at, row) for row in events]  # type: ignore[misc]

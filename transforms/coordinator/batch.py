@@ -49,6 +49,8 @@ class Batch:
         keeps_audit: give a row for every audited request, and not only for those that give reason to doubt.
         topic_names: names of topics by their ids, as far as they are known.
         stops: moments before the horizon at which the state is put down as well, in order.
+        records_until: newest record of any group that was read (epoch ms); what comes behind the horizon and needs
+            younger ones is left open.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Batch:
         keeps_audit: bool = True,
         topic_names: Mapping[str, str] | None = None,
         stops: Iterable[float] = (),
+        records_until: float = inf,
     ) -> None:
         self._state = state
         self._horizon = horizon
@@ -66,7 +69,9 @@ class Batch:
         self._sink = Sink(keeps_audit=keeps_audit, topic_names=topic_names or {})
         self._sequencer = Sequencer(state.connections)
         state.shared.reigns.observed.update(partitions)
-        self._driver = Driver(state.waiting, state.shared.lives, GroupWalk(state, self._sink))
+        self._records_until = max(records_until, horizon)
+        self._walk = GroupWalk(state, self._sink)
+        self._driver = Driver(state.waiting, state.shared.lives, self._walk)
         self._snapshots: list[Snapshot] = []
 
     def add(self, rows: Iterable[EvidenceRow]) -> None:
@@ -104,6 +109,7 @@ class Batch:
         state.connections.until = at
         if at == self._horizon:
             self._sink.is_settling = False
+            self._walk.records_until = self._records_until
         elif state.waiting.front == -inf:
             return  # nothing is known of the group yet
         taken_until = max(state.waiting.front, at) - LOOK_AHEAD_MS

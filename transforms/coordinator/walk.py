@@ -15,7 +15,7 @@ from schemas.rows import GroupRequestRow
 from transforms.coordinator.asking import asked_of
 from transforms.coordinator.classic.taking.walk import ClassicWalk
 from transforms.coordinator.epochs.audit import judge
-from transforms.coordinator.epochs.audit_rows import audit_row
+from transforms.coordinator.epochs.audit_rows import audit_row, leave_open
 from transforms.coordinator.epochs.converting import has_sent_back
 from transforms.coordinator.epochs.course import Course
 from transforms.coordinator.epochs.nearby import Operation
@@ -70,6 +70,8 @@ class GroupWalk:
         self._near = Neighbourhood(state, self._courses, self._ahead, self._past)
         self.take_many: Callable[[Sequence[Item], int, float, float], int] = self._classic.take_many
         """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
+        self.records_until = inf
+        """Newest record of any group that was read (epoch ms): what a younger one would tell is not known yet."""
 
     def telling(self, items: Sequence[Item]) -> Iterator[int]:
         """Yield the places of those pieces that tell anything of their neighbours in time; the many do not.
@@ -273,6 +275,8 @@ class GroupWalk:
         audited = audit_row(cluster, protocol, asked, predicted, why)
         if is_learnt:
             audited.is_answer_used, audited.why = True, WHY_SETTING
+        if row.answered_at > self.records_until:
+            leave_open(audited)
         self._classic.say_audited(audited)
         self._give_up(self._near.forgotten_at(group_type, row, settings.rules))
         is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC

@@ -70,6 +70,15 @@ def found(specs: Sequence[TableSpec], laws: Sequence[Law]) -> str:
         ) GROUP BY cluster, table, check"""
 
 
+def found_apart(specs: Sequence[TableSpec], laws: Sequence[Law]) -> list[str]:
+    """Return statements that tell the same, one for the checks of each table and one for each law.
+
+    Of large tables each by itself fits into memory; all at once do not.
+    """
+    checked = [found([spec], []) for spec in specs if checks_of(spec)]
+    return checked + [found([], [law]) for law in laws]
+
+
 def broken(spec: TableSpec, check: Check) -> str:
     """Return the query for the rows of a table that break a check."""
     if check.rule is Rule.UNIQUE:

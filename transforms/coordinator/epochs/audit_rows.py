@@ -6,12 +6,14 @@ from schemas.rows import ReplayAuditRow
 from transforms.coordinator.epochs.asked import Asked
 from transforms.coordinator.epochs.predicted import Predicted, explains, is_assignment_agreed
 from transforms.coordinator.epochs.protocol import EpochProtocol
+from transforms.coordinator.kafka.answers import Error
 from transforms.coordinator.timeline.audit import (
     WHY_EITHER,
     WHY_LATE,
     WHY_LATER_RELEASE,
     WHY_SETTING,
     WHY_UNREPLICATED,
+    WHY_UNWRITTEN,
     observed_row,
 )
 
@@ -32,6 +34,18 @@ def audit_row(
     if not audited.agrees and asked.world.settings.rules.is_beyond_read:
         audited.why = f"{audited.why}; {WHY_LATER_RELEASE}"
     return audited
+
+
+def leave_open(audited: ReplayAuditRow) -> None:
+    """Take a prediction back where the broker let a request in by what records will tell that were not read yet.
+
+    A member that is not known, an epoch beyond all that are, another assignment: records bring them. What is refused,
+    or falls behind what is known, is held against the broker as ever.
+    """
+    is_behind = (audited.observed_generation or 0) < (audited.predicted_generation or 0)
+    if audited.agrees is False and audited.observed_error == Error.NONE and not is_behind:
+        audited.predicted_error = audited.predicted_generation = audited.is_assignment_agreed = audited.agrees = None
+        audited.is_answer_used, audited.why = False, WHY_UNWRITTEN
 
 
 def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, asked: Asked, predicted: Predicted) -> None:

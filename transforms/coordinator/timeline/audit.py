@@ -39,6 +39,7 @@ WHY_LATER_RELEASE = "the broker is of a later release than all that are known, a
 WHY_UNREPLICATED = "its answer tells that the log was not replicated within offsets.commit.timeout.ms"
 WHY_STORE_FAILED = "its answer tells that the assignment could not be stored"
 WHY_NEVER = "still parked when the evidence ends"
+WHY_UNWRITTEN = "its records would be younger than all that were read"
 WHY_RESYNC = "parked when the state was taken from the evidence"
 
 View = TypeVar("View")

@@ -8,7 +8,7 @@ group may be as large as it likes, and small ones cost no call of their own. Wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import msgspec
@@ -53,12 +53,14 @@ class Replay(msgspec.Struct, frozen=True):
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it.
         keeps_audit: give a row for every audited request, and not only for those that give reason to doubt.
         topic_names: names of topics by their ids, as far as they are known.
+        records_until: newest record of any group that was read (epoch ms); None = it does not matter.
     """
 
     horizon: float
     partition_count: int | None = None
     keeps_audit: bool = True
     topic_names: dict[str, str] = {}
+    records_until: float | None = None
 
 
 def replayed(evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
@@ -222,7 +224,8 @@ class _Group:
             how = self._how
             state = begin(*self.key, how.partition_count) if self._state is None else load(self._state)
             stops = stops_between(state.connections.until, how.horizon)
-            self._batch = Batch(state, how.horizon, self._places, how.keeps_audit, how.topic_names, stops)
+            until = inf if how.records_until is None else how.records_until
+            self._batch = Batch(state, how.horizon, self._places, how.keeps_audit, how.topic_names, stops, until)
         return self._batch
 
 
