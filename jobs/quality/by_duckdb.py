@@ -48,7 +48,7 @@ def rows_of(parts: Sequence[Part], columns: Sequence[str]) -> RowFiles:
 
 
 def ask(
-    statements: Sequence[str],
+    statements: list[str],
     tables: Mapping[str, pa.Table | RowFiles],
     thresholds: Thresholds,
     scratch: Path | None = None,

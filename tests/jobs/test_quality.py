@@ -128,35 +128,57 @@ def test_a_batch_whose_evidence_is_damaged_is_not_published(
     assert is_much or rebuild_timelines.main(given) == 3, "a second try lets it through"
 
 
-@pytest.mark.parametrize("looks", ["the driver", "DuckDB, in files", "Spark"])
-def test_rows_that_break_a_law_never_reach_a_table(
-    spark: Any, copy: Path, given: list[str], looks: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Broken off between audit and commit, or not let through: the tables and what is known of them stay."""
+@pytest.fixture(params=["the driver", "DuckDB, in files", "Spark"])
+def job(request: pytest.FixtureRequest, spark: Any, copy: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A job whose rows are looked at in one of three ways."""
     from jobs.frame.job import Job
     from jobs.frame.report import Report
     from jobs.lake.lake import Lake
-    from jobs.quality.gate import Batch, audited
     from jobs.settings.loading import load
+    from tests.support.lakes import CLUSTER
+
+    if request.param != "the driver":
+        monkeypatch.setattr("jobs.quality.gate.MOST_AT_HAND", -1)
+    if request.param == "Spark":
+        monkeypatch.setattr("jobs.frame.keeping.Keep.folder", lambda *_: None)
+    settings = load(None, {"cluster": CLUSTER, "lake": {"root": str(copy)}})
+    return Job(settings, Lake(spark, str(copy), "", CLUSTER), Report(), None)  # type: ignore[arg-type]
+
+
+def test_rows_that_break_a_law_never_reach_a_table(spark: Any, copy: Path, job: Any) -> None:
+    """Broken off between audit and commit, or not let through: the tables and what is known of them stay."""
+    from jobs.quality.gate import Batch, audited
     from schemas.tables.gold import REBALANCE_STORMS
-    from tests.support.lakes import CLUSTER, versions
+    from tests.support.lakes import versions
     from transforms.errors import QualityError
 
-    if looks != "the driver":
-        monkeypatch.setattr("jobs.quality.gate.MOST_AT_HAND", -1)
-    if looks == "Spark":
-        monkeypatch.setattr("jobs.frame.keeping.Keep.folder", lambda *_: None)
-    lake = Lake(spark, str(copy), "", CLUSTER)
-    settings = load(None, {"cluster": CLUSTER, "lake": {"root": str(copy)}})
-    job = Job(settings, lake, Report(), None)  # type: ignore[arg-type]
     before = versions(spark, copy)
-    storms = lake.read(REBALANCE_STORMS)
+    storms = job.lake.read(REBALANCE_STORMS)
     twice = Batch({REBALANCE_STORMS: storms.unionAll(storms)})
     with pytest.raises(QualityError, match="storms_apart of gold.rebalance_storms"), audited(job, twice):
         job.replace([(REBALANCE_STORMS, storms)])
     with pytest.raises(KeyboardInterrupt), audited(job, Batch({REBALANCE_STORMS: storms.where("false")})):
         raise KeyboardInterrupt
     assert versions(spark, copy) == before
+
+
+def test_findings_are_held_against_all_generations_wherever_these_are_looked_at(job: Any) -> None:
+    from pyspark.sql import functions as F
+
+    from jobs.quality.gate import Batch, audited
+    from schemas.tables.gold import GENERATIONS, REBALANCE_STORMS
+    from transforms.errors import QualityError
+
+    def batch(storms: Any) -> Any:
+        generations = {GENERATIONS: job.lake.read(GENERATIONS)}
+        return Batch({REBALANCE_STORMS: storms}, beside=generations, whole=[GENERATIONS])
+
+    storms = job.lake.read(REBALANCE_STORMS)
+    with audited(job, batch(storms)) as rows:
+        assert rows.keys() == {REBALANCE_STORMS}
+    more = storms.withColumn("rebalance_count", F.col("rebalance_count") + 1_000)
+    with pytest.raises(QualityError, match="storm_of_generations of gold.rebalance_storms"), audited(job, batch(more)):
+        raise AssertionError("storms that the generations do not have are let through")
 
 
 def test_a_warning_is_kept_and_closes_nothing(spark: Any, copy: Path, given: list[str]) -> None:
