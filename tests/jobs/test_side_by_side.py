@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -44,19 +43,6 @@ def test_results_come_in_the_order_of_the_shares_from_other_processes() -> None:
     found = list(side_by_side(twice, range(6), 2))
     assert [number for number, _ in found] == [0, 2, 4, 6, 8, 10]
     assert os.getpid() not in {process for _, process in found}
-
-
-def test_processes_are_kept_for_what_comes_next() -> None:
-    first, second = ({process for _, process in side_by_side(twice, range(6), 2)} for _ in range(2))
-    assert first & second
-
-
-def test_one_that_was_ended_while_there_was_nothing_to_do_is_not_missed() -> None:
-    for _, process in list(side_by_side(twice, range(6), 2)):
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
-    time.sleep(1)  # until it is known that they are gone
-    assert [number for number, _ in side_by_side(twice, range(6), 2)] == [0, 2, 4, 6, 8, 10]
 
 
 def test_a_single_share_needs_no_other_process() -> None:
