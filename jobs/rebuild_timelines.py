@@ -91,7 +91,7 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         reached.partition_count,
         job.settings.audit.keep == "all",
         names,
-        reached.newest.get(spoken.OFFSETS_TOPIC),
+        reached.newest.get(spoken.OFFSETS_TOPIC, inf),
     )
     with keeping() as keep:
         plan = Plan(

@@ -53,14 +53,14 @@ class Replay(msgspec.Struct, frozen=True):
         partition_count: partitions of `__consumer_offsets`; None = as the brokers printed it.
         keeps_audit: give a row for every audited request, and not only for those that give reason to doubt.
         topic_names: names of topics by their ids, as far as they are known.
-        records_until: newest record of any group that was read (epoch ms); None = it does not matter.
+        records_until: newest record of any group that was read (epoch ms); infinite = it does not matter.
     """
 
     horizon: float
     partition_count: int | None = None
     keeps_audit: bool = True
     topic_names: dict[str, str] = {}
-    records_until: float | None = None
+    records_until: float = inf
 
 
 def replayed(evidence: DataFrame, how: Replay, partitions: int) -> DataFrame:
@@ -224,8 +224,8 @@ class _Group:
             how = self._how
             state = begin(*self.key, how.partition_count) if self._state is None else load(self._state)
             stops = stops_between(state.connections.until, how.horizon)
-            until = inf if how.records_until is None else how.records_until
-            self._batch = Batch(state, how.horizon, self._places, how.keeps_audit, how.topic_names, stops, until)
+            told = (how.keeps_audit, how.topic_names, stops, how.records_until)
+            self._batch = Batch(state, how.horizon, self._places, *told)
         return self._batch
 
 
