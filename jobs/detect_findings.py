@@ -118,8 +118,8 @@ def _replace(job: Job, scopes: Scopes, found: Found, keep: Keep) -> None:
         if few == [] and not counts[spec.full_name]:
             continue
         scope = of_run[spec]
-        if scope is not None and scope.listed is None:
-            told = beside(told, scope.of_others(job.lake.read(spec), _begin(spec)).select(*spec.columns))
+        if scope is not None and scope.listed is None and spec not in _CUT:
+            told = beside(told, scope.of_others(job.lake.read(spec)).select(*spec.columns))
         frames[spec] = told
     listed = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
     timelines, whole = _timelines(job, scopes, frames, listed, keep)
@@ -139,7 +139,7 @@ def _timelines(
         read = reads_beside(FINDINGS)
         return {spec: job.lake.read(spec) for spec in read}, read
     told = {spec: job.lake.none_of(spec) for spec in FINDINGS} | frames
-    near = _held_against(job, scopes.of_others, listed.get(_BURSTS, []))
+    near = _held_against(job, scopes.of_others, listed.get(_BURSTS, []), keep)
     lost = _lost(job, scopes.of_offsets, listed)
     asked = {
         GENERATIONS: held_against.generations(near, told[REBALANCE_STORMS], told[_BURSTS]),
@@ -156,14 +156,14 @@ def _begin(spec: TableSpec) -> str:
     return BEGIN if spec in _CUT else ""
 
 
-def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | None) -> DataFrame:
+def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | None, keep: Keep) -> DataFrame:
     """Return the generations that are late, or that bursts were fenced by; if these are not few, all."""
     if scope.listed == []:
         return job.lake.none_of(GENERATIONS)
     if bursts is None:
-        return scope.listed_rows(job.lake.read(GENERATIONS))
+        return job.lake.in_place(GENERATIONS, Wanted(scope.listed), keep)
     numbers = sorted({row["fenced_by_generation"] for row in bursts} - {None})
-    return job.lake.some(GENERATIONS, scope.late_or_in(GENERATIONS, "generation", numbers))
+    return job.lake.in_place(GENERATIONS, scope.late_or_in(GENERATIONS, "generation", numbers), keep)
 
 
 def _lost(job: Job, scope: Scope, few: _Listed) -> DataFrame:

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from jobs.frame.row_files import files_of, new_file, of_files
+from jobs.frame.row_files import new_file, of_files
 from jobs.frame.side_by_side import side_by_side
 from jobs.lake.duckdb_files import (
     connected,
@@ -30,6 +30,7 @@ from jobs.lake.duckdb_files import (
     part_of,
     place_of,
     put_apart,
+    size_of,
     spilling,
     translated,
     without_spark,
@@ -109,7 +110,7 @@ class _Share:
 def source_of(frame: DataFrame) -> Source | None:
     """Return rows as DuckDB has them; None where only Spark does."""
     rows = without_spark(frame)
-    return None if rows is None else Source(rows, sum(map(os.path.getsize, files_of(frame) or ())))
+    return None if rows is None else Source(rows, size_of(frame))
 
 
 def is_little(tables: Mapping[str, Source]) -> bool:

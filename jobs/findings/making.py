@@ -6,32 +6,28 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from jobs.findings.by_duckdb import Source, is_little, searched_in, source_of
+from jobs.findings.by_duckdb import is_little, searched_in, source_of
 from jobs.frame.job import Job
 from jobs.frame.keeping import Keep, fetched
 from jobs.session.brief_queries import FEW_ROWS
-from schemas.table import TableSpec
 from transforms.gold.findings.kernel import Few, Hold, by_workers
 from transforms.gold.findings.search import Search
-
-Tables = Mapping[TableSpec, DataFrame]
 
 _MOST_JUDGED_HERE = 5 * FEW_ROWS
 """Rows of evidence that are judged by the driver: with what lies around them they are more than what is new."""
 
 
-def made(job: Job, search: Search, rows: Mapping[str, DataFrame], whole: Tables, keep: Keep) -> DataFrame:
+def made(job: Job, search: Search, rows: Mapping[str, DataFrame], keep: Keep) -> DataFrame:
     """Make a search, and return what is found.
 
     Args:
         job: the job.
         search: the search.
         rows: what there is for it to read, by name.
-        whole: those of them that are all rows of a table.
         keep: keeps what is found for as long as it is needed.
     """
     read = search.read(rows)
-    sources = {name: source_of(each) or _whole(job, each, whole) for name, each in read.items()}
+    sources = {name: source_of(each) for name, each in read.items()}
     if job.lake.is_brief:  # of what is told beside rows that are at hand there is little, too
         read |= {name: job.at_hand(read[name], FEW_ROWS)[0] for name, known in sources.items() if known is None}
         sources = {name: known or source_of(read[name]) for name, known in sources.items()}
@@ -40,13 +36,6 @@ def made(job: Job, search: Search, rows: Mapping[str, DataFrame], whole: Tables,
     if search.is_for_spark or len(known) < len(read) or (folder is None and not is_little(known)):
         return search.by_spark(read, hold_of(job), few_of(job))
     return searched_in(job.spark, search, known, folder)
-
-
-def _whole(job: Job, rows: DataFrame, whole: Tables) -> Source | None:
-    """Return rows as DuckDB has them if they are all of a table's."""
-    spec = next((spec for spec, each in whole.items() if each is rows), None)
-    query = None if spec is None else job.lake.query_after(spec, None)
-    return None if spec is None or query is None else Source(query, job.lake.size_bytes(spec))
 
 
 def hold_of(job: Job) -> Hold:

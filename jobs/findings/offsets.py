@@ -140,13 +140,13 @@ class Offsets:
     def _judged(self, found: DataFrame) -> DataFrame:
         """Judge steps, of which there are any; mostly there is none, and nothing else need be read."""
         lake, scope = self.job.lake, self.scope
-        read = {
-            spec: lake.read(spec) if scope is None else lake.some(spec, scope.of_run(), self.keep)
-            for spec in (GENERATIONS, ASSIGNMENTS)
-        } | {GROUP_REQUESTS: self._requests(IS_MADE_BY)}
+        look = lake.in_place if scope is None else lake.some
+        wanted = Wanted() if scope is None else scope.of_run()
+        read = {spec: look(spec, wanted, self.keep) for spec in (GENERATIONS, ASSIGNMENTS)}
+        read[GROUP_REQUESTS] = self._requests(IS_MADE_BY)
         search = rewind_search(read, self.job.settings.offsets.retention_ms)
         named = {STEPS: found, **{spec.name: rows for spec, rows in read.items()}}
-        return made(self.job, search, named, read if scope is None else {}, self.keep)
+        return made(self.job, search, named, self.keep)
 
     def _gaps(self) -> DataFrame:
         """Return the gaps in assignments that reach beyond the line, and those that there are in others."""

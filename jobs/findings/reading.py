@@ -17,7 +17,7 @@ from transforms.gold.broker_refusals import ERRORS, may_tell
 from transforms.gold.client_refusals import lines_of_files
 from transforms.gold.findings.around_bursts import SETTINGS
 from transforms.gold.findings.kernel import GROUP
-from transforms.gold.findings.named_generations import named_generations, named_numbers
+from transforms.gold.findings.named_generations import late_or_named, named_numbers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import IS_REFUSED
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
@@ -55,16 +55,17 @@ def near_news(job: Job, scope: Scope | None, keep: Keep) -> Near:
     if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
         read.remove(CLIENT_EVENTS)
     if scope is None:
-        rows = {spec: job.lake.read(spec) for spec in read}
+        rows = {spec: job.lake.in_place(spec, Wanted(), keep) for spec in read}
         return Near(
             rows, {}, {**rows, COORDINATOR_EVENTS: job.lake.some(COORDINATOR_EVENTS, Wanted(where=_OF_LINES))}, None
         )
     has_clients = CLIENT_EVENTS in read
-    near = {spec: job.lake.some(spec, scope.near(spec), keep) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
+    found = job.lake.in_place if scope.listed is None else job.lake.some  # of many groups it is most of a table
+    near = {spec: found(spec, scope.near(spec), keep) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
     if has_clients:
         clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
         near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
-    refused = None if has_clients else _refused(job, scope)
+    refused = None if has_clients else _refused(job, scope, keep)
     named = of_all_time(job, scope) if refused is None else _named(job, scope, refused, keep)
     return Near(near, named, _of_cluster(job, scope, has_clients), refused)
 
@@ -85,10 +86,10 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
     return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
 
 
-def _refused(job: Job, scope: Scope) -> DataFrame:
+def _refused(job: Job, scope: Scope, keep: Keep) -> DataFrame:
     """Return the refused requests among those that findings of a run may need; they are few, as a rule."""
     near = scope.near(GROUP_REQUESTS)
-    return job.lake.some(GROUP_REQUESTS, replace(near, where=f"{near.where} AND {IS_REFUSED}"))
+    return job.lake.some(GROUP_REQUESTS, replace(near, where=f"{near.where} AND {IS_REFUSED}"), keep)
 
 
 def _named(job: Job, scope: Scope, refused: DataFrame, keep: Keep) -> dict[TableSpec, DataFrame]:
@@ -99,7 +100,6 @@ def _named(job: Job, scope: Scope, refused: DataFrame, keep: Keep) -> dict[Table
     """
     held = None if scope.listed is None else rows_held(refused)
     if held is None:
-        named = named_generations(refused, scope.groups)
-        return {spec: scope.rows_or_named(spec, job.lake.read(spec), named) for spec in _NAMED_LATE}
+        return {spec: job.lake.answer(late_or_named(spec, scope, refused), None, keep) for spec in _NAMED_LATE}
     numbers = named_numbers(held)
     return {spec: job.lake.some(spec, scope.late_or_in(spec, "generation", numbers), keep) for spec in _NAMED_LATE}

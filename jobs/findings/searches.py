@@ -77,7 +77,7 @@ class Searches:
     def _with_staying(self, spec: TableSpec, rows: DataFrame) -> Found:
         if self.scope is None:
             return [(spec, rows)]
-        return [(spec, self.job.lake.answer(self.scope.with_staying(spec, rows, BEGIN), None))]
+        return [(spec, self.job.lake.answer(self.scope.with_staying(spec, rows, BEGIN), None, self.keep))]
 
     def _made(
         self, search: Search, tables: Mapping[TableSpec, DataFrame], more: Mapping[str, DataFrame] | None = None
@@ -85,4 +85,4 @@ class Searches:
         """Make a search in some tables, and in more rows."""
         named = {spec.name: rows for spec, rows in tables.items()} | dict(more or {})
         named |= {} if self.scope is None else {CUTS: self.scope.groups}
-        return made(self.job, search, named, self.near.rows if self.scope is None else {}, self.keep)
+        return made(self.job, search, named, self.keep)

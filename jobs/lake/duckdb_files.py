@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -39,6 +40,8 @@ _ALL_PARTS = -1
 _ROWS_HELD = 10_000
 """So many rows wait until they are written to the files of their parts: with DuckDB's 524,288 that takes twice as long.
 """
+
+_QUERIES: WeakKeyDictionary[DataFrame, tuple[str, int]] = WeakKeyDictionary()
 
 _GLOB = set("*?[")
 """DuckDB takes names with these for patterns."""
@@ -122,12 +125,25 @@ def part_of(column: str, count: int) -> str:
     return f"CASE WHEN {column} IS NOT NULL THEN hash({column}) END % {count}"
 
 
+def note_query(frame: DataFrame, query: str, size: int) -> None:
+    """Note of a frame that a query gives its rows, which looks through so many bytes of files of this machine."""
+    _QUERIES[frame] = query, size
+
+
 def without_spark(frame: DataFrame) -> pa.Table | str | None:
     """Return the rows of a frame that the driver has, or the query for those in files of this machine; else None."""
     if (rows := rows_held(frame)) is not None:
         return rows
+    if (noted := _QUERIES.get(frame)) is not None:
+        return noted[0]
     files = files_of(frame)
     return None if files is None else in_files(files)
+
+
+def size_of(frame: DataFrame) -> int:
+    """Return how many bytes of files are looked through for the rows of a frame, as `without_spark` gives them."""
+    noted = _QUERIES.get(frame)
+    return sum(Path(file).stat().st_size for file in files_of(frame) or ()) if noted is None else noted[1]
 
 
 def place_of(connection: Any, name: str, rows: pa.Table | str) -> str:

@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from jobs.frame.row_files import new_file
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.duckdb_files import are_nameable, connected, laid_beside, rows_in
+from jobs.lake.duckdb_files import are_nameable, connected, in_files, laid_beside, rows_in
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
@@ -84,6 +84,31 @@ def picked_rows(
     return (file,)
 
 
+def query_of(
+    spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted, folder: Path
+) -> tuple[str, int] | None:
+    """Return the query for the rows of a cluster that are wanted, and how many bytes it looks through.
+
+    Args:
+        spec: the table.
+        files: of the cluster, as they are now.
+        cluster: whose rows are read.
+        wanted: which of them.
+        folder: where what lies beside the rows is put into a file.
+
+    Returns:
+        Both; None if DuckDB cannot name the files, or there are none that may have such rows.
+    """
+    files = [file for file in files if may_have(file, wanted)]
+    if not files or not are_nameable(files) or not is_at_hand(wanted.beside):
+        return None
+    laid = ""
+    if wanted.beside is not None:
+        parquet.write_table(rows_held(wanted.beside), file := new_file(folder))
+        laid = f"LEFT JOIN ({in_files([file])}) beside USING (cluster, group_id)"
+    return _told(spec, files, cluster, wanted, laid), _size(files)
+
+
 def new_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, rows: pa.Table) -> pa.Table | None:
     """Return those of some rows whose keys are not in a table; None if what is to be looked through is too much.
 
@@ -124,7 +149,10 @@ def may_have(file: ClusterFile, wanted: Wanted) -> bool:
 
 def _statement(connection: Any, spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted) -> str:
     """Return the query for rows that are wanted."""
-    laid = laid_beside(connection, wanted)
+    return _told(spec, files, cluster, wanted, laid_beside(connection, wanted))
+
+
+def _told(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted, laid: str) -> str:
     return f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {wanted.in_sql()}"
 
 

@@ -22,6 +22,7 @@ from jobs.frame.row_files import named
 from jobs.jvm.delta_log import Commit
 from jobs.lake.conflicts import Overtaken
 from jobs.lake.declared_tables import DeclaredTables, Guard
+from jobs.lake.duckdb_files import note_query
 from jobs.lake.landing import Landing
 from jobs.lake.new_files import NewFile
 from jobs.lake.rows import conforming, few, of_cluster, shaped, within_keys
@@ -95,6 +96,17 @@ class GrowingTables(DeclaredTables):
             if folder is not None and (picked := small.picked(spec, wanted, folder)) is not None:
                 return picked
         return wanted.of(self.read(spec))
+
+    def in_place(self, spec: TableSpec, wanted: Wanted, keep: Keep) -> DataFrame:
+        """Return those of this cluster's rows of a table that are wanted, however many; see `Lake.in_place`."""
+        small, folder = self._small, keep.folder(self._spark)
+        is_there = self.log(spec).state() is not None
+        found = small.query_of(spec, wanted, folder) if small and folder is not None and is_there else None
+        if found is None or (small and small.rows(spec) is not None):
+            return self.some(spec, wanted, keep)
+        rows = wanted.of(self.read(spec))
+        note_query(rows, *found)
+        return rows
 
     def query_after(self, spec: TableSpec, load: str | None) -> str | None:
         """Return the query for this cluster's rows that came after a load; see `LocalTables.query_after`."""

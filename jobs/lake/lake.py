@@ -157,6 +157,19 @@ class Lake(Writes):
         """
         return self._tables.some(spec, wanted, keep)
 
+    def in_place(self, spec: TableSpec, wanted: Wanted, keep: Keep) -> DataFrame:
+        """Return those of this cluster's rows of a table that are wanted, however many, where they lie.
+
+        Nothing is read of a table that is not small before somebody asks for its rows, and then no more than is asked
+        for: that suits rows that are most of their table.
+
+        Args:
+            spec: the table.
+            wanted: which of them.
+            keep: keeps what lies beside them.
+        """
+        return self._tables.in_place(spec, wanted, keep)
+
     def query_after(self, spec: TableSpec, load: str | None) -> str | None:
         """Return DuckDB's query for this cluster's rows that came after a load, where they lie on a local disk.
 

@@ -20,7 +20,7 @@ from jobs.lake.answers import answer, answer_apart
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile, cluster_files
 from jobs.lake.duckdb_files import are_nameable, rows_in
-from jobs.lake.found_rows import found_rows, may_have, new_rows, picked_rows
+from jobs.lake.found_rows import found_rows, may_have, new_rows, picked_rows, query_of
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile
@@ -115,6 +115,13 @@ class LocalTables:
         if not late or not are_nameable(late):
             return None
         return f"SELECT * FROM ({rows_in(spec, late, self.cluster)}) WHERE {wanted.in_sql()}"
+
+    def query_of(self, spec: TableSpec, wanted: Wanted, folder: Path) -> tuple[str, int] | None:
+        """Return DuckDB's query for rows of the cluster that are wanted, and how many bytes it looks through.
+
+        What lies beside them is put into the folder. None where DuckDB cannot read the files, or there are none.
+        """
+        return query_of(spec, self.files(spec) or (), self.cluster, wanted, folder)
 
     def some(self, spec: TableSpec, wanted: Wanted) -> DataFrame | None:
         """Return few rows of the cluster out of a table that exists; None if they are not few."""

@@ -24,6 +24,7 @@ from jobs.lake.signatures import JOINED, signature
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles, setting
 from schemas.table import TableSpec
+from transforms.given_rows import rows_held
 from transforms.sql import literal, quoted
 from transforms.wanted_rows import Wanted
 
@@ -179,7 +180,7 @@ class Tables(GrowingTables):
         """Return rows as they are, if they are in files of this machine, or few; else as files that are kept."""
         if parts := parts_of(rows):
             return parts
-        if self.is_brief:
+        if self.is_brief or rows_held(rows) is not None:
             return few_rows()
         return None if keep.folder(self._spark) is None else parts_of(keep.in_columns(rows))
 

@@ -112,7 +112,7 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
         yield {}
         return
     job.report.activity("auditing")
-    to_compute = [spec for spec in batch.rows if spec not in batch.counts and parts_of(batch.rows[spec]) is None]
+    to_compute = [spec for spec, told in batch.rows.items() if spec not in batch.counts and not _is_computed(told)]
     with keeping() as keep:
         compute = job.staged if job.lake.is_brief else keep.in_columns
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
@@ -121,6 +121,10 @@ def audited(job: Job, batch: Batch) -> Iterator[Rows]:
         hold(job, replace(batch, rows=rows), "nothing of this batch was published")
         yield rows
     note_passed(job, batch.subjects)
+
+
+def _is_computed(rows: DataFrame) -> bool:
+    return parts_of(rows) is not None or rows_held(rows) is not None
 
 
 def hold(job: Job, batch: Batch, so: str) -> list[Verdict]:

@@ -79,22 +79,10 @@ class Scope:
 
     def near(self, spec: TableSpec) -> Wanted:
         """Return which rows of a table findings of the run may need."""
-        return replace(self.wanted(spec), beside=self._beside, where=f"{_IS_OF_RUN} AND ({self._is_near(spec)})")
+        return replace(self.wanted(spec), beside=self._beside, where=f"{_IS_OF_RUN} AND ({self.is_near(spec)})")
 
-    def rows_or_named(self, spec: TableSpec, rows: DataFrame, named: DataFrame) -> DataFrame:
-        """Return the rows of a table that findings of the run may need, however old they are if they are named.
-
-        Args:
-            spec: the table.
-            rows: all of them.
-            named: cluster, group_id, and any columns of the table; each row once.
-        """
-        by_name = F.broadcast(named.withColumn("is_named", F.lit(True)))
-        laid = rows.join(F.broadcast(self.groups), [*GROUP]).join(by_name, named.columns, "left")
-        return laid.where(f"{self._is_near(spec)} OR is_named").select(rows.columns)
-
-    def _is_near(self, spec: TableSpec) -> str:
-        """Tell of a row beside its group whether it was written near the cut, or later, or is not final yet."""
+    def is_near(self, spec: TableSpec) -> str:
+        """Return the condition of a row beside its group: it was written near the cut, or later, or is not final."""
         written = _written(spec)
         since = f"timestamp_micros(cut - {2 * self.reach_ms * 1000})"
         return "true" if written is None else f"cut IS NULL OR {written} IS NULL OR {written} >= {since}"
@@ -140,7 +128,8 @@ class Scope:
     def with_staying(self, spec: TableSpec, rows: DataFrame, begin: str) -> Question:
         """Ask for those of new findings that lie behind the cut, and beside them the old ones that stay.
 
-        The latter are among the rows that are replaced (`condition`), and known (`looking_back.IS_KNOWN`).
+        The latter are among the rows that are replaced (`condition`), and known (`looking_back.IS_KNOWN`): where groups
+        are not listed those of all other groups, too.
 
         Args:
             spec: the table.
@@ -154,16 +143,17 @@ class Scope:
             SELECT {columns}, false AS {IS_KNOWN} FROM {{told}} JOIN {{{CUTS}}} USING (cluster, group_id)
             WHERE coalesce(unix_micros({begin}) >= cut, true)
             UNION ALL
-            SELECT {columns}, true AS {IS_KNOWN} FROM {of_table(spec)} JOIN {{{CUTS}}} USING (cluster, group_id)
-            WHERE unix_micros({begin}) < cut AND {is_replaced}""",
+            SELECT {columns}, true AS {IS_KNOWN} FROM {of_table(spec)}
+            LEFT JOIN (SELECT cluster, group_id, cut, true AS {_IS_OF_RUN} FROM {{{CUTS}}}) USING (cluster, group_id)
+            WHERE {is_replaced} AND ({_IS_OF_RUN} IS NULL OR unix_micros({begin}) < cut)""",
             (spec,),
             T.StructType([*struct_type(spec).toNullable(), T.StructField(IS_KNOWN, T.BooleanType())]),
             {"told": rows, CUTS: selected(self.groups, [*GROUP, "cut"])},
         )
 
-    def of_others(self, rows: DataFrame, begin: str = "") -> DataFrame:
+    def of_others(self, rows: DataFrame) -> DataFrame:
         """Return the rows of all other groups, among those that are replaced (`condition`)."""
-        replaced = self.condition(begin)
+        replaced = self.condition()
         return (rows.where(replaced) if replaced else rows).join(self.groups.select(*GROUP), [*GROUP], "left_anti")
 
 
