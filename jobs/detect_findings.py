@@ -163,6 +163,8 @@ def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | 
     if bursts is None:
         return job.lake.in_place(GENERATIONS, Wanted(scope.listed), keep)
     numbers = sorted({row["fenced_by_generation"] for row in bursts} - {None})
+    if scope.listed is None:  # bursts of all other groups are among those that are written
+        return job.lake.in_place(GENERATIONS, scope.late(GENERATIONS, {"generation": numbers}), keep)
     return job.lake.in_place(GENERATIONS, scope.late_or_in(GENERATIONS, "generation", numbers), keep)
 
 
