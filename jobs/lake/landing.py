@@ -5,7 +5,8 @@ It is looked up by the driver once, before anything is read, and goes to the pro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -143,14 +144,32 @@ class LinesThere:
         names = sorted(self._first)
         found: dict[str, list[Numbers]] = {}
         for file in self._there:
-            if not file.may_have("source_file", names[0], names[-1]):
+            # Names of several kinds of logs lie far apart: between them are those of all others.
+            if not any(file.may_have("source_file", name, name) for name in names):
                 continue
-            for rows in parquet.ParquetFile(file.path).iter_batches(columns=["source_file", "line_number"]):
+            for rows in _of_groups(parquet.ParquetFile(file.path), names):
                 ours = rows.filter(pc.is_in(rows.column("source_file"), pa.array(names)))
                 for name in pc.unique(ours.column("source_file")).to_pylist():
                     of_log = ours.filter(pc.equal(ours.column("source_file"), name)).column("line_number").to_numpy()
                     found.setdefault(name, []).append(of_log[of_log >= self._first[name]])
         return {name: np.unique(np.concatenate(each)) for name, each in found.items()}
+
+
+def _of_groups(file: parquet.ParquetFile, logs: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of those groups of a file that may have lines of some logs, which are in order."""
+    known = file.metadata
+    place = next(at for at in range(known.num_columns) if known.schema.column(at).path == "source_file")
+    of_groups = (known.row_group(at).column(place).statistics for at in range(known.num_row_groups))
+    groups = [at for at, each in enumerate(of_groups) if _may_name(each, logs)]
+    return file.iter_batches(row_groups=groups, columns=["source_file", "line_number"]) if groups else iter(())
+
+
+def _may_name(known: parquet.Statistics | None, logs: Sequence[str]) -> bool:
+    """Tell whether one of some logs lies between the least and the greatest name of a group."""
+    if known is None or not known.has_min_max:
+        return True
+    at = bisect_left(logs, known.min)
+    return at < len(logs) and bool(logs[at] <= known.max)
 
 
 def _may_hold(group: parquet.RowGroupMetaData, wanted: Sequence[tuple[str, int, int]]) -> bool:

@@ -39,8 +39,8 @@ _UNLIKE = frozenset(
 )
 """Columns whose values are nearly all different: a dictionary of them would be made and thrown away."""
 
-_LONGEST = 32
-"""Characters of a text that Delta keeps as least or greatest value."""
+_LONGEST = 64
+"""Characters of a text that are kept as least or greatest value; by the 32 that Delta keeps logs of a day are alike."""
 
 _LAST_CHARACTER = "\U0010ffff"
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
