@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 from pyspark.sql import DataFrame
 
+from jobs.findings.ending import end_findings
 from jobs.findings.health import look_at_health
 from jobs.findings.looking import LOADED, STEP, Looked, Scopes, has_groups, line_of, scopes_of
 from jobs.findings.offsets import Found, Offsets
@@ -76,6 +77,8 @@ def _detect(job: Job) -> None:
                 near = near_news(job, scopes.of_others, keep)
                 others = Searches(job, scopes.of_others, near, seen_until, keep).all()
             _replace(job, scopes, _found([*others, offsets.found]), keep)
+            if scopes.of_others is not None and seen_until is not None:
+                end_findings(job, seen_until, keep)
     listed = None if scopes.of_offsets is None else scopes.of_offsets.listed
     look_at_health(job, listed, seen_until, now.line is not None)
     job.lake.progress.note(STEP, OUTPUTS, msgspec.to_builtins(now))

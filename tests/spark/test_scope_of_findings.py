@@ -17,6 +17,7 @@ from tests.support.answers import answered
 from tests.support.frames import EPOCH
 from transforms.given_rows import given
 from transforms.gold.findings.cuts import NEWS, cuts
+from transforms.gold.findings.ending import IS_GONE, ended
 from transforms.gold.findings.scope import Scope, scope_of
 from transforms.gold.findings.search import reaching
 from transforms.question import Question
@@ -87,6 +88,50 @@ def test_a_storm_that_cannot_have_ended_yet_is_no_reason_to_look_again(spark: Sp
     early = {"news": 19_000, "of an earlier release": 19_000, "both": 19_000}
     assert looked_at(89_999.0) == early
     assert looked_at(90_000.0) == looked_at(None) == {**early, "goes on": 19_000}
+
+
+def test_what_is_over_as_time_goes_by_is_not_found_anew_unless_it_is_not_known_since_when(spark: SparkSession) -> None:
+    storms = [
+        ("c", "over", at(20_000), at(30_000), True, at(80_000)),
+        ("c", "commits", at(20_000), at(30_000), True, at(80_000)),
+        ("c", "of an earlier release", at(20_000), at(30_000), True, None),
+        ("c", "news", at(20_000), at(30_000), True, at(80_000)),
+        ("c", "waits", at(20_000), at(30_000), True, at(80_000)),
+        ("c", "fenced amid it", at(20_000), at(30_000), True, at(80_000)),
+    ]
+    bursts = [
+        ("c", "waits", at(25_000), at(29_000), True, None),
+        ("c", "fenced amid it", at(25_000), at(29_000), True, at(85_000)),
+    ]
+    news = [
+        ("c", "commits", 90_000.0, True),
+        ("c", "fenced amid it", 90_000.0, True),
+        ("c", "news", 90_000.0, False),
+    ]
+    rows = sought(spark, news, {REBALANCE_STORMS: storms, ILLEGAL_GENERATION_BURSTS: bursts}, 90_000.0)
+    assert {row.group_id: row.has_more for row in rows} == {
+        "over": False,
+        "commits": False,
+        "of an earlier release": True,
+        "news": True,
+        "waits": True,
+        "fenced amid it": True,
+    }
+
+
+def test_what_is_over_as_time_goes_by_is_ended_and_nothing_else_of_it_changed(spark: SparkSession) -> None:
+    storms = [
+        ("c", "goes on", at(20_000), at(30_000), True, at(90_000)),
+        ("c", "over", at(20_000), at(30_000), True, at(89_000)),
+        ("c", "of an earlier release", at(20_000), at(30_000), True, None),
+        ("c", "long over", at(20_000), at(30_000), False, at(50_000)),
+    ]
+    frames = {REBALANCE_STORMS: given(spark, struct_type(REBALANCE_STORMS).toNullable(), map(_row, storms))}
+    (row,) = answered(spark, ended(REBALANCE_STORMS, 89_000.5), frames).toArrow().to_pylist()
+    kept = ("cluster", "group_id", "started_at", "ended_at", "open_until")
+    assert [row[name] for name in kept] == ["c", "over", at(20_000), at(30_000), at(89_000)]
+    assert not row["is_open"] and not row[IS_GONE]
+    assert not answered(spark, ended(REBALANCE_STORMS, 89_000.0), frames).collect()
 
 
 def test_only_what_begins_behind_the_cuts_is_replaced(spark: SparkSession) -> None:

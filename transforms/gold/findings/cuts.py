@@ -11,12 +11,19 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from schemas.table import TableSpec
-from schemas.tables.gold import RECONCILIATIONS, REPLAY_SNAPSHOTS, STANDING_COMMITS, TRANSITIONS
+from schemas.tables.gold import (
+    ILLEGAL_GENERATION_BURSTS,
+    RECONCILIATIONS,
+    REPLAY_SNAPSHOTS,
+    STANDING_COMMITS,
+    TRANSITIONS,
+)
 from schemas.tables.silver import OFFSET_COMMITS
 from schemas.words import UNREVOKED
 from transforms.gold.findings.commits import RECORD
+from transforms.gold.findings.ending import OPEN_UNTIL
 from transforms.question import Question, of_table
-from transforms.sql import among
+from transforms.sql import among, truth
 from transforms.wanted_rows import Wanted
 
 NEWS = (
@@ -35,8 +42,11 @@ GROUPS = (
 """The groups of a run: see `scope.Scope`.
 
 `has_more`: more is to be looked for in it than what is wrong with its offsets. Nothing is in a group that has only new
-commits, and no finding near them.
+commits, and no finding near them that hears of commits.
 """
+
+_HEARING_COMMITS = (ILLEGAL_GENERATION_BURSTS,)
+"""Tables of findings that are judged by what was committed, too."""
 
 
 def named(groups: DataFrame, name: str) -> Question:
@@ -117,7 +127,8 @@ def cuts(
     Args:
         news: questions for what has changed in groups: NEWS.
         findings: the tables of what was found before. What is open there is a reason to look at its group again; where
-            they say until when it stays as it is (open_until) as long as there is no news, only from then on.
+            they say until when it stays as it is (open_until) as long as there is no news, only from then on, and it
+            need not be found anew: it is over, and all else stays as it is (`transforms.gold.findings.ending`).
         reach_ms: see `scope.Scope`.
         seen_until: end of the data (epoch ms); null = not known.
     """
@@ -127,18 +138,19 @@ def cuts(
         WITH before AS ({before}),
         changed AS (
             SELECT cluster, group_id, coalesce(bool_or(is_undated), false) AS is_whole, min(since) AS since,
-                min(opened) AS opened, bool_or(is_more) AS is_more
+                min(opened) AS opened, bool_or(is_more) AS is_more, bool_or(is_commit) AS has_commits
             FROM (
                 SELECT cluster, group_id, since, since IS NULL AS is_undated, CAST(NULL AS DOUBLE) AS opened,
-                    true AS may_change, NOT is_commit AS is_more
+                    true AS may_change, NOT is_commit AS is_more, is_commit
                 FROM ({told})
                 UNION ALL
-                SELECT cluster, group_id, CAST(NULL AS DOUBLE), false, started_us / 1000.0D, may_change, true
+                SELECT cluster, group_id, CAST(NULL AS DOUBLE), false, started_us / 1000.0D, may_change, NOT is_dated,
+                    false
                 FROM before WHERE is_open
             ) GROUP BY cluster, group_id HAVING bool_or(may_change)
         ),
         reaching AS (
-            SELECT cluster, group_id, is_more,
+            SELECT cluster, group_id, is_more, has_commits,
                 CASE WHEN NOT is_whole THEN coalesce(since, CAST('Infinity' AS DOUBLE)) END AS since,
                 CASE WHEN NOT is_whole
                     THEN CAST(floor((least(since, opened) - {reach_ms}) * 1000) AS BIGINT) END AS since_us
@@ -146,9 +158,9 @@ def cuts(
         )
         SELECT cluster, group_id, max(since) AS since,
             CASE WHEN max(since_us) IS NOT NULL THEN least(min(since_us), min(touched_us)) END AS cut,
-            bool_or(is_more OR since_us IS NULL OR touched_us IS NOT NULL) AS has_more
+            bool_or(is_more OR since_us IS NULL OR (touched_us IS NOT NULL AND hears_of_it)) AS has_more
         FROM (
-            SELECT cluster, group_id, since, since_us, is_more,
+            SELECT cluster, group_id, since, since_us, is_more, has_commits AND hears_commits AS hears_of_it,
                 CASE WHEN ended_us >= since_us THEN started_us END AS touched_us
             FROM reaching LEFT JOIN before USING (cluster, group_id)
         ) GROUP BY cluster, group_id"""
@@ -159,11 +171,12 @@ def cuts(
 
 
 def _before(spec: TableSpec, seen_until: float | None) -> str:
-    """Return the statement for what was found before, and whether it may be another by now without any news."""
-    may_change = "true"
-    if "open_until" in spec.columns and seen_until is not None:
-        may_change = f"coalesce(unix_micros(open_until) / 1000.0D <= {seen_until!r}D, true)"
+    """Return the statement for what was found before: whether it may be another by now without any news, and when."""
+    may_change, is_dated = truth(True), truth(False)
+    if OPEN_UNTIL in spec.columns and seen_until is not None:
+        may_change = f"coalesce(unix_micros({OPEN_UNTIL}) / 1000.0D <= {seen_until!r}D, true)"
+        is_dated = f"{OPEN_UNTIL} IS NOT NULL"
     return f"""
         SELECT cluster, group_id, unix_micros(started_at) AS started_us, unix_micros(ended_at) AS ended_us, is_open,
-            {may_change} AS may_change
+            {may_change} AS may_change, {is_dated} AS is_dated, {truth(spec in _HEARING_COMMITS)} AS hears_commits
         FROM {of_table(spec)}"""
