@@ -98,12 +98,15 @@ def test_what_is_over_as_time_goes_by_is_not_found_anew_unless_it_is_not_known_s
         ("c", "news", at(20_000), at(30_000), True, at(80_000)),
         ("c", "waits", at(20_000), at(30_000), True, at(80_000)),
         ("c", "fenced amid it", at(20_000), at(30_000), True, at(80_000)),
+        ("c", "fenced long ago", at(20_000), at(30_000), True, at(80_000)),
     ]
     bursts = [
+        ("c", "fenced long ago", at(25_000), at(29_000), False, at(32_000)),
         ("c", "waits", at(25_000), at(29_000), True, None),
-        ("c", "fenced amid it", at(25_000), at(29_000), True, at(85_000)),
+        ("c", "fenced amid it", at(25_000), at(89_000), True, at(95_000)),
     ]
     news = [
+        ("c", "fenced long ago", 90_000.0, True),
         ("c", "commits", 90_000.0, True),
         ("c", "fenced amid it", 90_000.0, True),
         ("c", "news", 90_000.0, False),
@@ -116,6 +119,7 @@ def test_what_is_over_as_time_goes_by_is_not_found_anew_unless_it_is_not_known_s
         "news": True,
         "waits": True,
         "fenced amid it": True,
+        "fenced long ago": False,
     }
 
 

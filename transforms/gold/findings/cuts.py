@@ -138,7 +138,7 @@ def cuts(
         WITH before AS ({before}),
         changed AS (
             SELECT cluster, group_id, coalesce(bool_or(is_undated), false) AS is_whole, min(since) AS since,
-                min(opened) AS opened, bool_or(is_more) AS is_more, bool_or(is_commit) AS has_commits
+                min(opened) AS opened, bool_or(is_more) AS is_more, min(CASE WHEN is_commit THEN since END) AS committed
             FROM (
                 SELECT cluster, group_id, since, since IS NULL AS is_undated, CAST(NULL AS DOUBLE) AS opened,
                     true AS may_change, NOT is_commit AS is_more, is_commit
@@ -150,7 +150,8 @@ def cuts(
             ) GROUP BY cluster, group_id HAVING bool_or(may_change)
         ),
         reaching AS (
-            SELECT cluster, group_id, is_more, has_commits,
+            SELECT cluster, group_id, is_more,
+                CAST(floor((committed - {reach_ms}) * 1000) AS BIGINT) AS committed_us,
                 CASE WHEN NOT is_whole THEN coalesce(since, CAST('Infinity' AS DOUBLE)) END AS since,
                 CASE WHEN NOT is_whole
                     THEN CAST(floor((least(since, opened) - {reach_ms}) * 1000) AS BIGINT) END AS since_us
@@ -158,9 +159,10 @@ def cuts(
         )
         SELECT cluster, group_id, max(since) AS since,
             CASE WHEN max(since_us) IS NOT NULL THEN least(min(since_us), min(touched_us)) END AS cut,
-            bool_or(is_more OR since_us IS NULL OR (touched_us IS NOT NULL AND hears_of_it)) AS has_more
+            bool_or(is_more OR since_us IS NULL OR hears_of_it) AS has_more
         FROM (
-            SELECT cluster, group_id, since, since_us, is_more, has_commits AND hears_commits AS hears_of_it,
+            SELECT cluster, group_id, since, since_us, is_more,
+                coalesce(hears_commits AND ended_us >= committed_us, false) AS hears_of_it,
                 CASE WHEN ended_us >= since_us THEN started_us END AS touched_us
             FROM reaching LEFT JOIN before USING (cluster, group_id)
         ) GROUP BY cluster, group_id"""
