@@ -13,13 +13,14 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
+from jobs.frame.keeping import Keep, keeping
 from jobs.quality.gate import Batch, digest, hold, laws_about, reads_beside
 from jobs.sources.logs.progress import logs_read
 from jobs.timelines.standing import standing
 from schemas.catalog import TABLES
 from schemas.expectations import checks_of
 from schemas.table import TableSpec
-from transforms.sql import among
+from transforms.wanted_rows import Wanted
 
 STEP = "check_quality"
 
@@ -35,8 +36,8 @@ def run(job: Job) -> None:
     changed = filled if getattr(job.arguments, "all", False) else to_check(job)
     if changed:
         job.report.activity("checking tables")
-        held = _held(job, changed, job.record.groups)
-        hold(job, held, "what is published breaks them")
+        with keeping() as keep:
+            hold(job, _held(job, changed, job.record.groups, keep), "what is published breaks them")
         for spec in changed:
             job.lake.contents.note_passed(spec, digest(spec))
     checks = sum(len(checks_of(spec)) for spec in filled)
@@ -51,25 +52,23 @@ def to_check(job: Job) -> list[TableSpec]:
     return [spec for spec in TABLES if not job.lake.contents.has_passed(spec, digest(spec))]
 
 
-def _held(job: Job, specs: Sequence[TableSpec], groups: Iterable[str] | None) -> Batch:
+def _held(job: Job, specs: Sequence[TableSpec], groups: Iterable[str] | None, keep: Keep) -> Batch:
     """Return the rows that are to be looked at: those of the run's groups, where nobody else has written to a table."""
     listed = None if groups is None else sorted(groups)
     reached = standing(job)
     return Batch(
         {},
-        evidence={spec: _rows(job, spec, listed) for spec in specs},
-        beside={spec: job.lake.read(spec) for spec in reads_beside(specs)},
+        evidence={spec: _rows(job, spec, listed, keep) for spec in specs},
+        beside={spec: job.lake.in_place(spec, Wanted(), keep) for spec in reads_beside(specs)},
         spoken=reached.newest if reached else {},
         left_out=logs_read(job.lake).left_out,
     )
 
 
-def _rows(job: Job, spec: TableSpec, groups: Sequence[str] | None) -> DataFrame:
-    rows = job.lake.read(spec)
+def _rows(job: Job, spec: TableSpec, groups: Sequence[str] | None, keep: Keep) -> DataFrame:
     is_ours = job.lake.contents.has_passed_before(spec, digest(spec))
-    if not groups or not is_ours or "group_id" not in spec.columns:
-        return rows
-    return rows.where(among("group_id", groups))
+    are_some = groups and is_ours and "group_id" in spec.columns
+    return job.lake.in_place(spec, Wanted(groups if are_some else None), keep)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -125,22 +125,19 @@ def _replace(job: Job, scopes: Scopes, found: Found, keep: Keep) -> None:
             told = beside(told, scope.of_others(job.lake.read(spec)).select(*spec.columns))
         frames[spec] = told
     listed = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
-    timelines, whole = _timelines(job, scopes, frames, listed, keep)
+    timelines = _timelines(job, scopes, frames, listed, keep)
     where = {spec: scope.condition(_begin(spec)) if scope else EVERYTHING for spec, scope in of_run.items()}
-    with audited(job, Batch(frames, beside=timelines, whole=whole)) as rows:
+    with audited(job, Batch(frames, beside=timelines)) as rows:
         job.replace([(spec, _as_found(told)) for spec, told in rows.items()], where)
 
 
 def _timelines(
     job: Job, scopes: Scopes, frames: dict[TableSpec, DataFrame], listed: _Listed, keep: Keep
-) -> tuple[dict[TableSpec, DataFrame], Sequence[TableSpec]]:
-    """Return what findings are held against, and those tables of which that is all that the cluster has.
-
-    Of some groups it is the rows of the timelines that their findings name or lie among.
-    """
+) -> dict[TableSpec, DataFrame]:
+    """Return what findings are held against: of some groups the rows of the timelines that they name or lie among."""
     if scopes.of_offsets is None or scopes.of_others is None:
         read = reads_beside(FINDINGS)
-        return {spec: job.lake.read(spec) for spec in read}, read
+        return {spec: job.lake.in_place(spec, Wanted(), keep) for spec in read}
     told = {spec: job.lake.none_of(spec) for spec in FINDINGS} | frames
     near = _held_against(job, scopes.of_others, listed.get(_BURSTS, []), keep)
     lost = _lost(job, scopes.of_offsets, listed)
@@ -148,7 +145,7 @@ def _timelines(
         GENERATIONS: held_against.generations(near, told[REBALANCE_STORMS], told[_BURSTS]),
         ASSIGNMENTS: held_against.assignments(lost, told[COMMIT_GAPS]),
     }
-    return {spec: job.lake.answer(question, None, keep) for spec, question in asked.items()}, ()
+    return {spec: job.lake.answer(question, None, keep) for spec, question in asked.items()}
 
 
 def _as_found(rows: DataFrame) -> DataFrame:

@@ -8,7 +8,7 @@ not told of them before a plan has them: what goes to others than Spark takes no
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
@@ -34,6 +34,33 @@ class _Held(ClassicFrame):
     @cached_property
     def _jdf(self) -> Any:
         return self.sparkSession.createDataFrame(self._rows, self.schema)._jdf
+
+
+class _Deferred(ClassicFrame):
+    """A frame that Spark learns of as soon as anything is built on it."""
+
+    def __new__(cls, make: Callable[[], DataFrame], kind: StructType, spark: SparkSession) -> _Deferred:
+        return object.__new__(cls)
+
+    def __init__(self, make: Callable[[], DataFrame], kind: StructType, spark: SparkSession) -> None:
+        super().__init__(None, spark)
+        del self._jdf
+        self._make, self.schema = make, kind
+
+    @cached_property
+    def _jdf(self) -> Any:
+        return self._make()._jdf
+
+
+def deferred(spark: SparkSession, kind: StructType, make: Callable[[], DataFrame]) -> DataFrame:
+    """Return a frame that is made as soon as Spark is asked for its rows; that others may have without Spark.
+
+    Args:
+        spark: the session.
+        kind: the frame's columns.
+        make: makes it.
+    """
+    return _Deferred(make, kind, spark)
 
 
 def given(spark: SparkSession, kind: StructType | str, rows: Iterable[Mapping[str, Any]] = ()) -> DataFrame:

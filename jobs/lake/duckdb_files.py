@@ -130,6 +130,11 @@ def note_query(frame: DataFrame, query: str, size: int) -> None:
     _QUERIES[frame] = query, size
 
 
+def is_in_place(frame: DataFrame) -> bool:
+    """Tell whether the rows of a frame are left where they lie until somebody asks for them (`note_query`)."""
+    return frame in _QUERIES
+
+
 def without_spark(frame: DataFrame) -> pa.Table | str | None:
     """Return the rows of a frame that the driver has, or the query for those in files of this machine; else None."""
     if (rows := rows_held(frame)) is not None:

@@ -30,7 +30,7 @@ from jobs.lake.signatures import signature
 from jobs.lake.small_tables import SmallTables
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from transforms.given_rows import given, held
+from transforms.given_rows import deferred, given, held
 from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
@@ -104,7 +104,7 @@ class GrowingTables(DeclaredTables):
         found = small.query_of(spec, wanted, folder) if small and folder is not None and is_there else None
         if found is None or (small and small.rows(spec) is not None):
             return self.some(spec, wanted, keep)
-        rows = wanted.of(self.read(spec))
+        rows = deferred(self._spark, struct_type(spec).toNullable(), lambda: wanted.of(self.read(spec)))
         note_query(rows, *found)
         return rows
 

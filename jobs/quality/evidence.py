@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.frame.keeping import Keep
 from jobs.lake.increments import new_rows
 from jobs.sources.logs.progress import logs_read
 from schemas.table import TableSpec
 from schemas.tables import bronze, silver
+from transforms.loads import loaded_after
 
 if TYPE_CHECKING:
     from jobs.frame.job import Job
@@ -22,10 +24,14 @@ TABLES = (*bronze.TABLES, *silver.TABLES)
 _LOADED = tuple(spec for spec in TABLES if "loaded_at" in spec.columns)
 
 
-def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
+def new_evidence(job: Job, keep: Keep) -> dict[TableSpec, DataFrame]:
     """Return the rows of each table that have been loaded since the last audit, of those that may have any.
 
     Tables that laws compare with are always there, be it without a row.
+
+    Args:
+        job: the job.
+        keep: see `Lake.in_place`; where much is new, it stays where it lies.
     """
     until = _audited_until(job)
     newest = job.lake.contents.newest_load(_LOADED)
@@ -35,17 +41,14 @@ def new_evidence(job: Job) -> dict[TableSpec, DataFrame]:
         is_there = job.lake.exists(spec) and (spec not in _LOADED or (at is not None and (until is None or at > until)))
         if not is_there:
             rows[spec] = job.lake.none_of(spec)
-        elif spec in _LOADED:
+        elif spec in _LOADED and job.lake.is_brief:
             rows[spec] = new_rows(job.lake, spec, until)
+        elif spec in _LOADED:
+            rows[spec] = job.lake.in_place(spec, loaded_after(until), keep)
         else:
             is_new = F.lit(True) if until is None else F.col("seen_at") > F.lit(until).cast("timestamp")
             rows[spec] = job.lake.read(spec).where(is_new)
     return rows
-
-
-def new_in_files(job: Job, spec: TableSpec) -> str | None:
-    """Return DuckDB's query for these rows of a table, where they lie on a local disk; else None."""
-    return job.lake.query_after(spec, _audited_until(job)) if spec in _LOADED else None
 
 
 def new_left_out(job: Job) -> int:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -32,9 +32,9 @@ from pyspark.sql import DataFrame
 
 from jobs.frame.keeping import Keep, fetched, keeping, staged
 from jobs.frame.row_files import parts_of, row_count
+from jobs.lake.duckdb_files import is_in_place, without_spark
 from jobs.lake.rows import fetched as all_fetched
 from jobs.quality.by_duckdb import RowFiles, rows_of
-from jobs.quality.evidence import new_in_files
 from jobs.quality.judging import judging
 from jobs.quality.verdicts import SOURCES, SOURCES_SCHEMA, Question, Verdict
 from schemas.catalog import BY_NAME
@@ -73,7 +73,6 @@ class Batch:
         rows: the rows by table, as the tables would have them of the groups that are concerned.
         evidence: likewise, but rows that tables have, and that are read from there as often as needed.
         beside: further tables that laws may look at; their own rows are not in question.
-        whole: those of them of which all rows are meant that the cluster has.
         spoken: by source of evidence, the newest moment (epoch ms) that it has spoken of.
         left_out: entries of logs that were read along with the evidence, and that no table has.
         counts: numbers of those of the rows by table that are computed already, and as they will be read.
@@ -82,7 +81,6 @@ class Batch:
     rows: Rows
     evidence: Rows = field(default_factory=dict)
     beside: Rows = field(default_factory=dict)
-    whole: Collection[TableSpec] = ()
     spoken: Mapping[str, float] = field(default_factory=dict)
     left_out: int = 0
     counts: Mapping[TableSpec, int] = field(default_factory=dict)
@@ -190,11 +188,11 @@ def _question(job: Job, batch: Batch, keep: Keep) -> Question:
     sources = _sources(job, batch.spoken)
     rows = {spec.name: frame for spec, frame in looked_at.items()} | {SOURCES: sources}
     question = Question(rows, batch.subjects, batch.laws, thresholds(job, batch.left_out))
-    least = _least_count(batch) + sum(most[spec] for spec in batch.whole)
-    at_hand = _at_hand(looked_at) if least <= MOST_AT_HAND else None
+    are_few = _least_count(batch) <= MOST_AT_HAND and not any(map(is_in_place, looked_at.values()))
+    at_hand = _at_hand(looked_at) if are_few else None
     scratch = keep.folder(job.spark) if at_hand is None else None
     if scratch is not None:
-        at_hand = _in_files(job, batch, question, keep)
+        at_hand = _in_files(question, keep)
     if at_hand is not None:
         return replace(question, at_hand={**at_hand, SOURCES: all_fetched(sources)}, scratch=scratch)
     small = [spec for spec, count in most.items() if 0 < count <= _SMALL_TABLE]
@@ -209,16 +207,14 @@ def _least_count(batch: Batch) -> int:
     return sum({**in_files, **batch.counts}.values())
 
 
-def _in_files(job: Job, batch: Batch, question: Question, keep: Keep) -> dict[str, pa.Table | RowFiles]:
+def _in_files(question: Question, keep: Keep) -> dict[str, pa.Table | RowFiles]:
     """Return rows as files of this machine; what is not in any yet is written, as far as it is asked for."""
     words = set(re.findall(r"\w+", question.statement))
 
     def as_files(name: str, rows: DataFrame) -> pa.Table | RowFiles:
-        if (known := rows_held(rows)) is not None:
-            return known
-        spec = BY_NAME[name]
-        if (query := _in_own_files(job, batch, spec)) is not None:
-            return RowFiles(query, spec.columns)
+        known = without_spark(rows)
+        if known is not None:
+            return RowFiles(known, tuple(rows.columns)) if isinstance(known, str) else known
         if not parts_of(rows):
             rows = keep.in_columns(rows.select(*(name for name in rows.columns if name in words)))
         return rows_of(parts_of(rows) or (), rows.columns)
@@ -226,13 +222,6 @@ def _in_files(job: Job, batch: Batch, question: Question, keep: Keep) -> dict[st
     frames = {name: rows for name, rows in question.rows.items() if name != SOURCES}
     with ThreadPoolExecutor(_TABLES_AT_ONCE) as threads:
         return dict(zip(frames, threads.map(as_files, frames, frames.values()), strict=True))
-
-
-def _in_own_files(job: Job, batch: Batch, spec: TableSpec) -> str | None:
-    """Return DuckDB's query for rows that are in the files of their table, and that this tells apart; else None."""
-    if spec in batch.evidence:
-        return new_in_files(job, spec)
-    return job.lake.query_after(spec, None) if spec in batch.whole else None
 
 
 def _at_hand(rows: Rows) -> dict[str, pa.Table | RowFiles] | None:

@@ -78,7 +78,7 @@ def write(
         frames.append((spec, rows))
     changed = _changed(job, run, come, where)
     published, counts = _as_published(job, told, run, superseded, there, keep)
-    evidence, left_out = new_evidence(job), new_left_out(job)
+    evidence, left_out = new_evidence(job, keep), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
         job.replace(frames, where, staying)
     note_audited(job)

@@ -165,20 +165,24 @@ def test_rows_that_break_a_law_never_reach_a_table(spark: Any, copy: Path, job: 
 def test_findings_are_held_against_all_generations_wherever_these_are_looked_at(job: Any) -> None:
     from pyspark.sql import functions as F
 
+    from jobs.frame.keeping import keeping
     from jobs.quality.gate import Batch, audited
     from schemas.tables.gold import GENERATIONS, REBALANCE_STORMS
     from transforms.errors import QualityError
-
-    def batch(storms: Any) -> Any:
-        generations = {GENERATIONS: job.lake.read(GENERATIONS)}
-        return Batch({REBALANCE_STORMS: storms}, beside=generations, whole=[GENERATIONS])
+    from transforms.wanted_rows import Wanted
 
     storms = job.lake.read(REBALANCE_STORMS)
-    with audited(job, batch(storms)) as rows:
-        assert rows.keys() == {REBALANCE_STORMS}
     more = storms.withColumn("rebalance_count", F.col("rebalance_count") + 1_000)
-    with pytest.raises(QualityError, match="storm_of_generations of gold.rebalance_storms"), audited(job, batch(more)):
-        raise AssertionError("storms that the generations do not have are let through")
+    with keeping() as keep:
+        generations = {GENERATIONS: job.lake.in_place(GENERATIONS, Wanted(), keep)}
+        with audited(job, Batch({REBALANCE_STORMS: storms}, beside=generations)) as rows:
+            assert rows.keys() == {REBALANCE_STORMS}
+        broken, batch = (
+            "storm_of_generations of gold.rebalance_storms",
+            Batch({REBALANCE_STORMS: more}, beside=generations),
+        )
+        with pytest.raises(QualityError, match=broken), audited(job, batch):
+            raise AssertionError("storms that the generations do not have are let through")
 
 
 def test_a_warning_is_kept_and_closes_nothing(spark: Any, copy: Path, given: list[str]) -> None:
