@@ -40,7 +40,7 @@ from transforms.given_rows import selected
 from transforms.gold.findings import held_against
 from transforms.gold.findings.commits import LAST
 from transforms.gold.findings.scope import Scope
-from transforms.gold.timelines.looking_back import IS_KNOWN, beside
+from transforms.gold.timelines.looking_back import IS_KNOWN
 from transforms.gold.timelines.replacing import EVERYTHING
 from transforms.wanted_rows import Wanted
 
@@ -122,7 +122,7 @@ def _replace(job: Job, scopes: Scopes, found: Found, keep: Keep) -> None:
             continue
         scope = of_run[spec]
         if scope is not None and scope.listed is None and spec not in _CUT:
-            told = beside(told, scope.of_others(job.lake.read(spec)).select(*spec.columns))
+            told = job.lake.answer(scope.with_others(spec, told), None, keep)
         frames[spec] = told
     listed = {spec: few for (spec, _), (_, few) in zip(found, looked_up, strict=True)}
     timelines = _timelines(job, scopes, frames, listed, keep)
@@ -140,7 +140,7 @@ def _timelines(
         return {spec: job.lake.in_place(spec, Wanted(), keep) for spec in read}
     told = {spec: job.lake.none_of(spec) for spec in FINDINGS} | frames
     near = _held_against(job, scopes.of_others, listed.get(_BURSTS, []), keep)
-    lost = _lost(job, scopes.of_offsets, listed)
+    lost = _lost(job, scopes.of_offsets, listed, keep)
     asked = {
         GENERATIONS: held_against.generations(near, told[REBALANCE_STORMS], told[_BURSTS]),
         ASSIGNMENTS: held_against.assignments(lost, told[COMMIT_GAPS]),
@@ -168,11 +168,11 @@ def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | 
     return job.lake.in_place(GENERATIONS, scope.late_or_in(GENERATIONS, "generation", numbers), keep)
 
 
-def _lost(job: Job, scope: Scope, few: _Listed) -> DataFrame:
+def _lost(job: Job, scope: Scope, few: _Listed, keep: Keep) -> DataFrame:
     """Return the assignments of groups in which gaps were found; where that is not known of which, all."""
     gaps = few.get(COMMIT_GAPS)
     groups = scope.listed if gaps is None else sorted({row["group_id"] for row in gaps})
-    return job.lake.some(ASSIGNMENTS, Wanted(groups))
+    return job.lake.in_place(ASSIGNMENTS, Wanted(groups), keep)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

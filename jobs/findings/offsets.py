@@ -123,7 +123,8 @@ class Offsets:
             return self.job.lake.some(spec, Wanted(where=where), self.keep)
         since = {} if self.scope.old is None else young
         wanted = Wanted(self.scope.listed, since, {"group_id": self.scope.old or ()}, where=where)
-        return self.job.lake.some(spec, wanted, self.keep)
+        look = self.job.lake.some if where or self.scope.listed is not None else self.job.lake.in_place
+        return look(spec, wanted, self.keep)
 
     # --- what is asked of it ------------------------------------------------------------------------------------
 

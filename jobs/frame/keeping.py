@@ -89,7 +89,8 @@ def staged(rows: DataFrame) -> DataFrame:
     which takes the driver longer than the query itself. Executors hold them on their disks, as many rows would leave no
     memory for what is done with them; one that is lost ends the run.
     """
-    return rows.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY) if rows_held(rows) is None else rows
+    is_kept = rows_held(rows) is not None or parts_of(rows) is not None
+    return rows if is_kept else rows.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
 
 
 def at_hand(rows: DataFrame, most: int, are_likely_few: bool = True) -> tuple[DataFrame, list[dict[str, Any]] | None]:

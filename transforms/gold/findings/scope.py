@@ -147,14 +147,32 @@ class Scope:
             LEFT JOIN (SELECT cluster, group_id, cut, true AS {_IS_OF_RUN} FROM {{{CUTS}}}) USING (cluster, group_id)
             WHERE {is_replaced} AND ({_IS_OF_RUN} IS NULL OR unix_micros({begin}) < cut)""",
             (spec,),
-            T.StructType([*struct_type(spec).toNullable(), T.StructField(IS_KNOWN, T.BooleanType())]),
+            _with_known(spec),
             {"told": rows, CUTS: selected(self.groups, [*GROUP, "cut"])},
         )
 
-    def of_others(self, rows: DataFrame) -> DataFrame:
-        """Return the rows of all other groups, among those that are replaced (`condition`)."""
-        replaced = self.condition()
-        return (rows.where(replaced) if replaced else rows).join(self.groups.select(*GROUP), [*GROUP], "left_anti")
+    def with_others(self, spec: TableSpec, rows: DataFrame) -> Question:
+        """Ask for all findings of the groups, and beside them those of all other groups, which are known.
+
+        Args:
+            spec: the table.
+            rows: the findings of the groups.
+        """
+        columns = ", ".join(map(quoted, spec.columns))
+        return Question(
+            f"""
+            SELECT {columns}, false AS {IS_KNOWN} FROM {{told}}
+            UNION ALL
+            SELECT {columns}, true AS {IS_KNOWN} FROM {of_table(spec)}
+            LEFT ANTI JOIN {{{CUTS}}} USING (cluster, group_id)""",
+            (spec,),
+            _with_known(spec),
+            {"told": rows, CUTS: self.groups},
+        )
+
+
+def _with_known(spec: TableSpec) -> T.StructType:
+    return T.StructType([*struct_type(spec).toNullable(), T.StructField(IS_KNOWN, T.BooleanType())])
 
 
 def scope_of(

@@ -21,7 +21,6 @@ from schemas.tables.gold import (
     GENERATIONS,
     MEMBER_SESSIONS,
 )
-from transforms.given_rows import marked, together
 from transforms.gold.timelines.replacing import STAYS
 from transforms.question import Question
 from transforms.sql import truth
@@ -104,12 +103,6 @@ def looked_at(spec: TableSpec, groups: Sequence[str] | None, first: DataFrame) -
         first: what the answer to `known_from` is.
     """
     return Wanted(groups, beside=first, where=f"is_in_run AND {STAYS} AND ({_is_near(spec)})")
-
-
-def beside(told: DataFrame, staying: DataFrame) -> DataFrame:
-    """Return what a run gave, and beside it what it is held against."""
-    new = told if IS_KNOWN in told.columns else marked(told, IS_KNOWN, False)
-    return together(new, marked(staying, IS_KNOWN, True))
 
 
 def _is_near(spec: TableSpec) -> str:
