@@ -144,6 +144,30 @@ def test_a_storm_that_ends_as_time_goes_by_is_over_in_its_groups_health(
     assert sorted(map(told, found)) == sorted(map(told, _rows(lake, GROUP_HEALTH)))
 
 
+@pytest.mark.parametrize("are_listed", [False], indirect=True)
+def test_many_groups_with_news_leave_the_findings_of_all_others_as_they_are(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path, are_listed: bool
+) -> None:
+    """What is written in the place of theirs has those of all others, too, which are held against their generations."""
+    day = pieces(read_silver(capture_dir("kafka-4.2.0")))
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
+    lake.load(day)
+    lake.replay()
+    lake.detect()
+    fenced = {row["group_id"] for row in lake.rows("illegal_generation_bursts") if row["fenced_by_generation"]}
+    groups = {row["group_id"] for row in lake.rows("group_health")}
+    calm = {*sorted(groups - fenced)[:4], None}
+    assert fenced and len(calm) > 3
+    lake.load(on_day([piece for piece in day if piece[1].get("group_id") in calm], 1))
+    lake.replay()
+    lake.detect()
+    found = {spec.name: _rows(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
+    lake.detect(everything=True)
+    assert fenced <= {row["group_id"] for row in found["illegal_generation_bursts"]}
+    for spec in (*FINDINGS, GROUP_HEALTH):
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, _rows(lake, spec))), spec.name
+
+
 def on_day(rows: list[Piece], day: int) -> list[Piece]:
     """The same rows so many days later, at later places of their logs and partitions, of members with other ids.
 
