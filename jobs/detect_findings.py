@@ -171,8 +171,9 @@ def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | 
 def _lost(job: Job, scope: Scope, few: _Listed, keep: Keep) -> DataFrame:
     """Return the assignments of groups in which gaps were found; where that is not known of which, all."""
     gaps = few.get(COMMIT_GAPS)
-    groups = scope.listed if gaps is None else sorted({row["group_id"] for row in gaps})
-    return job.lake.in_place(ASSIGNMENTS, Wanted(groups), keep)
+    if scope.listed is None or gaps is None:  # gaps of all other groups are among those that are written
+        return job.lake.in_place(ASSIGNMENTS, Wanted(scope.listed), keep)
+    return job.lake.in_place(ASSIGNMENTS, Wanted(sorted({row["group_id"] for row in gaps})), keep)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
