@@ -14,10 +14,10 @@ from schemas.catalog import BY_NAME
 from schemas.tables.gold import GENERATIONS
 from tests.support.answers import answered
 from tests.support.damage import Row, Tables
-from transforms.given_rows import held
+from transforms.given_rows import held, told_apart
 from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.evidence import GROUP
-from transforms.gold.timelines.looking_back import OF_GENERATIONS, beside, known_from, looked_at
+from transforms.gold.timelines.looking_back import IS_KNOWN, OF_GENERATIONS, known_from, looked_at
 
 _REPLAYED = tuple(spec.name for spec in TABLES if "life" in spec.columns)
 
@@ -71,7 +71,8 @@ def as_looked_at(known: Mapping[str, DataFrame], new: Mapping[str, DataFrame]) -
     first = answered(every.sparkSession, known_from(_at_hand(every), told), generations)
     seen: dict[str, Any] = {**new}
     for name in known.keys() & {*_REPLAYED}:
-        seen[name] = beside(new[name], looked_at(BY_NAME[name], None, first).of(_settled(known[name])))
+        staying = looked_at(BY_NAME[name], None, first).of(_settled(known[name]))
+        seen[name] = told_apart(new[name], staying, IS_KNOWN)
     return seen
 
 
