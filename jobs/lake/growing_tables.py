@@ -100,9 +100,9 @@ class GrowingTables(DeclaredTables):
     def in_place(self, spec: TableSpec, wanted: Wanted, keep: Keep) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted, however many; see `Lake.in_place`."""
         small, folder = self._small, keep.folder(self._spark)
-        is_there = self.log(spec).state() is not None
-        found = small.query_of(spec, wanted, folder) if small and folder is not None and is_there else None
-        if found is None or (small and small.rows(spec) is not None):
+        is_large = small is not None and self.log(spec).state() is not None and small.rows(spec) is None
+        found = small.query_of(spec, wanted, folder) if small and is_large and folder is not None else None
+        if found is None:
             return self.some(spec, wanted, keep)
         rows = deferred(self._spark, struct_type(spec).toNullable(), lambda: wanted.of(self.read(spec)))
         note_query(rows, *found)
