@@ -160,20 +160,22 @@ def _held_against(job: Job, scope: Scope, bursts: Sequence[Mapping[str, Any]] | 
     """Return the generations that are late, or that bursts were fenced by; if these are not few, all."""
     if scope.listed == []:
         return job.lake.none_of(GENERATIONS)
+    numbers = sorted({row["fenced_by_generation"] for row in bursts or ()} - {None})
     if bursts is None:
-        return job.lake.in_place(GENERATIONS, Wanted(scope.listed), keep)
-    numbers = sorted({row["fenced_by_generation"] for row in bursts} - {None})
-    if scope.listed is None:  # bursts of all other groups are among those that are written
-        return job.lake.in_place(GENERATIONS, scope.late(GENERATIONS, {"generation": numbers}), keep)
-    return job.lake.in_place(GENERATIONS, scope.late_or_in(GENERATIONS, "generation", numbers), keep)
+        wanted = Wanted(scope.listed)
+    elif scope.listed is None:  # bursts of all other groups are among those that are written
+        wanted = scope.late(GENERATIONS, {"generation": numbers})
+    else:
+        wanted = scope.late_or_in(GENERATIONS, "generation", numbers)
+    return job.lake.in_place(GENERATIONS, wanted, keep)
 
 
 def _lost(job: Job, scope: Scope, few: _Listed, keep: Keep) -> DataFrame:
     """Return the assignments of groups in which gaps were found; where that is not known of which, all."""
     gaps = few.get(COMMIT_GAPS)
-    if scope.listed is None or gaps is None:  # gaps of all other groups are among those that are written
-        return job.lake.in_place(ASSIGNMENTS, Wanted(scope.listed), keep)
-    return job.lake.in_place(ASSIGNMENTS, Wanted(sorted({row["group_id"] for row in gaps})), keep)
+    are_known = scope.listed is not None and gaps is not None  # else those of all other groups are written, too
+    groups = sorted({row["group_id"] for row in gaps or ()}) if are_known else scope.listed
+    return job.lake.in_place(ASSIGNMENTS, Wanted(groups), keep)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,26 +20,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, StructField, StructType
 
 
-class _Held(ClassicFrame):
-    """A frame of rows that the driver has, which Spark learns of as soon as anything is built on it."""
-
-    def __new__(cls, rows: pa.Table, kind: StructType, spark: SparkSession) -> _Held:
-        return object.__new__(cls)
-
-    def __init__(self, rows: pa.Table, kind: StructType, spark: SparkSession) -> None:
-        super().__init__(None, spark)
-        del self._jdf
-        self._rows, self.schema = rows, kind
-
-    @cached_property
-    def _jdf(self) -> Any:
-        return self.sparkSession.createDataFrame(self._rows, self.schema)._jdf
-
-
 class _Deferred(ClassicFrame):
     """A frame that Spark learns of as soon as anything is built on it."""
 
-    def __new__(cls, make: Callable[[], DataFrame], kind: StructType, spark: SparkSession) -> _Deferred:
+    def __new__(cls, *_: object) -> _Deferred:
         return object.__new__(cls)
 
     def __init__(self, make: Callable[[], DataFrame], kind: StructType, spark: SparkSession) -> None:
@@ -50,6 +34,14 @@ class _Deferred(ClassicFrame):
     @cached_property
     def _jdf(self) -> Any:
         return self._make()._jdf
+
+
+class _Held(_Deferred):
+    """Such a frame of rows that the driver has."""
+
+    def __init__(self, rows: pa.Table, kind: StructType, spark: SparkSession) -> None:
+        super().__init__(lambda: spark.createDataFrame(rows, kind), kind, spark)
+        self._rows = rows
 
 
 def deferred(spark: SparkSession, kind: StructType, make: Callable[[], DataFrame]) -> DataFrame:

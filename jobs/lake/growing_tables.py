@@ -99,18 +99,14 @@ class GrowingTables(DeclaredTables):
 
     def in_place(self, spec: TableSpec, wanted: Wanted, keep: Keep) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted, however many; see `Lake.in_place`."""
-        small, folder = self._small, keep.folder(self._spark)
-        is_large = small is not None and self.log(spec).state() is not None and small.rows(spec) is None
-        found = small.query_of(spec, wanted, folder) if small and is_large and folder is not None else None
+        small, folder, found = self._small, keep.folder(self._spark), None
+        if small and folder and self.log(spec).state() is not None and small.rows(spec) is None:
+            found = small.query_of(spec, wanted, folder)
         if found is None:
             return self.some(spec, wanted, keep)
         rows = deferred(self._spark, struct_type(spec).toNullable(), lambda: wanted.of(self.read(spec)))
         note_query(rows, *found)
         return rows
-
-    def query_after(self, spec: TableSpec, load: str | None) -> str | None:
-        """Return the query for this cluster's rows that came after a load; see `LocalTables.query_after`."""
-        return self._small.query_after(spec, load) if self._small else None
 
     def answer(self, question: Question, groups: Sequence[str] | None, keep: Keep | None = None) -> DataFrame:
         """Return what is told of this cluster's rows; of some groups, or of all.

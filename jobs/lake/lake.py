@@ -170,18 +170,6 @@ class Lake(Writes):
         """
         return self._tables.in_place(spec, wanted, keep)
 
-    def query_after(self, spec: TableSpec, load: str | None) -> str | None:
-        """Return DuckDB's query for this cluster's rows that came after a load, where they lie on a local disk.
-
-        Args:
-            spec: the table; it must have a time of loading.
-            load: `loaded_at` of the newest rows that are known, ISO 8601 in UTC; None = none are.
-
-        Returns:
-            The query; None where the rows are not to be had so.
-        """
-        return self._tables.query_after(spec, load)
-
     def answer(self, question: Question, groups: Sequence[str] | None, keep: Keep | None = None) -> DataFrame:
         """Return what is told of this cluster's rows; of some groups, or of all.
 

@@ -19,8 +19,7 @@ from jobs.jvm.delta_log import TableState
 from jobs.lake.answers import answer, answer_apart
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile, cluster_files
-from jobs.lake.duckdb_files import are_nameable, rows_in
-from jobs.lake.found_rows import found_rows, may_have, new_rows, picked_rows, query_of
+from jobs.lake.found_rows import found_rows, new_rows, picked_rows, query_of
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_log import LocalLog
 from jobs.lake.new_files import NewFile
@@ -29,7 +28,6 @@ from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.errors import LakeError
 from transforms.given_rows import held
-from transforms.loads import loaded_after
 from transforms.question import Question
 from transforms.wanted_rows import Wanted
 
@@ -103,18 +101,6 @@ class LocalTables:
             return rows_in_files(self._spark, spec, files, self.log(spec).folder, self.cluster)
 
         return self._in_files.of(spec, self._state(spec), find)
-
-    def query_after(self, spec: TableSpec, load: str | None) -> str | None:
-        """Return DuckDB's query for the rows of the cluster that came after a load, however many.
-
-        Returns:
-            The query; None where DuckDB cannot read the files, or there are none.
-        """
-        wanted = loaded_after(load)
-        late = [file for file in self.files(spec) or () if may_have(file, wanted)]
-        if not late or not are_nameable(late):
-            return None
-        return f"SELECT * FROM ({rows_in(spec, late, self.cluster)}) WHERE {wanted.in_sql()}"
 
     def query_of(self, spec: TableSpec, wanted: Wanted, folder: Path) -> tuple[str, int] | None:
         """Return DuckDB's query for rows of the cluster that are wanted, and how many bytes it looks through.

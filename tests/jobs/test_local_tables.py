@@ -26,11 +26,14 @@ from transforms.wanted_rows import Wanted
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.usefixtures("no_table_is_small")
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_what_came_since_a_load_is_that_whether_or_not_files_were_put_together(
     spark: Any, tmp_path: Path, cluster: str
 ) -> None:
-    from jobs.lake.duckdb_files import connected
+    from jobs.frame.keeping import keeping
+    from jobs.lake.duckdb_files import connected, without_spark
+    from transforms.loads import loaded_after
 
     lake, other = (lake_of(spark, tmp_path, name) for name in (cluster, "other"))
     loads = [AT + timedelta(hours=hour, microseconds=999 * hour) for hour in range(3)]
@@ -39,11 +42,11 @@ def test_what_came_since_a_load_is_that_whether_or_not_files_were_put_together(
             each.append(RECORDS, frame(spark, RECORDS, [record(0, offset), record(1, offset)]), at)
 
     def offsets_after(load: datetime | None) -> list[int]:
-        query = lake.query_after(RECORDS, None if load is None else load.isoformat())
-        if query is None:  # there is no file that may have any
-            return []
-        with connected() as connection:
-            rows = connection.sql(query).to_arrow_table()
+        wanted = loaded_after(None if load is None else load.isoformat())
+        with keeping() as keep, connected() as connection:
+            rows = without_spark(lake.in_place(RECORDS, wanted, keep))
+            if isinstance(rows, str):  # else there is no file that may have any
+                rows = connection.sql(rows).to_arrow_table()
         assert {*rows.column_names} == {*RECORDS.columns}
         assert {*rows["cluster"].to_pylist()} <= {cluster}
         return sorted(rows["record_offset"].to_pylist())

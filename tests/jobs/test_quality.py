@@ -177,10 +177,8 @@ def test_findings_are_held_against_all_generations_wherever_these_are_looked_at(
         generations = {GENERATIONS: job.lake.in_place(GENERATIONS, Wanted(), keep)}
         with audited(job, Batch({REBALANCE_STORMS: storms}, beside=generations)) as rows:
             assert rows.keys() == {REBALANCE_STORMS}
-        broken, batch = (
-            "storm_of_generations of gold.rebalance_storms",
-            Batch({REBALANCE_STORMS: more}, beside=generations),
-        )
+        batch = Batch({REBALANCE_STORMS: more}, beside=generations)
+        broken = "storm_of_generations of gold.rebalance_storms"
         with pytest.raises(QualityError, match=broken), audited(job, batch):
             raise AssertionError("storms that the generations do not have are let through")
 

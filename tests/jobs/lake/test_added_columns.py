@@ -16,6 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from schemas.catalog import BY_NAME
 from schemas.spark import struct_type
 from schemas.table import TableSpec
+from transforms.loads import loaded_after
 from transforms.wanted_rows import Wanted
 
 pytestmark = pytest.mark.spark
@@ -57,8 +58,8 @@ def test_rows_from_before_a_column_was_added_are_read_without_spark_as_with_it(s
     assert sorted(map(str, found.select(columns).collect())) == sorted(
         map(str, lake.read(RECORDS).select(columns).collect())
     )
-    assert counted(lake.query_after(RECORDS, None)) == 4
-    assert counted(lake.query_after(RECORDS, AT.isoformat())) == 2
+    assert counted(lake, None) == 4
+    assert counted(lake, AT.isoformat()) == 2
 
 
 @pytest.mark.parametrize("name", ["group_metadata", "coordinator_events", "group_requests", "generations"])
@@ -81,9 +82,11 @@ def test_a_column_of_any_type_can_be_added(tmp_path: Path, name: str) -> None:
         assert found.select(spec.columns).cast(whole).num_rows == sum(2 if "now" in file.name else 1 for file in some)
 
 
-def counted(query: str | None) -> int:
-    from jobs.lake.duckdb_files import connected
+def counted(lake: Any, load: str | None) -> int:
+    from jobs.frame.keeping import keeping
+    from jobs.lake.duckdb_files import connected, without_spark
 
-    assert query is not None, "DuckDB can read it"
-    with connected() as connection:
+    with keeping() as keep, connected() as connection:
+        query = without_spark(lake.in_place(RECORDS, loaded_after(load), keep))
+        assert isinstance(query, str), "DuckDB can read it"
         return len(connection.sql(query).to_arrow_table())
