@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
+from schemas.spark import struct_type
+from schemas.table import TableSpec
 from transforms.sql import among, quoted, standard_list, truth
 
 
@@ -22,6 +25,7 @@ class Wanted:
         beside: one row at most for each (cluster, group_id), laid beside the rows for `where` to look at.
         is_settled: whether they are settled; None = both. They lie in files of their own.
         where: one more condition, in SQL as Spark and DuckDB both have it; `beside` has none of a table's columns else.
+        columns: those that are asked of them; empty = all.
     """
 
     groups: Sequence[str] | None = None
@@ -30,6 +34,12 @@ class Wanted:
     beside: DataFrame | None = None
     is_settled: bool | None = None
     where: str = ""
+    columns: Sequence[str] = ()
+
+    def kind_of(self, spec: TableSpec) -> StructType:
+        """Return the columns that the rows of a table have; all may hold nulls."""
+        kind = struct_type(spec).toNullable()
+        return StructType([kind[name] for name in self.columns]) if self.columns else kind
 
     def of(self, rows: DataFrame) -> DataFrame:
         """Return the rows, by Spark: files without any are not opened."""
@@ -37,10 +47,12 @@ class Wanted:
         conditions += [f"({self.lateness})"] if self.since else []
         conditions += [] if self.is_settled is None else [f"is_settled = {truth(self.is_settled)}"]
         found = rows.where(" AND ".join(conditions)) if conditions else rows
-        if not self.where:
+        if self.where:
+            laid = found if self.beside is None else found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
+            found = laid.where(self.where)
+        elif not self.columns:
             return found
-        laid = found if self.beside is None else found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
-        return laid.where(self.where).selectExpr(*map(quoted, rows.columns))
+        return found.selectExpr(*map(quoted, self.columns or rows.columns))
 
     @property
     def lateness(self) -> str:

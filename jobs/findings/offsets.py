@@ -100,7 +100,8 @@ class Offsets:
         first = None if self.scope.old is None else self._first_line()
         # Some less: lines are rounded to microseconds.
         since = {} if first is None else {"valid_to": _us(sought_since(first)) - 1000}
-        return self.job.lake.some(ASSIGNMENTS, self.scope.of_run(since, self.scope.old or ()), self.keep)
+        look = self.job.lake.in_place if self.scope.listed is None else self.job.lake.some
+        return look(ASSIGNMENTS, self.scope.of_run(since, self.scope.old or ()), self.keep)
 
     def _first_line(self) -> float | None:
         """Return the first line of all groups that have one."""

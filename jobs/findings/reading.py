@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from jobs.frame.job import Job
 from jobs.frame.keeping import Keep
@@ -16,13 +17,14 @@ from transforms.given_rows import rows_held
 from transforms.gold.broker_refusals import ERRORS, may_tell
 from transforms.gold.client_refusals import lines_of_files
 from transforms.gold.findings.around_bursts import SETTINGS
-from transforms.gold.findings.kernel import GROUP
+from transforms.gold.findings.kernel import ASKED, GROUP
 from transforms.gold.findings.named_generations import late_or_named, named_numbers
 from transforms.gold.findings.scope import Scope
 from transforms.gold.illegal_generation_bursts import IS_REFUSED
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
-from transforms.sql import among
+from transforms.question import Question
+from transforms.sql import among, quoted
 from transforms.wanted_rows import Wanted
 
 _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
@@ -61,13 +63,19 @@ def near_news(job: Job, scope: Scope | None, keep: Keep) -> Near:
         )
     has_clients = CLIENT_EVENTS in read
     found = job.lake.in_place if scope.listed is None else job.lake.some  # of many groups it is most of a table
-    near = {spec: found(spec, scope.near(spec), keep) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
+    near = {spec: found(spec, _near(scope, spec), keep) for spec in read - {CLIENT_EVENTS, COORDINATOR_EVENTS}}
     if has_clients:
         clients, sessions = map(job.lake.read, (CLIENT_EVENTS, MEMBER_SESSIONS))
         near[CLIENT_EVENTS] = lines_of_files(clients, sessions, scope.groups.select(*GROUP))
-    refused = None if has_clients else _refused(job, scope, keep)
+    refused = None if has_clients else _refused(job, near[GROUP_REQUESTS], keep)
     named = of_all_time(job, scope) if refused is None else _named(job, scope, refused, keep)
     return Near(near, named, _of_cluster(job, scope, has_clients), refused)
+
+
+def _near(scope: Scope, spec: TableSpec) -> Wanted:
+    """Return which rows of a table findings of the run may need, and what of them."""
+    near = scope.near(spec)
+    return replace(near, columns=ASKED) if spec is GROUP_REQUESTS else near
 
 
 def of_all_time(job: Job, scope: Scope) -> dict[TableSpec, DataFrame]:
@@ -86,10 +94,11 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
     return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
 
 
-def _refused(job: Job, scope: Scope, keep: Keep) -> DataFrame:
+def _refused(job: Job, requests: DataFrame, keep: Keep) -> DataFrame:
     """Return the refused requests among those that findings of a run may need; they are few, as a rule."""
-    near = scope.near(GROUP_REQUESTS)
-    return job.lake.some(GROUP_REQUESTS, replace(near, where=f"{near.where} AND {IS_REFUSED}"), keep)
+    asked = f"SELECT {', '.join(map(quoted, ASKED))} FROM {{near}} WHERE {IS_REFUSED}"
+    kind = StructType([requests.schema[name] for name in ASKED])
+    return job.lake.answer(Question(asked, (), kind, {"near": requests}), None, keep)
 
 
 def _named(job: Job, scope: Scope, refused: DataFrame, keep: Keep) -> dict[TableSpec, DataFrame]:

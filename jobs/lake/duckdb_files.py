@@ -32,6 +32,7 @@ _SETTINGS = {
 _OF_SPARK = (
     "CREATE MACRO timestamp_micros(us) AS make_timestamptz(us)",
     "CREATE MACRO unix_micros(moment) AS epoch_us(moment)",
+    "CREATE MACRO xxhash64(value) AS hash(value)",  # of 64 bits too, and as good to tell values apart
 )
 """Functions of Spark's, for conditions that are not translated, and where sqlglot has no word for them."""
 

@@ -20,7 +20,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from jobs.frame.row_files import new_file
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.duckdb_files import are_nameable, connected, in_files, laid_beside, rows_in
-from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
 from transforms.wanted_rows import Wanted
@@ -51,7 +50,7 @@ def found_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, want
         cluster: whose rows are read.
         wanted: which of them.
     """
-    kind = to_arrow_schema(struct_type(spec).toNullable())
+    kind = to_arrow_schema(wanted.kind_of(spec))
     files = [file for file in files if may_have(file, wanted)]
     if not files or wanted.groups == []:
         return kind.empty_table()
@@ -153,7 +152,8 @@ def _statement(connection: Any, spec: TableSpec, files: Sequence[ClusterFile], c
 
 
 def _told(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, wanted: Wanted, laid: str) -> str:
-    return f"SELECT told.* FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {wanted.in_sql()}"
+    asked = ", ".join(f'told."{name}"' for name in wanted.columns) or "told.*"
+    return f"SELECT {asked} FROM ({rows_in(spec, files, cluster)}) told {laid} WHERE {wanted.in_sql()}"
 
 
 def if_few(relation: Any, kind: pa.Schema, folder: Path | None = None) -> pa.Table | str | None:

@@ -104,7 +104,7 @@ class GrowingTables(DeclaredTables):
             found = small.query_of(spec, wanted, folder)
         if found is None:
             return self.some(spec, wanted, keep)
-        rows = deferred(self._spark, struct_type(spec).toNullable(), lambda: wanted.of(self.read(spec)))
+        rows = deferred(self._spark, wanted.kind_of(spec), lambda: wanted.of(self.read(spec)))
         note_query(rows, *found)
         return rows
 

@@ -115,13 +115,13 @@ class LocalTables:
         if files is None:
             return None
         found = found_rows(spec, files, self.cluster, wanted)
-        return None if found is None else self._held(spec, found)
+        return None if found is None else held(self._spark, found, wanted.kind_of(spec))
 
     def picked(self, spec: TableSpec, wanted: Wanted, folder: Path) -> DataFrame | None:
         """Return rows of the cluster that lie beside others, out of a file in a folder; None if Spark has to pick."""
         files = self.files(spec)
         found = None if files is None else picked_rows(spec, files, self.cluster, wanted, folder)
-        return None if found is None else of_files(self._spark, found, struct_type(spec))
+        return None if found is None else of_files(self._spark, found, wanted.kind_of(spec))
 
     def answer(self, question: Question, groups: Sequence[str] | None, folder: Path | None = None) -> DataFrame | None:
         """Answer of the cluster's rows of some groups, or of all; None if too many are looked at, or told of.
@@ -183,9 +183,6 @@ class LocalTables:
         table = DeltaTable(self.log(spec).uri)
         commit_files(spec, table, self.cluster, files, (), properties(note, number(table, transaction)))
         return sum(each.row_count for each in files)
-
-    def _held(self, spec: TableSpec, rows: pa.Table) -> DataFrame:
-        return held(self._spark, rows, struct_type(spec).toNullable())
 
     def _state(self, spec: TableSpec) -> TableState:
         state = self.log(spec).state()

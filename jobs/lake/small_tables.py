@@ -22,7 +22,7 @@ from jobs.lake.local_commits import properties
 from jobs.lake.local_tables import LocalTables, is_fitting, sound
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from transforms.given_rows import rows_held
+from transforms.given_rows import held, rows_held
 from transforms.wanted_rows import Wanted
 
 FEW_ROWS = 20_000
@@ -50,7 +50,8 @@ class SmallTables(LocalTables):
             return super().some(spec, wanted)
         if not is_at_hand(wanted.beside):
             return None
-        return self._held(spec, _those(rows_held(few), wanted.in_sql(), wanted))
+        kind = wanted.kind_of(spec)
+        return held(self._spark, _those(rows_held(few), wanted.in_sql(), wanted).select(kind.names), kind)
 
     def replace(
         self, spec: TableSpec, rows: pa.Table, where: str, note: str, staying: Wanted | None = None
@@ -111,6 +112,9 @@ class SmallTables(LocalTables):
             return state.version, None if found is None else self._held(spec, found)
 
         return self._few.of(spec, state, find)
+
+    def _held(self, spec: TableSpec, rows: pa.Table) -> DataFrame:
+        return held(self._spark, rows, struct_type(spec).toNullable())
 
     def _overwrite(self, spec: TableSpec, version: int, parts: Sequence[pa.Table], note: str) -> None:
         """Put rows in the place of all that the cluster has in a table, unless they changed since a version."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -27,6 +28,7 @@ WANTED = {
     "late, or of some generations": Wanted(None, {"settled_at": BEGIN_US + 8_000_000}, {"generation": [1, 3]}),
     "late, or of none": Wanted(None, {"settled_at": BEGIN_US + 8_000_000}, {"generation": []}),
     "late by either of two moments": Wanted(None, {"settled_at": BEGIN_US + 9_000_000, "at": BEGIN_US + 3_000_000}),
+    "late, some columns": Wanted(None, {"settled_at": BEGIN_US + 8_000_000}, columns=("seq", "cluster", "at")),
 }
 
 BESIDE = [("c's", "a", 4), ("c's", "it's", None)]
@@ -87,7 +89,8 @@ def test_duckdb_finds_the_rows_that_spark_finds(lake: Any, name: str, is_small: 
     by_spark = WANTED[name].of(lake.read(TRANSITIONS))
     found = _found_in(lake, WANTED[name])
     assert rows_held(found) is not None, "nobody looked for them without Spark"
-    assert found.schema == struct_type(TRANSITIONS).toNullable()
+    assert found.schema == WANTED[name].kind_of(TRANSITIONS)
+    assert found.columns == list(WANTED[name].columns or TRANSITIONS.columns)
     assert sorted(map(str, found.collect())) == sorted(map(str, by_spark.collect()))
     assert (found.count() > 0) == (name != "of no group")
 
@@ -120,20 +123,21 @@ def _found_in(lake: Any, wanted: Wanted, keep: Any = None) -> Any:
         return another.some(TRANSITIONS, wanted, keep)
 
 
+@pytest.mark.parametrize("columns", [(), ("seq", "cluster", "at")], ids=["all columns", "some columns"])
 def test_too_many_rows_beside_others_are_picked_into_a_file(
-    spark: Any, lake: Any, monkeypatch: pytest.MonkeyPatch
+    spark: Any, lake: Any, monkeypatch: pytest.MonkeyPatch, columns: tuple[str, ...]
 ) -> None:
     from jobs.frame.keeping import keeping
     from jobs.frame.row_files import files_of
 
-    wanted = _wanted_beside(spark)
+    wanted = replace(_wanted_beside(spark), columns=columns)
     by_spark = sorted(map(str, wanted.of(lake.read(TRANSITIONS)).collect()))
     monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", -1)
     monkeypatch.setattr("jobs.lake.found_rows.MOST_ROWS", 5)
     with keeping() as keep:
         found = _found_in(lake, wanted, keep)
         assert len(files_of(found) or ()) == 1
-        assert found.schema == struct_type(TRANSITIONS).toNullable()
+        assert found.columns == list(columns or TRANSITIONS.columns)
         assert sorted(map(str, found.collect())) == by_spark
         assert files_of(_found_in(lake, Wanted(["a"]), keep)) is None, "nothing lies beside them"
         assert files_of(_found_in(lake, wanted)) is None, "nobody keeps them"

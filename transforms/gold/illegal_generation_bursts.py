@@ -34,7 +34,7 @@ from transforms.findings.evidence import Evidence
 from transforms.gold.broker_refusals import fencings, may_tell, with_broker_refusals
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.around_bursts import evidence_of_bursts
-from transforms.gold.findings.kernel import GROUP, REQUEST
+from transforms.gold.findings.kernel import ASKED
 from transforms.gold.findings.search import Search, reaching
 from transforms.question import of_table
 from transforms.sql import among, literal, quoted
@@ -62,8 +62,7 @@ _OF_BURST = "PARTITION BY cluster, group_id, finding"
 
 _BY_REQUEST_LOG = "'request_log' AS evidence, false AS is_own"
 
-_ASKED = ", ".join(map(quoted, dict.fromkeys((*GROUP, *REQUEST, "evidence", "is_own"))))
-"""What is asked of a request: it has four times as many columns, and DuckDB would read all of each that lies near."""
+_ASKED = ", ".join(map(quoted, (*ASKED, "evidence", "is_own")))
 
 _BEFORE_US = 3_600_000_000
 """What went on for so long before a burst is looked at; of the generations also the one that was in force then."""

@@ -41,6 +41,9 @@ FRAME = "frame"
 REQUEST = tuple(name for name in Request.__struct_fields__ if name in GROUP_REQUESTS.columns)
 """Columns that findings ask of a request."""
 
+ASKED = tuple(dict.fromkeys((*GROUP, *REQUEST)))
+"""And those that say of which group it is: a request has four times as many, and DuckDB would read all of each."""
+
 AT_END = ("end_cause", "last_generation")
 """Columns of a stay that are not known before its end."""
 
