@@ -9,10 +9,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from math import inf
+from typing import Any
 
 import msgspec
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, fetched, keeping
@@ -40,7 +40,7 @@ from transforms.gold.timelines.columns import TABLES
 from transforms.gold.timelines.gathering import Reach, Run
 from transforms.gold.timelines.kernel import BUCKETS, Replay, replayed, replayed_here
 from transforms.gold.timelines.plan import Plan
-from transforms.gold.timelines.starting_points import changed_from
+from transforms.gold.timelines.starting_points import changed_from, earliest_going_on, going_back, not_going_on
 from transforms.question import Question
 
 _PER_CORE, _PER_CORE_OF_MANY = 4, 16
@@ -159,7 +159,7 @@ def _run_of(job: Job, plan: Plan, horizon: float | None, keep: Keep) -> Run:
     if without_spark(homes) is None and keep.folder(job.spark) is not None:
         homes = keep.in_columns(homes)
     if groups is None or len(groups) > MOST_LISTED:
-        return _of_many(starting, homes, horizon)
+        return _of_many(job, starting, homes, horizon)
     return Run(
         starting,
         homes,
@@ -169,22 +169,27 @@ def _run_of(job: Job, plan: Plan, horizon: float | None, keep: Keep) -> Run:
     )
 
 
-def _of_many(starting: DataFrame, homes: DataFrame, horizon: float | None) -> Run:
+def _of_many(job: Job, starting: DataFrame, homes: DataFrame, horizon: float | None) -> Run:
     """Return a run of many groups: those are named that do not just go on, if these are few."""
-    going_on = F.col("taken_until").isNotNull() & ~F.col("is_late")
-    odd = starting.where(~going_on).limit(MOST_LISTED + 1).collect()
-    if horizon is None or len(odd) > MOST_LISTED:
-        late = starting.where("is_late").select("group_id").limit(MOST_LISTED + 1).collect()
-        return Run(starting, homes, late=[row.group_id for row in late] if len(late) <= MOST_LISTED else None)
-    earliest = starting.where(going_on).agg(F.min("taken_until").alias("taken_until"), F.min("oldest").alias("oldest"))
+    odd = None if horizon is None else _if_few(job, not_going_on(starting))
+    if odd is None:
+        late = _if_few(job, going_back(starting))
+        return Run(starting, homes, late=None if late is None else [row["group_id"] for row in late])
+    earliest = all_fetched(job.lake.answer(earliest_going_on(starting), None)).to_pylist()
     return Run(
         starting,
         homes,
-        groups={row.group_id: changed_from(row.asDict(), horizon) for row in odd},
-        others=changed_from(earliest.collect()[0].asDict(), horizon),
-        late=[row.group_id for row in odd if row.is_late],
-        has_new=any(row.since is None for row in odd),
+        groups={row["group_id"]: changed_from(row, horizon) for row in odd},
+        others=changed_from(earliest[0], horizon),
+        late=[row["group_id"] for row in odd if row["is_late"]],
+        has_new=any(row["since"] is None for row in odd),
     )
+
+
+def _if_few(job: Job, groups: Question) -> list[dict[str, Any]] | None:
+    """Return the groups that are asked for; None = they are too many to list."""
+    found = fetched(job.lake.answer(groups, None), MOST_LISTED)
+    return None if found is None else found.to_pylist()
 
 
 def _spoken(job: Job, before: Standing) -> Standing:

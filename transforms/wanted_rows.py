@@ -48,8 +48,9 @@ class Wanted:
         conditions += [] if self.is_settled is None else [f"is_settled = {truth(self.is_settled)}"]
         found = rows.where(" AND ".join(conditions)) if conditions else rows
         if self.where:
-            laid = found if self.beside is None else found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
-            found = laid.where(self.where)
+            if self.beside is not None:
+                found = found.join(F.broadcast(self.beside), ["cluster", "group_id"], "left")
+            found = found.where(self.where)
         elif not self.columns:
             return found
         return found.selectExpr(*map(quoted, self.columns or rows.columns))

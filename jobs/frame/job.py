@@ -272,6 +272,8 @@ def _run(
                 lake.contents.keep()  # the rows may be bad; what is known of them is right
                 raise
             if writes:
+                if report.written:
+                    lake.join_in_passing(ALL)
                 lake.contents.keep()
                 lake.register(TABLES)
                 note_read(sizes or {}, lake.notes)

@@ -39,11 +39,22 @@ class LocalFiles:
         self._tables = tables
         self._spec = spec
 
-    def join(self, note: str) -> bool:
+    def small(self, below_bytes: int = _SMALL_BYTES) -> list[list[ClusterFile]]:
+        """Return the cluster's small files, those of settled rows and the others apart, each from old to new."""
+        table = self._tables.fitting(self._spec)
+        there = () if table is None else cluster_files(table, self._log.folder, self._tables.cluster)
+        parts = defaultdict[bool | None, list[ClusterFile]](list)
+        for file in sorted((file for file in there if file.size < below_bytes), key=_age):
+            parts[file.is_settled].append(file)
+        return list(parts.values())
+
+    def join(self, note: str, below_bytes: int = _SMALL_BYTES, many: int = 2) -> bool:
         """Join the cluster's small files, in one commit if there are any.
 
         Args:
             note: what is noted with the commit.
+            below_bytes: files of less are small.
+            many: so many are joined, and no fewer.
 
         Returns:
             Whether it could be done without Spark.
@@ -51,12 +62,7 @@ class LocalFiles:
         table = self._tables.fitting(self._spec)
         if table is None:
             return False
-        there = cluster_files(table, self._log.folder, self._tables.cluster)
-        small = [file for file in there if file.size < _SMALL_BYTES]
-        parts = defaultdict[bool | None, list[ClusterFile]](list)
-        for file in sorted(small, key=_age):
-            parts[file.is_settled].append(file)
-        joined = [part for part in parts.values() if len(part) > 1]
+        joined = [part for part in self.small(below_bytes) if len(part) >= many]
         old = [file for part in joined for file in part]
         if sum(file.size for file in old) > MOST_BYTES or any(file.lacks(self._spec) for file in old):
             return False

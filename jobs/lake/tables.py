@@ -220,6 +220,18 @@ class Tables(GrowingTables):
 
         self.written(spec, join)
 
+    def join_in_passing(self, spec: TableSpec, below_bytes: int, many: int) -> None:
+        """Join the cluster's files of less than so many bytes, if they are many and that takes no query of Spark's."""
+        local = self._local_files(spec)
+        if local is not None:
+            self.written(spec, lambda: local.join(signature(self._cluster, JOINED), below_bytes, many))
+
+    def most_small(self, spec: TableSpec, below_bytes: int) -> int:
+        """Return how many files of less than so many bytes could be joined; where only Spark could, none."""
+        local = self._local_files(spec)
+        with storage_errors(spec.full_name):
+            return max(map(len, local.small(below_bytes)), default=0) if local else 0
+
     def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
 

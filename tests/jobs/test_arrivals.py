@@ -28,8 +28,9 @@ NAMES = (*CHAOTIC, *FAILOVER, *MODERN_CHAOTIC, *OLD)
 
 @pytest.mark.parametrize("seed", range(len(NAMES)))
 def test_the_tables_are_those_of_one_run(
-    spark: Any, capture_dir: Callable[[str], Path], tmp_path: Path, seed: int
+    spark: Any, capture_dir: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
+    monkeypatch.setattr("jobs.lake.passing.MANY_FILES", 2)  # of tables that are written again files are joined
     dice = random.Random(seed)
     arrivals = drawn(capture_dir(NAMES[seed]), dice)
     waits = [

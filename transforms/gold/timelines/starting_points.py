@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from schemas.tables.gold import REPLAY_SNAPSHOTS
 from transforms.coordinator.evidence.tolerances import REORDER_MS, SETTLING_MS
 from transforms.coordinator.state import VERSION
-from transforms.question import of_table
+from transforms.question import Question, of_table
 
 STARTING = (
     T.StructType()
@@ -61,6 +62,34 @@ def from_the_beginning(touched: str) -> str:
     return f"""
         SELECT cluster, group_id, oldest, true AS is_late, {nothing} AS since, {nothing} AS taken_until
         FROM ({touched})"""
+
+
+_EARLIEST = T.StructType([STARTING["taken_until"], STARTING["oldest"]])
+_GOES_ON = "taken_until IS NOT NULL AND NOT is_late"
+
+
+def not_going_on(starting: DataFrame) -> Question:
+    """Ask for the groups of a run that do not just go on from where they stood: STARTING.
+
+    Args:
+        starting: the groups of the run, as STARTING has them.
+    """
+    return _among(starting, f"SELECT * FROM {{starting}} WHERE NOT ({_GOES_ON})")
+
+
+def going_back(starting: DataFrame) -> Question:
+    """Ask for the groups of a run that go back, as evidence of them came late: STARTING."""
+    return _among(starting, "SELECT * FROM {starting} WHERE is_late")
+
+
+def earliest_going_on(starting: DataFrame) -> Question:
+    """Ask for the earliest `taken_until`, and the earliest `oldest`, of the groups that just go on: one row."""
+    earliest = ", ".join(f"min({name}) AS {name}" for name in _EARLIEST.names)
+    return _among(starting, f"SELECT {earliest} FROM {{starting}} WHERE {_GOES_ON}", _EARLIEST)
+
+
+def _among(starting: DataFrame, statement: str, told: T.StructType = STARTING) -> Question:
+    return Question(statement, (), told, {"starting": starting})
 
 
 def changed_from(start: Mapping[str, Any], horizon: float | None) -> float | None:
