@@ -6,6 +6,7 @@ A table of which nothing is to be joined or removed, as most are from day to day
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from math import ceil
 from urllib.parse import unquote
 
@@ -27,6 +28,15 @@ MOST_BYTES = 1 << 30
 """What is rewritten at the most; more is left to Spark, which does it in all cores."""
 
 
+Choose = Callable[[Sequence[ClusterFile]], list[ClusterFile]]
+"""Chooses files to be joined."""
+
+
+def small_files(files: Sequence[ClusterFile]) -> list[ClusterFile]:
+    """Choose all that are small."""
+    return [file for file in files if file.size < _SMALL_BYTES]
+
+
 class LocalFiles:
     """The files of one table.
 
@@ -39,22 +49,25 @@ class LocalFiles:
         self._tables = tables
         self._spec = spec
 
-    def small(self, below_bytes: int = _SMALL_BYTES) -> list[list[ClusterFile]]:
-        """Return the cluster's small files, those of settled rows and the others apart, each from old to new."""
+    def chosen(self, choose: Choose) -> list[list[ClusterFile]]:
+        """Return which of the cluster's files are chosen, those of settled rows and the others apart, from old to new.
+
+        Args:
+            choose: chooses, of either.
+        """
         table = self._tables.fitting(self._spec)
         there = () if table is None else cluster_files(table, self._log.folder, self._tables.cluster)
         parts = defaultdict[bool | None, list[ClusterFile]](list)
-        for file in sorted((file for file in there if file.size < below_bytes), key=_age):
+        for file in there:
             parts[file.is_settled].append(file)
-        return list(parts.values())
+        return [sorted(choose(part), key=_age) for part in parts.values()]
 
-    def join(self, note: str, below_bytes: int = _SMALL_BYTES, many: int = 2) -> bool:
-        """Join the cluster's small files, in one commit if there are any.
+    def join(self, note: str, choose: Choose) -> bool:
+        """Join some of the cluster's files, in one commit if there are any.
 
         Args:
             note: what is noted with the commit.
-            below_bytes: files of less are small.
-            many: so many are joined, and no fewer.
+            choose: chooses them, of those of settled rows and of the others.
 
         Returns:
             Whether it could be done without Spark.
@@ -62,7 +75,7 @@ class LocalFiles:
         table = self._tables.fitting(self._spec)
         if table is None:
             return False
-        joined = [part for part in self.small(below_bytes) if len(part) >= many]
+        joined = [part for part in self.chosen(choose) if len(part) > 1]
         old = [file for part in joined for file in part]
         if sum(file.size for file in old) > MOST_BYTES or any(file.lacks(self._spec) for file in old):
             return False

@@ -17,7 +17,7 @@ from jobs.frame.keeping import Keep, keeping
 from jobs.frame.row_files import files_of, parts_of
 from jobs.lake.declared_tables import Guard
 from jobs.lake.growing_tables import GrowingTables
-from jobs.lake.local_files import LocalFiles
+from jobs.lake.local_files import Choose, LocalFiles, small_files
 from jobs.lake.rewriting import Given, Rewriting, Write
 from jobs.lake.rows import conforming, fetched, few, of_cluster
 from jobs.lake.signatures import JOINED, signature
@@ -215,22 +215,22 @@ class Tables(GrowingTables):
 
         def join() -> None:
             local = None if by else self._local_files(spec)
-            if local is None or not local.join(signature(self._cluster, JOINED)):
+            if local is None or not local.join(signature(self._cluster, JOINED), small_files):
                 TableFiles(self._spark, self.path(spec)).compact(where, by)
 
         self.written(spec, join)
 
-    def join_in_passing(self, spec: TableSpec, below_bytes: int, many: int) -> None:
-        """Join the cluster's files of less than so many bytes, if they are many and that takes no query of Spark's."""
+    def join(self, spec: TableSpec, choose: Choose) -> None:
+        """Join those of the cluster's files that are chosen, if that takes no query of Spark's."""
         local = self._local_files(spec)
         if local is not None:
-            self.written(spec, lambda: local.join(signature(self._cluster, JOINED), below_bytes, many))
+            self.written(spec, lambda: local.join(signature(self._cluster, JOINED), choose))
 
-    def most_small(self, spec: TableSpec, below_bytes: int) -> int:
-        """Return how many files of less than so many bytes could be joined; where only Spark could, none."""
+    def most_chosen(self, spec: TableSpec, choose: Choose) -> int:
+        """Return how many files could be joined; where only Spark could, none."""
         local = self._local_files(spec)
         with storage_errors(spec.full_name):
-            return max(map(len, local.small(below_bytes)), default=0) if local else 0
+            return max(map(len, local.chosen(choose)), default=0) if local else 0
 
     def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs."""

@@ -30,6 +30,11 @@ Key = tuple[str | None, ...]
 """What tells two clients, or two kinds of them, apart."""
 
 
+def key_of(client_id: str | None, client_host: str | None, group_instance_id: str | None = None) -> Key:
+    """Return what tells a client from others."""
+    return (group_instance_id,) if group_instance_id else (client_id, client_host)
+
+
 class Client(msgspec.Struct, frozen=True):
     """Who stands behind a member."""
 
@@ -40,7 +45,7 @@ class Client(msgspec.Struct, frozen=True):
     @property
     def key(self) -> Key:
         """What tells two clients apart."""
-        return (self.group_instance_id,) if self.group_instance_id else (self.client_id, self.client_host)
+        return key_of(self.client_id, self.client_host, self.group_instance_id)
 
     @property
     def own(self) -> Key:

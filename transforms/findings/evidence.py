@@ -271,7 +271,12 @@ def began_at(row: GenerationRow) -> float | None:
 
 def dated_at(row: GenerationRow) -> float | None:
     """Return the first moment that is known of a generation, in the order of `schemas.tables.gold.BEGINS`."""
-    return first_known(row.preparing_at, row.completing_at, row.stable_at, row.emptied_at)
+    # Asked a dozen times for each rebalance of a storm: `first_known` takes three times as long.
+    if row.preparing_at is not None:
+        return row.preparing_at
+    if row.completing_at is not None:
+        return row.completing_at
+    return row.emptied_at if row.stable_at is None else row.stable_at
 
 
 def first_known(*values: T | None) -> T | None:

@@ -40,8 +40,10 @@ def tell_who_lived_on(stays: Iterable[Stay], evidence: Evidence) -> None:
     """Tell processes that lived on from those that died, as far as the evidence goes."""
     by_member: dict[str, list[Request]] = defaultdict(list)
     for request in evidence.requests:
-        for member_id in {request.member_id, request.answered_member_id} - {None, ""}:
-            by_member[str(member_id)].append(request)
+        if request.member_id:
+            by_member[request.member_id].append(request)
+        if request.answered_member_id and request.answered_member_id != request.member_id:
+            by_member[request.answered_member_id].append(request)
     ended, has_request_log = [stay for stay in stays if stay.ended_at is not None], evidence.has_request_log()
     for stay in ended:
         stay.lived_on = _by_requests(stay, by_member, has_request_log)

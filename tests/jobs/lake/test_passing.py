@@ -134,6 +134,6 @@ def test_that_files_cannot_be_joined_ends_no_run(
         raise LakeError("gold.generations is on a disk that is full")
 
     monkeypatch.setattr(passing, "MANY_FILES", 1)
-    monkeypatch.setattr("jobs.lake.tables.Tables.join_in_passing", fails)
+    monkeypatch.setattr("jobs.lake.tables.Tables.join", fails)
     assert run(1) == 0
     assert "small files could not be joined: gold.generations is on a disk that is full" in caplog.text

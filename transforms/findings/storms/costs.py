@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice, zip_longest
+from operator import attrgetter
 
 from schemas.rows import AssignmentRow, GenerationRow
-from transforms.findings.clients import Client, Key
+from transforms.findings.clients import Key, key_of
 from transforms.findings.evidence import Evidence, dated_at, first_known
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
@@ -25,6 +27,8 @@ COMMIT_REFUSALS = (
 """Errors by which a coordinator refuses a commit as a whole, and not some partition in it."""
 
 Partition = tuple[str, int]
+
+_VALID_FROM = attrgetter("valid_from")
 
 _OWNING = (None, "active")
 """Roles in which a member owns a task of a streams group; in other groups there are none."""
@@ -63,7 +67,7 @@ def unowned_ms(evidence: Evidence, since: float, until: float) -> int | None:
     Members of a cooperative protocol keep what they keep: there only what changes hands is without an owner. In modern
     groups a partition has an owner until somebody has given it up, and in a share group as long as it has any.
     """
-    if any(row.group_type != "classic" for row in evidence.assignments):
+    if _types_held(evidence) - {"classic"}:
         return _without_any(evidence.assignments, since, until)
     cooperative = {(row.life, row.generation) for row in evidence.generations if "cooperative" in (row.protocol or "")}
     held: dict[Partition, list[AssignmentRow]] = defaultdict(list)
@@ -74,13 +78,18 @@ def unowned_ms(evidence: Evidence, since: float, until: float) -> int | None:
         return None
     total = 0.0
     for rows in held.values():
-        rows.sort(key=lambda row: row.valid_from or 0.0)
-        for row, following in zip(rows, [*rows[1:], None], strict=True):
-            if row.valid_to is None or (following is not None and _keeps(row, following, cooperative)):
+        rows.sort(key=_VALID_FROM)
+        for row, following in zip_longest(rows, islice(rows, 1, None)):
+            if row.valid_to is None or (cooperative and following and _keeps(row, following, cooperative)):
                 continue
             end = until if following is None else following.valid_from or until
             total += max(0.0, min(end, until) - max(row.valid_to, since))
     return round(total)
+
+
+def _types_held(evidence: Evidence) -> set[str]:
+    """The types that the group had while somebody held something."""
+    return {row.group_type for row in evidence.assignments}
 
 
 def _without_any(assignments: list[AssignmentRow], since: float, until: float) -> int:
@@ -107,7 +116,7 @@ def partitions_moved(evidence: Evidence) -> int | None:
     In modern groups a target can be given up for the next before anybody got there: there it is what members held
     that counts, but in share groups, where a partition has several owners.
     """
-    if any(row.group_type not in ("classic", "share") for row in evidence.assignments):
+    if _types_held(evidence) - {"classic", "share"}:
         return sum(1 for _ in _moves(evidence.assignments))
     counts = [row.partitions_moved for row in evidence.generations if row.partitions_moved is not None]
     return sum(counts) if counts else None
@@ -118,7 +127,7 @@ def partitions_moved_back(evidence: Evidence) -> int | None:
 
     In a share group, where a partition has several owners at once, nothing moves: null.
     """
-    if not evidence.assignments or any(row.group_type == "share" for row in evidence.assignments):
+    if not evidence.assignments or "share" in _types_held(evidence):
         return None
     return sum(_moves(evidence.assignments))
 
@@ -129,7 +138,7 @@ def _moves(assignments: list[AssignmentRow]) -> Iterator[bool]:
     earlier: dict[Partition, set[Key]] = defaultdict(set)
     owned = [row for row in assignments if row.hold == "owned" and row.role in _OWNING]
     for row in sorted(owned, key=_in_turn):
-        client = Client(row.client_id, row.client_host, row.group_instance_id).key
+        client = key_of(row.client_id, row.client_host, row.group_instance_id)
         partition = (row.topic, row.partition)
         if last.setdefault(partition, client) != client:
             yield client in earlier[partition]

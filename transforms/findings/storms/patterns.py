@@ -101,8 +101,10 @@ def pattern_of(evidence: Evidence, causes: list[list[Cause]], stays: Stays) -> P
 def _is_held_up(evidence: Evidence, causes: list[list[Cause]]) -> bool:
     """Whether rebalances that waited for slow members took most of a storm's time, be they few or many."""
     held = [cause.wait for each in causes for cause in each if cause.wait is not None]
+    if len(held) < 2:
+        return False
     whole_ms = length_of_union(unstable_intervals(evidence.generations, evidence.next_at))
-    return len(held) > 1 and sum(wait.of_ms for wait in held) >= MAIN_SHARE * whole_ms
+    return sum(wait.of_ms for wait in held) >= MAIN_SHARE * whole_ms
 
 
 def _is_whole(name: str, fitting: list[list[Cause]], evidence: Evidence) -> bool:

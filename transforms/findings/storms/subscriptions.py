@@ -26,20 +26,17 @@ class Subscriptions:
     def __init__(self, evidence: Evidence) -> None:
         self._generations = evidence.generations
         topics: dict[tuple[int, int], set[tuple[str, ...]]] = defaultdict(set)
-        counts: dict[tuple[int, int], int] = defaultdict(int)
-        for member in evidence.members:
-            if member.topics is not None:
-                topics[member.life, member.generation].add(tuple(sorted(member.topics)))
-                counts[member.life, member.generation] += 1
         self._members: dict[tuple[int, int], dict[str, GenerationMemberRow]] = defaultdict(dict)
         for member in evidence.members:
             if member.topics is not None:
-                self._members[member.life, member.generation][member.member_id] = member
+                generation = member.life, member.generation
+                topics[generation].add(tuple(sorted(member.topics)))
+                self._members[generation][member.member_id] = member
         self._has_grown = _have_grown(evidence.generations)
-        shared = [len(topics[key]) == 1 for key, count in counts.items() if count > 1]
+        shared = [len(topics[generation]) == 1 for generation, of in self._members.items() if len(of) > 1]
         agree = not shared or sum(shared) >= _AGREE_SHARE * len(shared)
         is_refused = any(request.error == _REFUSED for request in evidence.requests)
-        self._is_conflict = is_refused or not agree or not counts
+        self._is_conflict = is_refused or not agree or not self._members
 
     def kind_of(self, number: int) -> Kind:
         """Return what a rebalance is part of that a changed subscription, or the leader, brought about."""
