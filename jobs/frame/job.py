@@ -273,7 +273,7 @@ def _run(
                 raise
             if writes:
                 if report.written:
-                    lake.join_in_passing(ALL)
+                    lake.tidy_in_passing(ALL)
                 lake.contents.keep()
                 lake.register(TABLES)
                 note_read(sizes or {}, lake.notes)

@@ -26,11 +26,6 @@ Guard = Callable[[TableSpec], AbstractContextManager[None]]
 """What a write to a table stands under: it lets one process in at a time where the storage cannot."""
 
 _NOT_EMPTY = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "DELTA_MISSING_DELTA_TABLE")
-
-_CHECKPOINT_EVERY = 10
-"""After so many commits a table's log is summed up, by whoever makes the last of them: delta-rs reads it anew each time
-that somebody has written, and would wait for a hundred.
-"""
 """What Delta says of a folder with files and no commit: a stranger's, or those of whoever is creating the table."""
 
 
@@ -110,17 +105,14 @@ class DeclaredTables:
 
     def _create(self, spec: TableSpec) -> bool:
         sought = sought_columns(spec)
-        properties = {
-            "delta.dataSkippingStatsColumns": ",".join(map(quoted, sought)),
-            "delta.checkpointInterval": str(_CHECKPOINT_EVERY),
-        }
+        statistics = {"delta.dataSkippingStatsColumns": ",".join(map(quoted, sought))}
         if self._small and not self._database:
-            self._small.create(spec, properties)
+            self._small.create(spec, statistics)
             return True
         builder = DeltaTable.createIfNotExists(self._spark).location(self.path(spec)).comment(spec.grain)
         if self._database:
             builder = builder.tableName(f"{quoted(self._database)}.{quoted(spec.name)}")
-        for name, value in properties.items():
+        for name, value in statistics.items():
             builder = builder.property(name, value)
         builder = builder.addColumns(struct_type(spec)).partitionedBy(*spec.partitions)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +74,23 @@ class LocalLog:
             except FileNotFoundError:
                 return
             yield commit_of(version, text.splitlines())
+
+    def sum_up(self, most: int) -> None:
+        """Write a checkpoint, if so many commits have come since the last one, or more: all that a reader has to read.
+
+        Spark's own writer does so after ten commits, delta-rs after a hundred.
+        """
+        table = self.table()
+        if table is not None and table.version() - self._checkpoint() >= most:
+            table.create_checkpoint()
+
+    def _checkpoint(self) -> int:
+        """Return the version that the last checkpoint is of; before the first, that before all."""
+        try:
+            told = json.loads((self.folder / "_delta_log" / "_last_checkpoint").read_text(encoding="utf-8"))
+            return int(told["version"])
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return -1
 
     def _existing(self) -> DeltaTable:
         table = self.table()

@@ -1,8 +1,9 @@
-"""Small files are joined in passing, so that a run is as quick as the tenth was, however many there were before it.
+"""Tables are tidied in passing, so that a run is as quick as the tenth was, however many there were before it.
 
-Each run adds a file to most tables, and whoever reads a table opens its files. So of the tables that have come to many
-a run joins those of a few when all else is done: a run takes some tenths of a second longer, and none much longer. What
-has grown large is left to `maintain_tables`, and so are tables that lie elsewhere than on a disk of this machine.
+Each run adds a commit and a file to most tables. Whoever reads one opens its files, and who opens it when somebody has
+written goes through its log. So when all else is done a run sums up logs that have grown long, and of the tables that
+have come to many small files joins those of a few: that takes some tenths of a second, and never much longer. What has
+grown large is left to `maintain_tables`, and so are tables that lie elsewhere than on a disk of this machine.
 """
 
 from __future__ import annotations
@@ -23,32 +24,39 @@ MANY_FILES = 12
 SMALL_BYTES = 8 << 20
 """Of files that are smaller."""
 
-_ANYWAY_BYTES = 64 << 10
-_TIMES = 2
-"""A file that is so many times as large as all smaller ones together, and as this at least, stays: so each row is
-written anew as often as the table grows twofold, and not whenever files are joined."""
+_TIMES, _ANYWAY_BYTES = 2, 128 << 10
+"""Files that are more than so many times as large as all smaller ones together are not joined with them, unless they
+are small anyway: so each row is written anew as often as the table grows twofold, and not whenever files are joined."""
 
 MOST_TABLES = 4
 """Of so many tables one run joins files: a day's worth of runs every ten minutes comes by each of them often enough."""
 
 
-def join_in_passing(tables: Tables, specs: Sequence[TableSpec]) -> None:
-    """Join files of those tables that have most to be joined, if these are many; that it fails ends no run."""
+MANY_COMMITS = 10
+"""After so many commits a log is summed up."""
+
+
+def tidy_in_passing(tables: Tables, specs: Sequence[TableSpec]) -> None:
+    """Join files of those tables that have most to be joined, and sum logs up; that it fails ends no run."""
     try:
         counts = {spec: tables.most_chosen(spec, many_alike) for spec in specs}
         for spec in sorted(specs, key=lambda spec: -counts[spec])[:MOST_TABLES]:
             if counts[spec]:
                 tables.join(spec, many_alike)
+        for spec in specs:
+            tables.sum_up(spec, MANY_COMMITS)
     except (RebalanceError, OSError) as error:
-        log.warning("small files could not be joined: %s", error)
+        log.warning("tables could not be tidied: %s", error)
 
 
 def many_alike(files: Sequence[ClusterFile]) -> list[ClusterFile]:
-    """Choose the small files that are not far larger than the others, if these are many; else none."""
-    found, together = list[ClusterFile](), _ANYWAY_BYTES
-    for file in sorted(files, key=lambda file: file.size):
-        if file.size >= SMALL_BYTES or file.size > _TIMES * together:
-            break
+    """Choose the smallest files of which none is far larger than those before it, if they are many; else none."""
+    found, together = list[ClusterFile](), 0
+    for file in sorted((file for file in files if file.size < SMALL_BYTES), key=lambda file: file.size):
+        if found and file.size > max(_TIMES * together, _ANYWAY_BYTES):
+            if len(found) >= MANY_FILES:
+                break
+            found, together = [], 0
         found.append(file)
         together += file.size
     return found if len(found) >= MANY_FILES else []

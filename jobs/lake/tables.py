@@ -226,6 +226,12 @@ class Tables(GrowingTables):
         if local is not None:
             self.written(spec, lambda: local.join(signature(self._cluster, JOINED), choose))
 
+    def sum_up(self, spec: TableSpec, most: int) -> None:
+        """Sum a table's log up if it has so many commits since that was done, or more; elsewhere Spark does so."""
+        if self._small:
+            log = self._small.log(spec)
+            self.written(spec, lambda: log.sum_up(most))
+
     def most_chosen(self, spec: TableSpec, choose: Choose) -> int:
         """Return how many files could be joined; where only Spark could, none."""
         local = self._local_files(spec)

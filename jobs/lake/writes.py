@@ -12,7 +12,7 @@ from jobs.lake.contents import Contents
 from jobs.lake.landing import Landing
 from jobs.lake.layouts import Layouts
 from jobs.lake.new_files import NewFile
-from jobs.lake.passing import join_in_passing
+from jobs.lake.passing import tidy_in_passing
 from jobs.lake.retired import Retired
 from jobs.lake.rows import stamped
 from jobs.lake.tables import Tables
@@ -171,9 +171,13 @@ class Writes:
         """Join this cluster's small files; with columns, lay rows together that are alike in them (Z-order)."""
         self._tables.compact(spec, by)
 
-    def join_in_passing(self, specs: Sequence[TableSpec]) -> None:
-        """Join small files of some tables, a few of those that have many, where that takes no query of Spark's."""
-        join_in_passing(self._tables, specs)
+    def tidy_in_passing(self, specs: Sequence[TableSpec]) -> None:
+        """Join small files of a few of those tables that have many, and sum logs up, if that takes no query of Spark's.
+
+        Args:
+            specs: tables, which need not exist.
+        """
+        tidy_in_passing(self._tables, specs)
 
     def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs."""
