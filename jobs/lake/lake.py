@@ -6,6 +6,7 @@ tables without asking them in `contents`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.frame.keeping import Keep
 from jobs.jvm.storage import Storage
+from jobs.lake import passing
 from jobs.lake.contents import Contents
 from jobs.lake.damaged_files import file_errors
 from jobs.lake.growing_tables import BeforeLook
@@ -27,11 +29,13 @@ from jobs.lake.tables import Tables
 from jobs.lake.writes import Writes
 from schemas.spark import struct_type
 from schemas.table import TableSpec
-from transforms.errors import LakeError
+from transforms.errors import LakeError, RebalanceError
 from transforms.given_rows import given
 from transforms.question import Question
 from transforms.sql import quoted
 from transforms.wanted_rows import Wanted
+
+log = logging.getLogger(__name__)
 
 _TABLE_WAIT_S = 3600
 """Longest time that another cluster's run may take to write one table."""
@@ -193,6 +197,20 @@ class Lake(Writes):
             Folder that `duckdb_files.part_in` knows the parts in; None where only Spark can tell of the rows.
         """
         return self._tables.answer_apart(question, by, count, folder)
+
+    def tidy_in_passing(self, specs: Sequence[TableSpec]) -> None:
+        """Join small files of a few of those tables that have many, and sum logs up, if that takes no query of Spark's.
+
+        That it cannot be done is said, and ends no run.
+
+        Args:
+            specs: tables, which need not exist.
+        """
+        try:
+            with self.file_errors(specs):
+                passing.tidy(self._tables, specs)
+        except (RebalanceError, OSError) as error:
+            log.warning("tables could not be tidied: %s", error)
 
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""

@@ -8,15 +8,11 @@ grown large is left to `maintain_tables`, and so are tables that lie elsewhere t
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.tables import Tables
 from schemas.table import TableSpec
-from transforms.errors import RebalanceError
-
-log = logging.getLogger(__name__)
 
 MANY_FILES = 12
 """So many files of a table are joined."""
@@ -36,17 +32,14 @@ MANY_COMMITS = 10
 """After so many commits a log is summed up."""
 
 
-def tidy_in_passing(tables: Tables, specs: Sequence[TableSpec]) -> None:
-    """Join files of those tables that have most to be joined, and sum logs up; that it fails ends no run."""
-    try:
-        counts = {spec: tables.most_chosen(spec, many_alike) for spec in specs}
-        for spec in sorted(specs, key=lambda spec: -counts[spec])[:MOST_TABLES]:
-            if counts[spec]:
-                tables.join(spec, many_alike)
-        for spec in specs:
-            tables.sum_up(spec, MANY_COMMITS)
-    except (RebalanceError, OSError) as error:
-        log.warning("tables could not be tidied: %s", error)
+def tidy(tables: Tables, specs: Sequence[TableSpec]) -> None:
+    """Join files of those tables that have most to be joined, and sum logs up."""
+    counts = {spec: tables.most_chosen(spec, many_alike) for spec in specs}
+    for spec in sorted(specs, key=lambda spec: -counts[spec])[:MOST_TABLES]:
+        if counts[spec]:
+            tables.join(spec, many_alike)
+    for spec in specs:
+        tables.sum_up(spec, MANY_COMMITS)
 
 
 def many_alike(files: Sequence[ClusterFile]) -> list[ClusterFile]:

@@ -12,7 +12,6 @@ from jobs.lake.contents import Contents
 from jobs.lake.landing import Landing
 from jobs.lake.layouts import Layouts
 from jobs.lake.new_files import NewFile
-from jobs.lake.passing import tidy_in_passing
 from jobs.lake.retired import Retired
 from jobs.lake.rows import stamped
 from jobs.lake.tables import Tables
@@ -170,14 +169,6 @@ class Writes:
     def compact(self, spec: TableSpec, by: Sequence[str] = ()) -> None:
         """Join this cluster's small files; with columns, lay rows together that are alike in them (Z-order)."""
         self._tables.compact(spec, by)
-
-    def tidy_in_passing(self, specs: Sequence[TableSpec]) -> None:
-        """Join small files of a few of those tables that have many, and sum logs up, if that takes no query of Spark's.
-
-        Args:
-            specs: tables, which need not exist.
-        """
-        tidy_in_passing(self._tables, specs)
 
     def vacuum(self, spec: TableSpec, retain_hours: float) -> None:
         """Remove files, of all clusters, that no version younger than `retain_hours` needs."""

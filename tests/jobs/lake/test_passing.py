@@ -20,7 +20,6 @@ from schemas.tables.quality import RUNS
 from tests.support.frames import to_frame
 from tests.support.lakes import CLUSTER
 from tests.support.lines_of_logs import AT, lines
-from transforms.errors import LakeError
 from transforms.wanted_rows import Wanted
 
 pytestmark = pytest.mark.spark
@@ -128,13 +127,17 @@ def test_a_run_with_news_joins_files_and_one_without_does_not(
     assert found == [(1, 1), (2, 2), (1, 3), (1, 4), (2, 2)]
 
 
-def test_that_files_cannot_be_joined_ends_no_run(
-    spark: Any, run: Callable[[int], int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_that_files_cannot_be_joined_is_said_and_ends_no_run(
+    spark: Any,
+    run: Callable[[int], int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fails(*_: object) -> None:
-        raise LakeError("gold.generations is on a disk that is full")
-
-    monkeypatch.setattr(passing, "MANY_FILES", 1)
-    monkeypatch.setattr("jobs.lake.tables.Tables.join", fails)
-    assert run(1) == 0
-    assert "tables could not be tidied: gold.generations is on a disk that is full" in caplog.text
+    monkeypatch.setattr(passing, "MANY_FILES", 2)
+    assert (run(1), run(2)) == (0, 0)
+    damaged = next((tmp_path / "lake" / "quality" / "runs").rglob("*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:200])
+    assert run(3) == 0
+    assert f"tables could not be tidied: quality.runs has a damaged file, {damaged}: bring it back" in caplog.text
+    assert file_count(f"{tmp_path / 'lake'}", RUNS, CLUSTER) == 3, "nothing was taken out"
