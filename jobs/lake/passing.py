@@ -17,16 +17,18 @@ from schemas.table import TableSpec
 MANY_FILES = 12
 """So many files of a table are joined."""
 
-SMALL_BYTES = 8 << 20
+SMALL_BYTES = 512 << 10
 """Of files that are smaller."""
+
+MOST_BYTES = 6 << 20
+"""So much of a table is written anew at a time, which takes about half a second."""
 
 _TIMES, _ANYWAY_BYTES = 2, 128 << 10
 """Files that are more than so many times as large as all smaller ones together are not joined with them, unless they
 are small anyway: so each row is written anew as often as the table grows twofold, and not whenever files are joined."""
 
-MOST_TABLES = 4
+MOST_TABLES = 3
 """Of so many tables one run joins files: a day's worth of runs every ten minutes comes by each of them often enough."""
-
 
 MANY_COMMITS = 10
 """After so many commits a log is summed up."""
@@ -46,6 +48,8 @@ def many_alike(files: Sequence[ClusterFile]) -> list[ClusterFile]:
     """Choose the smallest files of which none is far larger than those before it, if they are many; else none."""
     found, together = list[ClusterFile](), 0
     for file in sorted((file for file in files if file.size < SMALL_BYTES), key=lambda file: file.size):
+        if len(found) >= MANY_FILES and together + file.size > MOST_BYTES:
+            break
         if found and file.size > max(_TIMES * together, _ANYWAY_BYTES):
             if len(found) >= MANY_FILES:
                 break

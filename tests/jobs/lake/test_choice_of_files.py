@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.passing import MANY_FILES, SMALL_BYTES, many_alike
+from jobs.lake.passing import MANY_FILES, MOST_BYTES, SMALL_BYTES, many_alike
 
 RUNS = 3_000
 
@@ -24,7 +24,7 @@ def sizes(files: list[ClusterFile]) -> list[int]:
 
 @pytest.mark.parametrize(
     "drawn",
-    [[2_000], [10_000], [100_000], [1_000_000], [1_000, 20_000, 900_000]],
+    [[2_000], [10_000], [100_000], [400_000], [1_000, 20_000, 900_000]],
     ids=["tiny", "small", "middling", "largish", "mixed"],
 )
 def test_files_stay_few_and_are_not_written_over_and_over(drawn: list[int]) -> None:
@@ -34,6 +34,7 @@ def test_files_stay_few_and_are_not_written_over_and_over(drawn: list[int]) -> N
         written += files[-1].size
         if chosen := many_alike(files):
             joined = sum(file.size for file in chosen)
+            assert joined <= MOST_BYTES
             rewritten += joined
             files = [file for file in files if file not in chosen] + [file_of(joined)]
         assert sum(file.size < SMALL_BYTES for file in files) <= 3 * MANY_FILES
@@ -42,10 +43,16 @@ def test_files_stay_few_and_are_not_written_over_and_over(drawn: list[int]) -> N
 
 
 def test_what_is_far_larger_stays_and_does_not_keep_others_from_being_joined() -> None:
-    alike, larger = [file_of(10_000 + number) for number in range(MANY_FILES)], [file_of(5_000_000)]
+    alike, larger = [file_of(10_000 + number) for number in range(MANY_FILES)], [file_of(500_000)]
     assert sizes(many_alike(larger + alike)) == sizes(alike)
     tiny = [file_of(10)]
-    large = [file_of(900_000 + number) for number in range(MANY_FILES)]
+    large = [file_of(300_000 + number) for number in range(MANY_FILES)]
     assert sizes(many_alike(tiny + large)) == sizes(large)
     assert many_alike(alike[1:]) == []
     assert many_alike([file_of(SMALL_BYTES)] * MANY_FILES) == []
+
+
+def test_of_very_many_no_more_are_joined_than_a_run_has_time_for() -> None:
+    chosen = many_alike([file_of(SMALL_BYTES - 1)] * 200)
+    assert len(chosen) >= MANY_FILES
+    assert sum(file.size for file in chosen) <= MOST_BYTES
