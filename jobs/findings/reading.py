@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
 
 from jobs.frame.job import Job
 from jobs.frame.keeping import Keep
@@ -24,7 +23,7 @@ from transforms.gold.illegal_generation_bursts import IS_REFUSED
 from transforms.gold.illegal_generation_bursts import READ as READ_FOR_BURSTS
 from transforms.gold.rebalance_storms import READ as READ_FOR_STORMS
 from transforms.question import Question
-from transforms.sql import among, quoted
+from transforms.sql import among
 from transforms.wanted_rows import Wanted
 
 _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
@@ -96,9 +95,8 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
 
 def _refused(job: Job, requests: DataFrame, keep: Keep) -> DataFrame:
     """Return the refused requests among those that findings of a run may need; they are few, as a rule."""
-    asked = f"SELECT {', '.join(map(quoted, ASKED))} FROM {{near}} WHERE {IS_REFUSED}"
-    kind = StructType([requests.schema[name] for name in ASKED])
-    return job.lake.answer(Question(asked, (), kind, {"near": requests}), None, keep)
+    asked = Question(f"SELECT * FROM {{near}} WHERE {IS_REFUSED}", (), requests.schema, {"near": requests})
+    return job.lake.answer(asked, None, keep)
 
 
 def _named(job: Job, scope: Scope, refused: DataFrame, keep: Keep) -> dict[TableSpec, DataFrame]:
