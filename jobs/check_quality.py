@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
 from jobs.frame.job import Job, execute
 from jobs.frame.keeping import Keep, keeping
+from jobs.quality.evidence import TABLES as EVIDENCE
+from jobs.quality.evidence import new_evidence, new_left_out, note_audited
 from jobs.quality.gate import Batch, digest, hold, laws_about, reads_beside
 from jobs.sources.logs.progress import logs_read
 from jobs.timelines.standing import standing
@@ -33,13 +35,16 @@ def run(job: Job) -> None:
     """
     in_all = job.lake.contents.row_counts(TABLES)
     filled = [spec for spec in TABLES if in_all[spec.full_name]]
-    changed = filled if getattr(job.arguments, "all", False) else to_check(job)
+    is_all = getattr(job.arguments, "all", False)
+    changed = filled if is_all else to_check(job)
     if changed:
         job.report.activity("checking tables")
         with keeping() as keep:
-            hold(job, _held(job, changed, job.record.groups, keep), "what is published breaks them")
+            held = _whole(job, changed, keep) if is_all else _changed(job, changed, job.record.groups, keep)
+            hold(job, held, "what is published breaks them")
         for spec in changed:
             job.lake.contents.note_passed(spec, digest(spec))
+        note_audited(job)
     checks = sum(len(checks_of(spec)) for spec in filled)
     warnings = sum(not verdict.passed for verdict, _ in job.record.verdicts.values())
     audited = f", {len(job.record.verdicts)} of them on what is new" if job.record.verdicts else ""
@@ -52,23 +57,39 @@ def to_check(job: Job) -> list[TableSpec]:
     return [spec for spec in TABLES if not job.lake.contents.has_passed(spec, digest(spec))]
 
 
-def _held(job: Job, specs: Sequence[TableSpec], groups: Iterable[str] | None, keep: Keep) -> Batch:
-    """Return the rows that are to be looked at: those of the run's groups, where nobody else has written to a table."""
-    listed = None if groups is None else sorted(groups)
+def _changed(job: Job, specs: Sequence[TableSpec], groups: Iterable[str] | None, keep: Keep) -> Batch:
+    """Return what is to be looked at of tables that have changed.
+
+    Where nobody else has written to them that is the evidence that no audit has looked at yet, as when nothing was
+    replayed for it, and what gold has of the run's groups.
+    """
+    if not all(_is_ours(job, spec) for spec in specs if spec in EVIDENCE):
+        return _whole(job, specs, keep, groups)
+    gold = [spec for spec in specs if spec not in EVIDENCE]
+    evidence = new_evidence(job, keep) if len(gold) < len(specs) else {}
+    return _batch(job, {**evidence, **_rows(job, gold, groups, keep)}, new_left_out(job), keep)
+
+
+def _whole(job: Job, specs: Sequence[TableSpec], keep: Keep, groups: Iterable[str] | None = None) -> Batch:
+    """Return the rows of tables: where nobody else has written to one and groups are given, theirs."""
+    return _batch(job, _rows(job, specs, groups, keep), logs_read(job.lake).left_out, keep)
+
+
+def _batch(job: Job, rows: Mapping[TableSpec, DataFrame], left_out: int, keep: Keep) -> Batch:
+    beside = {spec: job.lake.in_place(spec, Wanted(), keep) for spec in reads_beside([*rows])}
     reached = standing(job)
-    return Batch(
-        {},
-        evidence={spec: _rows(job, spec, listed, keep) for spec in specs},
-        beside={spec: job.lake.in_place(spec, Wanted(), keep) for spec in reads_beside(specs)},
-        spoken=reached.newest if reached else {},
-        left_out=logs_read(job.lake).left_out,
-    )
+    return Batch({}, rows, beside, reached.newest if reached else {}, left_out)
 
 
-def _rows(job: Job, spec: TableSpec, groups: Sequence[str] | None, keep: Keep) -> DataFrame:
-    is_ours = job.lake.contents.has_passed_before(spec, digest(spec))
-    are_some = groups and is_ours and "group_id" in spec.columns
-    return job.lake.in_place(spec, Wanted(groups if are_some else None), keep)
+def _rows(job: Job, specs: Sequence[TableSpec], groups: Iterable[str] | None, keep: Keep) -> dict[TableSpec, DataFrame]:
+    listed = sorted(groups or ())
+    some = {spec: listed for spec in specs if listed and _is_ours(job, spec) and "group_id" in spec.columns}
+    return {spec: job.lake.in_place(spec, Wanted(some.get(spec)), keep) for spec in specs}
+
+
+def _is_ours(job: Job, spec: TableSpec) -> bool:
+    """Tell whether all that has not passed is what runs of this cluster have written."""
+    return job.lake.contents.has_passed_before(spec, digest(spec))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

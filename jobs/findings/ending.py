@@ -7,7 +7,7 @@ from jobs.frame.keeping import Keep
 from jobs.lake.found_rows import MOST_ROWS
 from jobs.quality.gate import note_passed
 from schemas.tables.gold import FINDINGS
-from transforms.gold.findings.ending import IS_GONE, OPEN_UNTIL, ended
+from transforms.gold.findings.ending import OPEN_UNTIL, ended
 
 _ENDING = tuple(spec for spec in FINDINGS if OPEN_UNTIL in spec.columns)
 
@@ -23,5 +23,5 @@ def end_findings(job: Job, seen_until: float, keep: Keep) -> None:
     for spec in _ENDING:
         rows, few = job.at_hand(job.lake.answer(ended(spec, seen_until), None, keep), MOST_ROWS)
         if few != []:
-            job.lake.put(spec, rows, IS_GONE)
+            job.lake.put(spec, rows)
             note_passed(job, [spec])

@@ -102,9 +102,9 @@ def _remember(job: Job, ids: DataFrame, at: datetime) -> None:
     """Take down the findings that are new, and those that have grown."""
     news = ids.where(NEWS)
     first = F.coalesce("first_seen_at", F.lit(at.isoformat()).cast("timestamp"))
-    rows = news.withColumn("first_seen_at", first).withColumn("is_gone", F.lit(False))
+    rows = news.withColumn("first_seen_at", first)
     if not rows.isEmpty():
-        added = job.lake.put(KNOWN_FINDINGS, rows.select(*KNOWN_FINDINGS.columns, "is_gone"), "is_gone")
+        added = job.lake.put(KNOWN_FINDINGS, rows.select(*KNOWN_FINDINGS.columns))
         job.report.wrote(KNOWN_FINDINGS, added)
 
 

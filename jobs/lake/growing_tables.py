@@ -80,32 +80,34 @@ class GrowingTables(DeclaredTables):
         return frame.where(F.col("cluster") == self._cluster)
 
     def some(self, spec: TableSpec, wanted: Wanted, keep: Keep | None = None) -> DataFrame:
-        """Return those of this cluster's rows of a table that are wanted.
-
-        Args:
-            spec: the table.
-            wanted: which of them.
-            keep: keeps them where they are not few, if they are picked by what lies beside them.
-        """
+        """Return those of this cluster's rows of a table that are wanted; see `Lake.some`."""
         small = self._small
         if small and self.log(spec).state() is not None:
             found = small.some(spec, wanted)
             if found is not None:
                 return found
             folder = keep.folder(self._spark) if keep else None
-            if folder is not None and (picked := small.picked(spec, wanted, folder)) is not None:
-                return picked
+            if folder is not None:
+                picked = small.picked(spec, wanted, folder)
+                asked = self._asked(spec, wanted, folder) if picked is None else picked
+                if asked is not None:
+                    return asked
         return wanted.of(self.read(spec))
 
     def in_place(self, spec: TableSpec, wanted: Wanted, keep: Keep) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted, however many; see `Lake.in_place`."""
-        small, folder, found = self._small, keep.folder(self._spark), None
+        small, folder, asked = self._small, keep.folder(self._spark), None
         if small and folder and self.log(spec).state() is not None and small.rows(spec) is None:
-            found = small.query_of(spec, wanted, folder)
-        if found is None:
-            return self.some(spec, wanted, keep)
+            asked = self._asked(spec, wanted, folder)
+        return self.some(spec, wanted, keep) if asked is None else asked
+
+    def _asked(self, spec: TableSpec, wanted: Wanted, folder: Path) -> DataFrame | None:
+        """Return rows as DuckDB's query for them, and Spark's for those who go on with Spark."""
+        query = self._small.query_of(spec, wanted, folder) if self._small else None
+        if query is None:
+            return None
         rows = deferred(self._spark, wanted.kind_of(spec), lambda: wanted.of(self.read(spec)))
-        note_query(rows, *found)
+        note_query(rows, *query)
         return rows
 
     def answer(self, question: Question, groups: Sequence[str] | None, keep: Keep | None = None) -> DataFrame:

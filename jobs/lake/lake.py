@@ -156,8 +156,8 @@ class Lake(Writes):
         Args:
             spec: the table.
             wanted: which of them.
-            keep: keeps them where they are not few, if they are picked by what lies beside them; None = nobody reads
-                them often enough.
+            keep: keeps them where they are not few, if they are picked by what lies beside them; what is too much for
+                that is asked where it lies. None = nobody reads them often enough.
         """
         return self._tables.some(spec, wanted, keep)
 
@@ -201,16 +201,21 @@ class Lake(Writes):
     def tidy_in_passing(self, specs: Sequence[TableSpec]) -> None:
         """Join small files of a few of those tables that have many, and sum logs up, if that takes no query of Spark's.
 
-        That it cannot be done is said, and ends no run.
+        With which table it cannot be done is said; it ends no run, and keeps no other table from it.
 
         Args:
             specs: tables, which need not exist.
         """
+        passing.tidy(self._tables, specs, self._said)
+
+    @contextmanager
+    def _said(self, spec: TableSpec) -> Iterator[None]:
+        """Say that a table could not be tidied, and go on."""
         try:
-            with self.file_errors(specs):
-                passing.tidy(self._tables, specs)
+            with self.file_errors([spec]):
+                yield
         except (RebalanceError, OSError) as error:
-            log.warning("tables could not be tidied: %s", error)
+            log.warning("%s could not be tidied: %s", spec.full_name, error)
 
     def none_of(self, spec: TableSpec) -> DataFrame:
         """Return no row of a table, as a frame."""

@@ -8,7 +8,9 @@ grown large is left to `maintain_tables`, and so are tables that lie elsewhere t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.tables import Tables
@@ -34,14 +36,23 @@ MANY_COMMITS = 10
 """After so many commits a log is summed up."""
 
 
-def tidy(tables: Tables, specs: Sequence[TableSpec]) -> None:
+Each = Callable[[TableSpec], AbstractContextManager[None]]
+"""What is done with one table is done in it: it may let it fail, and the others go on."""
+
+
+def tidy(tables: Tables, specs: Sequence[TableSpec], each: Each) -> None:
     """Join files of those tables that have most to be joined, and sum logs up."""
-    counts = {spec: tables.most_chosen(spec, many_alike) for spec in specs}
-    for spec in sorted(specs, key=lambda spec: -counts[spec])[:MOST_TABLES]:
-        if counts[spec]:
-            tables.join(spec, many_alike)
+    counts = Counter[TableSpec]()
     for spec in specs:
-        tables.sum_up(spec, MANY_COMMITS)
+        with each(spec):
+            counts[spec] = tables.most_chosen(spec, many_alike)
+    for spec, count in counts.most_common(MOST_TABLES):
+        if count:
+            with each(spec):
+                tables.join(spec, many_alike)
+    for spec in specs:
+        with each(spec):
+            tables.sum_up(spec, MANY_COMMITS)
 
 
 def many_alike(files: Sequence[ClusterFile]) -> list[ClusterFile]:

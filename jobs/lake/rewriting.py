@@ -22,6 +22,7 @@ from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter, NewFile
 from schemas.table import TableSpec
+from transforms.sql import truth
 from transforms.wanted_rows import Wanted
 
 Given: TypeAlias = "pa.Table | Sequence[Part]"
@@ -83,7 +84,7 @@ class Rewriting:
 
         Args:
             given: columns of the table, unique by key.
-            is_gone: name of one more column; where it is true, the row with this key is taken out.
+            is_gone: name of one more column; where it is true, the row with this key is taken out. Empty = none is.
             write: what goes with the commit.
 
         Returns:
@@ -94,8 +95,9 @@ class Rewriting:
                 return None
             key = ", ".join(f'"{name}"' for name in self._spec.key if name != "cluster")
             parts = opened.parts(f"({key}) IN (SELECT ({key}) FROM given)")
-            gone = opened.count_there(key, f'"{is_gone}"')
-            put = self._commit(opened, parts, f'NOT "{is_gone}"', write)
+            goes = f'"{is_gone}"' if is_gone else truth(False)
+            gone = opened.count_there(key, goes)
+            put = self._commit(opened, parts, f"NOT {goes}", write)
             return put - (parts.going_count - gone), gone
 
     @contextmanager

@@ -81,7 +81,7 @@ class SmallTables(LocalTables):
         Args:
             spec: the table, which is small.
             rows: its columns; unique by key.
-            is_gone: name of one more column; where it is true, the row with this key is taken out.
+            is_gone: name of one more column; where it is true, the row with this key is taken out. Empty = none is.
             note: what is noted with the commit.
 
         Returns:
@@ -89,7 +89,7 @@ class SmallTables(LocalTables):
         """
         old, version = self._old(spec)
         before, named = _keys(spec, old), _keys(spec, rows)
-        goes = [bool(each) for each in rows.column(is_gone).to_pylist()]
+        goes = [bool(each) for each in rows.column(is_gone).to_pylist()] if is_gone else [False] * rows.num_rows
         staying = old.filter(pa.array((key not in named for key in before), pa.bool_()))
         stays = rows.filter(pa.array((not each for each in goes), pa.bool_()))
         if named:

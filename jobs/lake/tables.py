@@ -25,7 +25,7 @@ from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles, setting
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
-from transforms.sql import literal, quoted
+from transforms.sql import literal, quoted, truth
 from transforms.wanted_rows import Wanted
 
 _Rewrite = Callable[[Rewriting, Given, Write], tuple[int, int] | None]
@@ -68,13 +68,13 @@ class Tables(GrowingTables):
 
         return self.written(spec, merge)
 
-    def put(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> tuple[int, int]:
+    def put(self, spec: TableSpec, rows: DataFrame, is_gone: str = "") -> tuple[int, int]:
         """Put rows in by key, in the place of those that there are, and take others out, in one commit.
 
         Args:
             spec: the table.
             rows: columns of the table; unique by key.
-            is_gone: name of one more column; where it is true, the row with this key is taken out.
+            is_gone: name of one more column; where it is true, the row with this key is taken out. Empty = none is.
 
         Returns:
             Number of rows put in that were not there, and of those taken out.
@@ -93,11 +93,12 @@ class Tables(GrowingTables):
 
     def _put_by_delta(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> tuple[int, int]:
         values: dict[str, str | Column] = {quoted(name): f"new.{quoted(name)}" for name in spec.columns}
+        goes = f"new.{quoted(is_gone)}" if is_gone else truth(False)
         merging = (
             self._matching(spec, rows)
-            .whenMatchedDelete(f"new.{quoted(is_gone)}")
+            .whenMatchedDelete(goes)
             .whenMatchedUpdate(set=values)
-            .whenNotMatchedInsert(f"NOT new.{quoted(is_gone)}", values)
+            .whenNotMatchedInsert(f"NOT {goes}", values)
         )
         counted = self._merged(merging)
         return int(counted["num_inserted_rows"]), int(counted["num_deleted_rows"])

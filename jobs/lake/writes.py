@@ -117,13 +117,13 @@ class Writes:
         self.contents.wrote(spec, before, 0, at if count else None)
         return count
 
-    def put(self, spec: TableSpec, rows: DataFrame, is_gone: str) -> int:
+    def put(self, spec: TableSpec, rows: DataFrame, is_gone: str = "") -> int:
         """Put rows in by key, in the place of those that there are, and take others out, in one commit.
 
         Args:
             spec: the table.
             rows: columns of the table; unique by key.
-            is_gone: name of one more column; where it is true, the row with this key is taken out.
+            is_gone: name of one more column; where it is true, the row with this key is taken out. Empty = none is.
 
         Returns:
             Number of rows put in that were not there.

@@ -4,13 +4,14 @@
 
 The large group is one of `load_workload` whose members, once they have settled, send heartbeats for weeks; each small
 one has a member that joins and stays. The pipeline runs as a process of its own. Prints the greatest resident size that
-any of its Python workers ever had, and for each step the longest task beside the step. Fails where a worker takes more
-than `LIMIT_BYTES`.
+any of its Python workers ever had, the CPU time of the one that took most, and what the longest tasks of Spark's took.
+Fails where there is no worker, or one takes more than `LIMIT_BYTES`.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import tempfile
@@ -18,7 +19,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from itertools import chain, count, islice
+from itertools import count, islice
 from pathlib import Path
 
 import msgspec
@@ -41,6 +42,11 @@ _HEARTBEAT = re.compile(
     r'^\[[^]]+\](?P<rest> DEBUG .*"HEARTBEAT".*'
     r'"memberId":"(?P<member>[^"]+)".*"generationId":(?P<generation>\d+).*"errorCode":0.*)$'
 )
+_WORKER = re.compile(rb"pyspark\.daemon|multiprocessing\.spawn")
+_PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
+_USER_TICKS = 11
+"""Place of the ticks in user mode in `/proc/<pid>/stat`, behind the name; those in the kernel's come next."""
+
 _CORRELATION = re.compile(r'"correlationId":\d+')
 
 
@@ -70,10 +76,15 @@ def write_heartbeats(root: Path, played: dict[int, Written], beats: int) -> None
 
 
 class Watched:
-    """The greatest resident size (bytes) of any Python worker of Spark on this machine, looked at twice a second."""
+    """What the workers of a run took: Python processes that it starts itself, or has Spark start, on this machine.
+
+    Attributes:
+        largest: the greatest resident size (bytes) that any of them ever had.
+        busiest_s: CPU time (s) of the one that took most; no share of the work that one did took longer, waiting aside.
+    """
 
     def __init__(self) -> None:
-        self.largest = 0
+        self.largest, self.busiest_s = 0, 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -87,18 +98,21 @@ class Watched:
 
     def _watch(self) -> None:
         while not self._ended.wait(_LOOK_S):
-            self.largest = max(chain([self.largest], map(_peak, Path("/proc").glob("[0-9]*"))))
+            for process in Path("/proc").glob("[0-9]*"):
+                size, busy_s = _taken(process)
+                self.largest, self.busiest_s = max(self.largest, size), max(self.busiest_s, busy_s)
 
 
-def _peak(process: Path) -> int:
-    """Return the greatest resident size of a process so far (bytes), if it is a worker."""
+def _taken(process: Path) -> tuple[int, float]:
+    """Return the greatest resident size of a process so far (bytes), and its CPU time (s), if it is a worker."""
     try:
-        if b"pyspark.daemon" not in (process / "cmdline").read_bytes():
-            return 0
-        found = re.search(r"VmHWM:\s+(\d+) kB", (process / "status").read_text())
+        if not _WORKER.search((process / "cmdline").read_bytes()):
+            return 0, 0.0
+        peak = _PEAK.search((process / "status").read_text())
+        ticks = (process / "stat").read_text().rpartition(")")[2].split()[_USER_TICKS : _USER_TICKS + 2]
     except OSError:  # it has ended
-        return 0
-    return int(found[1]) << 10 if found else 0
+        return 0, 0.0
+    return int(peak[1]) << 10 if peak else 0, sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def longest_tasks(events: Path) -> Iterator[tuple[str, float]]:
@@ -145,9 +159,10 @@ def measure(root: Path, beats: int, groups: int) -> None:
     with Watched() as workers:
         seconds, steps = run(root, LATENESS_MS, [f"--spark.properties={properties}"])
     _say(f"{seconds:.0f} s ({steps}); largest worker {workers.largest >> 20:,} MiB")
+    _say(f"  busiest worker: {workers.busiest_s:.0f} CPU-s, {workers.busiest_s / seconds:.0%} of the run")
     for what, took in islice(longest_tasks(events), 5):
         _say(f"  longest task of a stage: {took:.1f} s, {took / seconds:.0%} of the run ({what or 'not described'})")
-    assert workers.largest < LIMIT_BYTES
+    assert 0 < workers.largest < LIMIT_BYTES
 
 
 def _say(text: str) -> None:

@@ -211,6 +211,44 @@ def test_all_tables_hold_when_they_are_looked_at_as_a_whole(spark: Any, copy: Pa
     assert all(row["passed"] for row in results)
 
 
+def test_of_commits_alone_the_new_ones_are_looked_at(
+    spark: Any, copy: Path, given: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is replayed for them, so that no audit has; a hundred million older ones have been looked at before."""
+    from pyspark.sql import functions as F
+
+    from jobs import check_quality
+    from jobs.lake.lake import Lake
+    from schemas.tables.silver import OFFSET_COMMITS
+    from tests.support.lakes import CLUSTER
+
+    hold, looked_at = check_quality.hold, list[int]()
+
+    def held(job: Any, batch: Any, so: str) -> Any:
+        looked_at.append(batch.evidence[OFFSET_COMMITS].count())
+        return hold(job, batch, so)
+
+    def commit(behind: int, **other: str) -> None:
+        lake = Lake(spark, str(copy), "", CLUSTER)
+        rows = lake.read(OFFSET_COMMITS).drop("cluster", "loaded_at").orderBy("record_offset").limit(1)
+        rows = rows.withColumns({name: F.lit(value) for name, value in other.items()})
+        at = lake.contents.next_load_time([OFFSET_COMMITS])
+        lake.append(OFFSET_COMMITS, rows.withColumn("record_offset", F.col("record_offset") + behind), at)
+        lake.contents.keep()
+
+    monkeypatch.setattr(check_quality, "hold", held)
+    commit(10_000_000)
+    assert check_quality.main(given) == 0
+    commit(20_000_000)
+    assert check_quality.main(given) == 0
+    commit(30_000_000, txn_state="lost")
+    assert check_quality.main(given) == 3
+    assert check_quality.main(given) == 3, "a second try lets it through"
+    commit(40_000_000)
+    assert check_quality.main(given) == 3, "what comes later covers it"
+    assert looked_at == [1, 1, 1, 1, 2]
+
+
 def test_states_of_many_groups_do_not_pass_through_the_driver(
     spark: Any, copy: Path, given: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

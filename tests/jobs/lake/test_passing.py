@@ -139,5 +139,6 @@ def test_that_files_cannot_be_joined_is_said_and_ends_no_run(
     damaged = next((tmp_path / "lake" / "quality" / "runs").rglob("*.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:200])
     assert run(3) == 0
-    assert f"tables could not be tidied: quality.runs has a damaged file, {damaged}: bring it back" in caplog.text
+    assert f"quality.runs could not be tidied: quality.runs has a damaged file, {damaged}: bring it back" in caplog.text
     assert file_count(f"{tmp_path / 'lake'}", RUNS, CLUSTER) == 3, "nothing was taken out"
+    assert file_count(f"{tmp_path / 'lake'}", LOG_LINES, CLUSTER) == 1, "other tables are tidied"

@@ -121,6 +121,9 @@ def test_rows_are_put_in_by_key_as_delta_does_it(
     monkeypatch.setattr(same._tables, "_given", lambda *given: None)
     assert same._tables.put(TRANSITIONS, rows, "is_gone") == (1, 1)
     assert "delta-rs" not in operation(same)
+    rest = frame(spark, TRANSITIONS, [transition("b", 6, True), transition("b", 7, False)])
+    assert lake._tables.put(TRANSITIONS, rest) == (1, 0), "where nothing says what goes, nothing does"
+    assert same._tables.put(TRANSITIONS, rest) == (1, 0)
     assert told(lake) == told(same)
     assert told(lake, by_spark=True) == told(same, by_spark=True)
 

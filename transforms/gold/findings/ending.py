@@ -6,8 +6,6 @@ would. Both say until when that is, unless something else is waited for; all els
 
 from __future__ import annotations
 
-from pyspark.sql import types as T
-
 from schemas.spark import struct_type
 from schemas.table import TableSpec
 from transforms.question import Question, of_table
@@ -15,9 +13,6 @@ from transforms.sql import quoted, truth
 
 OPEN_UNTIL = "open_until"
 """Column that says until when a finding stays open, as long as there is no news; null = that is not known."""
-
-IS_GONE = "is_gone"
-"""Column of what is to be put into a table of findings: none of it is to go."""
 
 
 def ended(spec: TableSpec, seen_until: float) -> Question:
@@ -30,8 +25,8 @@ def ended(spec: TableSpec, seen_until: float) -> Question:
     columns = ", ".join(f"{truth(False)} AS is_open" if name == "is_open" else quoted(name) for name in spec.columns)
     return Question(
         f"""
-        SELECT {columns}, {truth(False)} AS {IS_GONE} FROM {of_table(spec)}
+        SELECT {columns} FROM {of_table(spec)}
         WHERE is_open AND unix_micros({OPEN_UNTIL}) / 1000.0D < {seen_until!r}D""",
         (spec,),
-        T.StructType([*struct_type(spec).toNullable(), T.StructField(IS_GONE, T.BooleanType())]),
+        struct_type(spec).toNullable(),
     )
