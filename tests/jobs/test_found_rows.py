@@ -129,6 +129,7 @@ def test_too_many_rows_beside_others_are_picked_into_a_file(
 ) -> None:
     from jobs.frame.keeping import keeping
     from jobs.frame.row_files import files_of
+    from jobs.lake.duckdb_files import connected, without_spark
 
     wanted = replace(_wanted_beside(spark), columns=columns)
     by_spark = sorted(map(str, wanted.of(lake.read(TRANSITIONS)).collect()))
@@ -139,12 +140,14 @@ def test_too_many_rows_beside_others_are_picked_into_a_file(
         assert len(files_of(found) or ()) == 1
         assert found.columns == list(columns or TRANSITIONS.columns)
         assert sorted(map(str, found.collect())) == by_spark
-        assert files_of(_found_in(lake, Wanted(["a"]), keep)) is None, "nothing lies beside them"
-        assert files_of(_found_in(lake, wanted)) is None, "nobody keeps them"
+        assert without_spark(_found_in(lake, wanted)) is None, "nobody keeps them"
         monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES_PICKED", 5)
-        left = _found_in(lake, wanted, keep)
-        assert files_of(left) is None
-        assert sorted(map(str, left.collect())) == by_spark
+        for where, count in ((wanted, 6 + 10), (Wanted(["a"]), 10)):  # too much to be picked from; nothing beside them
+            asked = _found_in(lake, where, keep)
+            assert files_of(asked) is None
+            with connected() as connection:
+                assert connection.sql(f"SELECT count(*) FROM ({without_spark(asked)})").fetchall() == [(count,)]
+            assert sorted(map(str, asked.collect())) == sorted(map(str, where.of(lake.read(TRANSITIONS)).collect()))
 
 
 def test_too_many_rows_are_left_to_spark(lake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
