@@ -149,7 +149,8 @@ def _timelines(
 
 
 def _as_found(rows: DataFrame) -> DataFrame:
-    return selected(rows, [name for name in rows.columns if name != IS_KNOWN])
+    """Return what goes into the table: rows that have no column beside its own as they are, be they in files."""
+    return selected(rows, [name for name in rows.columns if name != IS_KNOWN]) if IS_KNOWN in rows.columns else rows
 
 
 def _begin(spec: TableSpec) -> str:

@@ -81,8 +81,9 @@ class GrowingTables(DeclaredTables):
 
     def some(self, spec: TableSpec, wanted: Wanted, keep: Keep | None = None) -> DataFrame:
         """Return those of this cluster's rows of a table that are wanted; see `Lake.some`."""
-        small = self._small
-        if small and self.log(spec).state() is not None:
+        if self.log(spec).state() is None:
+            return given(self._spark, wanted.kind_of(spec))
+        if small := self._small:
             found = small.some(spec, wanted)
             if found is not None:
                 return found

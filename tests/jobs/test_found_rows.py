@@ -160,3 +160,12 @@ def test_too_many_rows_are_left_to_spark(lake: Any, monkeypatch: pytest.MonkeyPa
             found = _found_in(lake, Wanted(["a"]))
             assert rows_held(found) is None
             assert found.count() == 10
+
+
+def test_of_a_table_that_is_not_there_nobody_asks_spark(lake: Any) -> None:
+    from schemas.tables.silver import GROUP_REQUESTS
+    from transforms.given_rows import rows_held
+
+    none = lake.some(GROUP_REQUESTS, Wanted(where="error = 'NONE'", columns=("group_id", "error")))
+    assert none.columns == ["group_id", "error"]
+    assert rows_held(none).num_rows == 0
