@@ -82,9 +82,12 @@ def _batch(job: Job, rows: Mapping[TableSpec, DataFrame], left_out: int, keep: K
 
 
 def _rows(job: Job, specs: Sequence[TableSpec], groups: Iterable[str] | None, keep: Keep) -> dict[TableSpec, DataFrame]:
-    listed = sorted(groups or ())
-    some = {spec: listed for spec in specs if listed and _is_ours(job, spec) and "group_id" in spec.columns}
-    return {spec: job.lake.in_place(spec, Wanted(some.get(spec)), keep) for spec in specs}
+    listed = sorted(groups or ()) or None
+
+    def groups_of(spec: TableSpec) -> Sequence[str] | None:
+        return listed if "group_id" in spec.columns and _is_ours(job, spec) else None
+
+    return {spec: job.lake.in_place(spec, Wanted(groups_of(spec)), keep) for spec in specs}
 
 
 def _is_ours(job: Job, spec: TableSpec) -> bool:

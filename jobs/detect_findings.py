@@ -149,8 +149,7 @@ def _timelines(
 
 
 def _as_found(rows: DataFrame) -> DataFrame:
-    """Return what goes into the table: rows that have no column beside its own as they are, be they in files."""
-    return selected(rows, [name for name in rows.columns if name != IS_KNOWN]) if IS_KNOWN in rows.columns else rows
+    return selected(rows, [name for name in rows.columns if name != IS_KNOWN])
 
 
 def _begin(spec: TableSpec) -> str:

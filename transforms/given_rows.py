@@ -108,8 +108,10 @@ def marked(frame: DataFrame, name: str, value: bool) -> DataFrame:
 
 
 def selected(frame: DataFrame, names: Iterable[str]) -> DataFrame:
-    """Return some columns of rows; of rows that are held, nobody asks Spark."""
+    """Return some columns of rows, all of them as they are; of rows that are held, nobody asks Spark."""
     rows, wanted = rows_held(frame), list(names)
+    if wanted == frame.columns:
+        return frame
     if rows is None:
         return frame.select(*wanted)
     return held(frame.sparkSession, rows.select(wanted), StructType([frame.schema[name] for name in wanted]))

@@ -26,6 +26,7 @@ import msgspec
 
 from tests.benchmarks.bench_load import run
 from tests.benchmarks.load_workload import BEGIN, SPAN_MS, STORIES, Written, story, write
+from tests.benchmarks.whole_process import cpu_seconds, tree
 
 LIMIT_BYTES = 2 << 30
 LATENESS_MS = 60_000
@@ -43,10 +44,6 @@ _HEARTBEAT = re.compile(
     r'"memberId":"(?P<member>[^"]+)".*"generationId":(?P<generation>\d+).*"errorCode":0.*)$'
 )
 _WORKER = re.compile(rb"pyspark\.daemon|multiprocessing\.spawn")
-_PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
-_USER_TICKS = 11
-"""Place of the ticks in user mode in `/proc/<pid>/stat`, behind the name; those in the kernel's come next."""
-
 _CORRELATION = re.compile(r'"correlationId":\d+')
 
 
@@ -98,21 +95,25 @@ class Watched:
 
     def _watch(self) -> None:
         while not self._ended.wait(_LOOK_S):
-            for process in Path("/proc").glob("[0-9]*"):
-                size, busy_s = _taken(process)
-                self.largest, self.busiest_s = max(self.largest, size), max(self.busiest_s, busy_s)
+            for process_id in filter(_is_worker, tree(os.getpid())):
+                self.largest = max(self.largest, _peak(process_id))
+                self.busiest_s = max(self.busiest_s, cpu_seconds(process_id))
 
 
-def _taken(process: Path) -> tuple[int, float]:
-    """Return the greatest resident size of a process so far (bytes), and its CPU time (s), if it is a worker."""
+def _is_worker(process_id: int) -> bool:
     try:
-        if not _WORKER.search((process / "cmdline").read_bytes()):
-            return 0, 0.0
-        peak = _PEAK.search((process / "status").read_text())
-        ticks = (process / "stat").read_text().rpartition(")")[2].split()[_USER_TICKS : _USER_TICKS + 2]
+        return _WORKER.search(Path(f"/proc/{process_id}/cmdline").read_bytes()) is not None
     except OSError:  # it has ended
-        return 0, 0.0
-    return int(peak[1]) << 10 if peak else 0, sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+        return False
+
+
+def _peak(process_id: int) -> int:
+    """Return the greatest resident size of a process so far (bytes)."""
+    try:
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process_id}/status").read_text(encoding="utf-8"))
+    except OSError:
+        return 0
+    return int(found[1]) << 10 if found else 0
 
 
 def longest_tasks(events: Path) -> Iterator[tuple[str, float]]:

@@ -58,16 +58,17 @@ def taken_by(command: Sequence[str]) -> Taken:
     begin, peak, used = time.perf_counter(), 0, dict[int, float]()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     while process.poll() is None:
-        there = list(_tree(process.pid))
+        there = list(tree(process.pid))
         peak = max(peak, sum(map(_bytes, there)))
-        used |= {each: seconds for each in there if (seconds := _cpu_seconds(each))}
+        used |= {each: seconds for each in there if (seconds := cpu_seconds(each))}
         time.sleep(_PAUSE_S)
     seconds = time.perf_counter() - begin
     assert process.returncode == 0, f"{command} ended with exit code {process.returncode}"
     return Taken(seconds, sum(used.values()), peak)
 
 
-def _cpu_seconds(process_id: int) -> float:
+def cpu_seconds(process_id: int) -> float:
+    """Return the CPU time of a process so far; 0 if it has ended."""
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:  # it has ended
@@ -75,7 +76,7 @@ def _cpu_seconds(process_id: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _tree(process_id: int) -> Iterator[int]:
+def tree(process_id: int) -> Iterator[int]:
     """Yield a process and all below it."""
     yield process_id
     try:
@@ -84,7 +85,7 @@ def _tree(process_id: int) -> Iterator[int]:
     except OSError:  # it has ended
         return
     for each in children:
-        yield from _tree(each)
+        yield from tree(each)
 
 
 def _bytes(process_id: int) -> int:
