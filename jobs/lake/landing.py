@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,7 @@ class LinesThere:
     def __init__(self, there: Sequence[ClusterFile], first: Mapping[str, int]) -> None:
         self._there = there
         self._first = first
+        self._names = sorted(first)
         self._known: dict[str, Numbers] | None = None
 
     def without(self, log: str, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -141,35 +143,46 @@ class LinesThere:
         return rows if known is None else rows.filter(pa.array(~np.isin(rows.column("line_number").to_numpy(), known)))
 
     def _looked_up(self) -> dict[str, Numbers]:
-        names = sorted(self._first)
         found: dict[str, list[Numbers]] = {}
         for file in self._there:
-            # Names of several kinds of logs lie far apart: between them are those of all others.
-            if not any(file.may_have("source_file", name, name) for name in names):
+            least, greatest = file.least.get("source_file"), file.greatest.get("source_file")
+            if not self._may_be_among(least, greatest, file.greatest.get("line_number")):
                 continue
-            for rows in _of_groups(parquet.ParquetFile(file.path), names):
-                ours = rows.filter(pc.is_in(rows.column("source_file"), pa.array(names)))
+            for rows in self._of_groups(parquet.ParquetFile(file.path)):
+                ours = rows.filter(pc.is_in(rows.column("source_file"), pa.array(self._names)))
                 for name in pc.unique(ours.column("source_file")).to_pylist():
                     of_log = ours.filter(pc.equal(ours.column("source_file"), name)).column("line_number").to_numpy()
                     found.setdefault(name, []).append(of_log[of_log >= self._first[name]])
         return {name: np.unique(np.concatenate(each)) for name, each in found.items()}
 
+    def _of_groups(self, file: parquet.ParquetFile) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of those groups of a file that may have such lines."""
+        known, columns = file.metadata, ("source_file", "line_number")
+        paths = [known.schema.column(at).path for at in range(known.num_columns)]
+        places, groups = [paths.index(name) for name in columns], []
+        for at in range(known.num_row_groups):
+            group = known.row_group(at)
+            (least, greatest), (_, last) = (_bounds(group.column(place).statistics) for place in places)
+            if self._may_be_among(least, greatest, last):
+                groups.append(at)
+        return file.iter_batches(row_groups=groups, columns=columns) if groups else iter(())
 
-def _of_groups(file: parquet.ParquetFile, logs: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of those groups of a file that may have lines of some logs, which are in order."""
-    known = file.metadata
-    place = next(at for at in range(known.num_columns) if known.schema.column(at).path == "source_file")
-    of_groups = (known.row_group(at).column(place).statistics for at in range(known.num_row_groups))
-    groups = [at for at, each in enumerate(of_groups) if _may_name(each, logs)]
-    return file.iter_batches(row_groups=groups, columns=["source_file", "line_number"]) if groups else iter(())
+    def _may_be_among(self, least: str | None, greatest: str | None, last: int | None) -> bool:
+        """Tell whether among rows may be some of the logs' lines: of a log that grows most files have older ones.
+
+        Args:
+            least: least name of a log; None = not known.
+            greatest: the greatest one.
+            last: greatest number of a line.
+        """
+        begin = 0 if least is None else bisect_left(self._names, least)
+        names = takewhile(lambda name: greatest is None or name <= greatest, islice(self._names, begin, None))
+        return any(last is None or self._first[name] <= last for name in names)
 
 
-def _may_name(known: parquet.Statistics | None, logs: Sequence[str]) -> bool:
-    """Tell whether one of some logs lies between the least and the greatest name of a group."""
-    if known is None or not known.has_min_max:
-        return True
-    at = bisect_left(logs, known.min)
-    return at < len(logs) and bool(logs[at] <= known.max)
+def _bounds(known: parquet.Statistics | None) -> tuple[Any, Any]:
+    """Return the least and the greatest value of a column; None where that is not known."""
+    return (known.min, known.max) if known is not None and known.has_min_max else (None, None)
 
 
 def _may_hold(group: parquet.RowGroupMetaData, wanted: Sequence[tuple[str, int, int]]) -> bool:

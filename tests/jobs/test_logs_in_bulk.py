@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
@@ -115,3 +116,21 @@ def test_what_is_there_is_not_written_again(tables: SmallTables, files: list[Log
     of_first = sum(row["table"] == LOG_LINES.name for row in wide([first]))
     assert of_first
     assert len(rows(tables, LOG_LINES)) == before[LOG_LINES.name] + of_first
+
+
+def test_of_a_log_that_grows_files_of_older_lines_are_not_opened(tables: SmallTables, tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+
+    def write(numbers: range) -> list[LogFile]:
+        with log.open("a", encoding="utf-8") as file:
+            file.writelines(f"[2026-11-20 10:00:00,{number:03d}] INFO of no group (kafka.x)\n" for number in numbers)
+        return find_log_files(str(log), "1")
+
+    read(tables, write(range(1, 101)), tmp_path, 0)
+    landed = tables.files(LOG_LINES)
+    assert landed
+    for file in landed:
+        Path(file.path).unlink()
+    (grown,) = write(range(101, 111))
+    again = read(tables, [replace(grown, read_from=101)], tmp_path, 1)
+    assert again.count_of(LOG_LINES) == 10
