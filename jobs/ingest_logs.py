@@ -34,6 +34,7 @@ from jobs.sources.logs.progress import Count, Counted, LogsRead, logs_read, note
 from schemas.tables.bronze import LOG_LINES
 from schemas.tables.silver import CLIENT_EVENTS, COORDINATOR_EVENTS, GROUP_REQUESTS, REJECTED
 from transforms.given_rows import rows_held
+from transforms.loglines.entries.lines import Place
 from transforms.silver import logs
 
 PARSE_STEP = "parse_logs"
@@ -157,7 +158,9 @@ def _read_on(file: LogFile, read: Count, settings: LogsSettings) -> LogFile:
     """Leave out of a file what an earlier run has read."""
     file = replace(file, counted_to=read.line_number if settings.keep == source.RELEVANT else 0)
     goes_on = read.read_at is not None and read.how == _how(settings)
-    return replace(file, read_from=read.read_to, read_at=read.read_at, read_bytes=read.size) if goes_on else file
+    if not goes_on:
+        return file
+    return replace(file, read_from=read.read_to, read_at=read.read_at, read_bytes=read.size, place=read.place)
 
 
 def _how(settings: LogsSettings) -> str:
@@ -193,7 +196,7 @@ def _told(facts: DataFrame) -> tuple[set[str], dict[str, Count]]:
         of_logs = known.filter(pc.is_in(known[logs.TABLE], pa.array(logs.OF_LOGS))).select([*logs.SAID]).to_pylist()
         return set(known[logs.TABLE].unique().to_pylist()), _counts(of_logs)
     log = F.when(F.col(logs.TABLE).isin(*logs.OF_LOGS), F.col("source_file")).alias("source_file")
-    last = (F.max(name).alias(name) for name in ("line_number", "left_out_count", "logged_at"))
+    last = (F.max(name).alias(name) for name in logs.SAID_OF_LOG)
     told = fetched(facts.groupBy(logs.TABLE, log).agg(*last)).to_pylist()
     return {row[logs.TABLE] for row in told}, _counts([row for row in told if row[logs.TABLE] in logs.OF_LOGS])
 
@@ -206,7 +209,8 @@ def _counts(of_logs: Iterable[Mapping[str, Any]]) -> dict[str, Count]:
             count = msgspec.structs.replace(count, line_number=row["line_number"], left_out=row["left_out_count"])
         else:
             read_at = round(row["logged_at"].timestamp() * 1000)
-            count = msgspec.structs.replace(count, read_to=row["line_number"], read_at=read_at)
+            place = Place(*(row[name] for name in logs.OF_PLACE))
+            count = msgspec.structs.replace(count, read_to=row["line_number"], read_at=read_at, place=place)
         counts[row["source_file"]] = count
     return counts
 

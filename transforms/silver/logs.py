@@ -43,15 +43,25 @@ LEFT_OUT = "left_out"
 """
 
 READ_TO = "read_to"
-"""Name of the table of a wide row that no table gets: a log can be read on from this line, the begin of an entry."""
+"""Name of the table of a wide row that no table gets: a log can be read on from this line, the begin of an entry.
+
+`place_line` and `place_byte` say where a line begins (`transforms.loglines.entries.lines.Place`), that one or one that
+stands before it.
+"""
 
 OF_LOGS = (LEFT_OUT, READ_TO)
 """Names of the tables of wide rows that say something of a log, and that no table gets."""
 
-SAID = (TABLE, "source_file", "line_number", "left_out_count", "logged_at")
+OF_PLACE = ("place_line", "place_byte")
+"""Columns of a wide row that say where a line begins."""
+
+SAID_OF_LOG = ("line_number", "left_out_count", "logged_at", *OF_PLACE)
 """Columns of a wide row that say something of a log."""
 
-_LEFT_OUT_COUNT = T.StructField("left_out_count", T.LongType())
+SAID = (TABLE, "source_file", *SAID_OF_LOG)
+"""And those that say of which, and what."""
+
+_OF_LOGS_ALONE = [T.StructField(name, T.LongType()) for name in ("left_out_count", *OF_PLACE)]
 
 _ENTRIES_PER_BATCH = 4096
 
@@ -76,7 +86,7 @@ _DERIVED = {
 def _wide_type() -> T.StructType:
     names = {f.name: f.dataType for table in (LOG_LINES.name, *TABLES) for f in silver_type(table)}
     own = [T.StructField(name, kind) for name, kind in names.items() if name not in {"cluster", *_DERIVED}]
-    return T.StructType([T.StructField(TABLE, T.StringType()), *own, _LEFT_OUT_COUNT])
+    return T.StructType([T.StructField(TABLE, T.StringType()), *own, *_OF_LOGS_ALONE])
 
 
 WIDE_TYPE = _wide_type()

@@ -19,7 +19,7 @@ from transforms.errors import SourceError
 from transforms.loglines.entries.entries import first_stamp, skimmed
 from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.layouts import may_grow
-from transforms.loglines.entries.lines import Lines, Run
+from transforms.loglines.entries.lines import Lines, Place, Places, Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 
 _HEAD_BYTES = 256 << 10
@@ -60,6 +60,7 @@ class LogFile:
         read_from: line from which it is read; what stands before it was read by an earlier run.
         read_at: time of the entry that begins there (epoch ms); None = it is read from its beginning.
         read_bytes: its bytes when that was, about.
+        place: where a line begins, that one or one before it: what stands before it need not be passed over.
     """
 
     path: str
@@ -73,6 +74,7 @@ class LogFile:
     read_from: int = 1
     read_at: int | None = None
     read_bytes: int = 0
+    place: Place = Place()
 
     @property
     def unread(self) -> int:
@@ -168,8 +170,8 @@ def _root(path: str) -> Path:
 
 def read_log_file(
     file: LogFile, time_zone: str, layout: str = AUTO, skimming: re.Pattern[bytes] | None = None
-) -> Iterator[Entry | Run | Problem]:
-    """Yield the entries of a file; where reading ends early, a `Problem`.
+) -> Iterator[Entry | Run | Problem | Places]:
+    """Yield the entries of a file; where reading ends early, a `Problem`; of a long one at last places to read on from.
 
     The last entry of a file that is still written is held back while more of it may come: where its last line has no
     end, its message is not closed, or a stack trace may follow. It is read another time, under the same number.
@@ -195,7 +197,8 @@ def read_log_file(
             if odd is not None:
                 yield Problem(1, "not_text", f"{file.name} {odd}")
                 return
-            lines = Lines(_chunks(opened, head.packing), skimming, file.read_from)
+            begin = _gone_to(opened, file) if head.packing is None else Place()
+            lines = Lines(_chunks(opened, head.packing), skimming, file.read_from, begin)
             for entry in skimmed(lines, time_zone, layout, since=file.read_at):
                 if last is not None:
                     yield last
@@ -203,6 +206,8 @@ def read_log_file(
             status = os.fstat(opened.fileno())
             if last is not None and (_is_whole(file.name, status) or not _may_go_on(lines, last, _age_s(status))):
                 yield last
+            if lines.places.are_several:
+                yield lines.places
     except FileNotFoundError:
         return
     except DAMAGE as problem:
@@ -211,6 +216,16 @@ def read_log_file(
         # One line further than any entry that was read, so that the place is its own.
         number = file.read_from if last is None else last.line_number + 1
         yield Problem(number, "unreadable_file", f"{file.name}: {type(problem).__name__}: {problem}")
+
+
+def _gone_to(opened: IO[bytes], file: LogFile) -> Place:
+    """Go to where a line is known to begin, and say where that is; the begin of the file where none does any more."""
+    if file.place.byte > 0 and file.place.line_number <= file.read_from:
+        opened.seek(file.place.byte - 1)
+        if opened.read(1) == b"\n":
+            return file.place
+        opened.seek(0)
+    return Place()
 
 
 def _lasting_name(name: str, head: _Head, begins: str | None) -> str:

@@ -11,6 +11,7 @@ from jobs.lake.lake import Lake
 from jobs.lake.notes import understood
 from jobs.sources.reached import note_reached, reached
 from schemas.tables.bronze import LOG_LINES
+from transforms.loglines.entries.lines import Place
 
 _STEP = "read_logs"
 
@@ -25,6 +26,7 @@ class Count(msgspec.Struct, frozen=True):
         read_at: time of that entry (epoch ms); None = it is to be read from its beginning.
         how: how it was read; in another way, it is to be read from its beginning as well.
         size: bytes that it had.
+        place: where a line begins in it that is not behind `read_to`.
     """
 
     line_number: int = 0
@@ -33,6 +35,7 @@ class Count(msgspec.Struct, frozen=True):
     read_at: int | None = None
     how: str = ""
     size: int = 0
+    place: Place = Place()
 
 
 class Counted(NamedTuple):

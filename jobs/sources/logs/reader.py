@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import chain, groupby
 from operator import attrgetter
 
@@ -23,11 +23,11 @@ from pyspark.sql.types import StructType
 from jobs.sources.logs.files import LogFile, Problem, read_log_file
 from transforms.given_rows import held_if_few
 from transforms.loglines.entries.entry import Entry
-from transforms.loglines.entries.lines import Run
+from transforms.loglines.entries.lines import Place, Places, Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 from transforms.loglines.relevant import Selection
 from transforms.loglines.requests.request_log import OTHER_REQUEST
-from transforms.silver.logs import LEFT_OUT, READ_TO, WIDE_TYPE, Columns, Wanted, told_by, wide_batch
+from transforms.silver.logs import LEFT_OUT, OF_PLACE, READ_TO, WIDE_TYPE, Columns, Wanted, told_by, wide_batch
 
 FORMAT = "broker_logs"
 ALL, RELEVANT = "all", "relevant"
@@ -137,7 +137,7 @@ class LogSource(DataSource):
 
     def reader(self, schema: StructType) -> LogReader:
         """Build the reader."""
-        files = [LogFile(*each) for each in json.loads(self.options["files"])]
+        files = [replace(LogFile(*each), place=Place(*each[-1])) for each in json.loads(self.options["files"])]
         wanted = [Wanted[name] for name in json.loads(self.options["wanted"])]
         shares = plan(files, int(self.options["share_bytes"]))
         how = (self.options["log_time_zone"], self.options["layout"])
@@ -190,12 +190,14 @@ def _of_log(
     selection = Selection(log.counted_to, keeps_all=keep == ALL, shown_to=log.read_at)
     held: list[Entry] = []
     size = 0
+    places = Places(log.place)
     for item in _items(files, time_zone, layout, None if keep == ALL or layout != AUTO else OTHER_REQUEST):
         if isinstance(item, Problem):
-            if Wanted.FACTS in wanted:
-                yield _one_row("rejected", log, item.line_number, reason_code=item.reason_code, detail=item.detail)
+            yield from _told_of(log, item, wanted)
         elif isinstance(item, Run):
             selection.passes(item)
+        elif isinstance(item, Places):
+            places = item
         elif selection.takes(item):
             held.append(item)
             size += len(item.text)
@@ -208,25 +210,35 @@ def _of_log(
     if held:
         yield from told_by(log.broker, log.lasting_name, held, wanted)
     if Wanted.FACTS in wanted:
-        yield from _reached(log, selection)
+        yield from _reached(log, selection, places)
 
 
-def _reached(log: LogFile, selection: Selection) -> Iterator[tuple[str, Columns]]:
+def _told_of(log: LogFile, problem: Problem, wanted: Collection[Wanted]) -> Iterator[tuple[str, Columns]]:
+    """Tell of a file, or the rest of a file, that cannot be read."""
+    if Wanted.FACTS in wanted:
+        yield _one_row("rejected", log, problem.line_number, reason_code=problem.reason_code, detail=problem.detail)
+
+
+def _reached(log: LogFile, selection: Selection, places: Places) -> Iterator[tuple[str, Columns]]:
     """Say how far a log was read, and how much of it was left out."""
     if selection.line_number:
         yield _one_row(LEFT_OUT, log, selection.line_number, left_out_count=selection.left_out)
     landmark = selection.landmark
     if landmark is not None and landmark.logged_at is not None:
-        yield _one_row(READ_TO, log, landmark.line_number, logged_at=landmark.logged_at * 1000)
+        known = dict(zip(OF_PLACE, places.before(landmark.line_number), strict=True))
+        yield _one_row(READ_TO, log, landmark.line_number, logged_at=landmark.logged_at * 1000, **known)
 
 
 def _items(
     files: Sequence[LogFile], time_zone: str, layout: str, skimming: re.Pattern[bytes] | None
-) -> Iterator[Entry | Run | Problem]:
+) -> Iterator[Entry | Run | Problem | Places]:
     """Yield what several files of one log hold, each entry once."""
     last = failed = 0
     for file in files:
         for item in read_log_file(file, time_zone, layout, skimming):
+            if isinstance(item, Places):
+                yield item
+                continue
             if item.line_number <= last:  # read from another file, which holds the same
                 continue
             if isinstance(item, Problem):

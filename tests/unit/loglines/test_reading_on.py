@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.sources.logs import reader
+from jobs.sources.logs import files, reader
 from jobs.sources.logs.files import LogFile, find_log_files
 from tests.unit.loglines.test_growing_files import ERROR, INFO, SETTINGS, TRACE, WHOLE
+from transforms.loglines.entries import lines
 from transforms.loglines.entries.entries import MAX_LINES, skimmed
-from transforms.loglines.entries.lines import Lines
+from transforms.loglines.entries.lines import Lines, Place
 from transforms.silver.logs import READ_TO, Wanted
 
 FETCHES = "".join(
@@ -55,22 +56,48 @@ def read_on(file: LogFile, rows: list[dict[str, Any]]) -> LogFile:
     """The file as the next run finds it, if this one gave these rows."""
     for row in rows:
         if row["table"] == READ_TO:
-            return replace(file, read_from=row["line_number"], read_at=round(row["logged_at"].timestamp() * 1000))
+            at, place = round(row["logged_at"].timestamp() * 1000), Place(row["place_line"], row["place_byte"])
+            return replace(file, read_from=row["line_number"], read_at=at, place=place)
     return file
 
 
+@pytest.mark.parametrize("apart", [1, 1 << 20], ids=["sought", "passed over"])
 @pytest.mark.parametrize(
     ("text", "step"), [(WHOLE, 1), (FETCHES + ERROR + TRACE + INFO.format(9), 13)], ids=["all sorts", "much unkept"]
 )
 def test_at_whatever_byte_it_is_taken_up_the_rows_are_those_of_one_reading(
-    tmp_path: Path, text: str, step: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, step: int, apart: int
 ) -> None:
+    monkeypatch.setattr(lines, "_APART_BYTES", apart)
+    monkeypatch.setattr(files, "_CHUNK_BYTES", 100)
     log = tmp_path / "server.log"
     whole = keyed(rows_of(found(log, text, age=60)))
     for cut in range(0, len(text), step):
         first = rows_of(found(log, text[:cut]))
         second = rows_of(read_on(found(log, text, age=60), first))
         assert keyed(first) | keyed(second) == whole, text[:cut][-60:]
+
+
+def test_of_a_log_that_has_grown_only_what_is_new_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "_APART_BYTES", 10_000)
+    monkeypatch.setattr(files, "_CHUNK_BYTES", 1_000)
+    monkeypatch.setattr(files, "_HEAD_BYTES", 1_000)
+    log, text = tmp_path / "server.log", WHOLE * 500
+    first = read_on(found(log, text), rows_of(found(log, text)))
+    place, there = first.place, log.read_bytes()
+    assert len(text) - place.byte < 12_000
+    assert text[: place.byte].count("\n") == place.line_number - 1
+    # What stands before that place is not looked at any more, but for how the file begins.
+    gone = bytes(place.byte - 1_000 - 1)
+    log.write_bytes(there[:1_000] + gone + there[place.byte - 1 :] + INFO.format(9).encode())
+    assert {number for _, number, _ in keyed(rows_of(first))} == {first.read_from, first.read_from + 1}
+
+
+def test_where_no_line_begins_any_more_the_lines_are_counted(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    first = read_on(found(log, WHOLE), rows_of(found(log, WHOLE)))
+    again = keyed(rows_of(replace(first, place=Place(3, 50))))
+    assert again == keyed(rows_of(first))
 
 
 def test_what_was_read_is_not_read_again_but_for_the_last_entry(tmp_path: Path) -> None:

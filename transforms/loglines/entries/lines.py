@@ -7,8 +7,14 @@ takes as long as all else that is done with such a log: so these are skimmed.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+_APART_BYTES = 1 << 20
+"""Between two places of a file that are kept: to pass over so much takes a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,43 @@ class Run:
         return Run(self.line_numbers[-self.count_after(line_number) :])
 
 
+class Place(NamedTuple):
+    """Where a line begins; without further words, the first one.
+
+    Attributes:
+        line_number: its number in the file, from 1.
+        byte: bytes before it.
+    """
+
+    line_number: int = 1
+    byte: int = 0
+
+
+class Places:
+    """Some of the lines of a file, where they begin: from there it can be read without what stands before.
+
+    Args:
+        first: the first of them.
+    """
+
+    def __init__(self, first: Place) -> None:
+        self._known = [first]
+
+    def pass_by(self, place: Place) -> None:
+        """Keep a place, if it is far enough from the one before."""
+        if place.byte - self._known[-1].byte >= _APART_BYTES:
+            self._known.append(place)
+
+    @property
+    def are_several(self) -> bool:
+        """Whether others than the first are kept."""
+        return len(self._known) > 1
+
+    def before(self, line_number: int) -> Place:
+        """Return the last place that does not lie behind the begin of a line."""
+        return self._known[bisect_right(self._known, (line_number, inf)) - 1]
+
+
 Numbered = Iterable[tuple[int, str | Run]]
 """Lines with their numbers, or that of the first of several."""
 
@@ -44,6 +87,7 @@ class Lines:
 
     Attributes:
         is_closed: the last line that was read has its end.
+        places: where some of the lines begin.
 
     Args:
         chunks: bytes of the file, in order.
@@ -51,21 +95,33 @@ class Lines:
             several such in a row with the same head, the last one becomes a line all the same: what follows may belong
             to it, and it shows up to when somebody logged.
         first: number of the line to begin with; those before it are passed over.
+        begin: where the bytes begin; not behind the first line.
     """
 
-    def __init__(self, chunks: Iterable[bytes], skimmed: re.Pattern[bytes] | None = None, first: int = 1) -> None:
+    def __init__(
+        self,
+        chunks: Iterable[bytes],
+        skimmed: re.Pattern[bytes] | None = None,
+        first: int = 1,
+        begin: Place | None = None,
+    ) -> None:
+        begin = begin or Place()
         self.is_closed = True
-        self._before = first - 1
-        self._chunks = _behind(chunks, self._before)
+        self.places = Places(begin)
+        self._first = first
+        self._begin = begin
+        self._chunks = chunks
         self._skimmed = skimmed.match if skimmed else None
 
     def __iter__(self) -> Iterator[tuple[int, str | Run]]:
-        number = self._before
+        number, byte = self._first - 1, self._begin.byte
         held: list[bytes] = []
-        for chunk in self._chunks:
+        for passed, chunk in _behind(self._chunks, self._first - self._begin.line_number):
+            byte += passed
             held.append(chunk)
             if b"\n" not in chunk:
                 continue
+            self.places.pass_by(Place(number + 1, byte))
             block = b"".join(held)
             begin = 0
             while (end := block.find(b"\n", begin)) >= 0:
@@ -78,6 +134,7 @@ class Lines:
                 yield number, _text(block[begin : end + 1])
                 begin = end + 1
             held = [block[begin:]]
+            byte += begin
         rest = b"".join(held)
         if rest:
             self.is_closed = False
@@ -97,18 +154,22 @@ class Lines:
         return max(count, 0), last
 
 
-def _behind(chunks: Iterable[bytes], lines: int) -> Iterator[bytes]:
-    """Yield what stands behind so many lines."""
+def _behind(chunks: Iterable[bytes], lines: int) -> Iterator[tuple[int, bytes]]:
+    """Yield what stands behind so many lines, and before each piece how many bytes were passed over for it."""
+    passed = 0
     for chunk in chunks:
         here = chunk.count(b"\n") if lines else 0
         if here < lines:
             lines -= here
+            passed += len(chunk)
             continue
         begin = 0
         while lines:
             begin, lines = chunk.index(b"\n", begin) + 1, lines - 1
+        passed += begin
         if begin < len(chunk):
-            yield chunk[begin:]
+            yield passed, chunk[begin:]
+            passed = 0
 
 
 def _text(line: bytes) -> str:
