@@ -17,6 +17,7 @@ from schemas.rows import (
     ReconciliationRow,
 )
 from schemas.words import COMES_AND_GOES
+from transforms.holdings import Holding
 
 T = TypeVar("T")
 
@@ -118,7 +119,9 @@ class Evidence(msgspec.Struct, kw_only=True):
             group until it was over.
         members: members of these generations.
         sessions: stays of members that lie in the time looked at, or reach into it.
-        assignments: of these generations, and of the one before them; of a modern group, those of the time.
+        holdings: of a storm, what members held in these generations, and in the one before them; of a modern group, in
+            the time.
+        assignments: of a commit that went back, who owned its partition.
         reconciliations: of a storm, who was to give partitions up in its time, or waited for some.
         requests: joins and leaves, refusals, in order of their answers; of what only clients logged, refusals alone.
         refused: of a burst, its requests.
@@ -135,6 +138,7 @@ class Evidence(msgspec.Struct, kw_only=True):
     generations: list[GenerationRow] = []
     members: list[GenerationMemberRow] = []
     sessions: list[MemberSessionRow] = []
+    holdings: list[Holding] = []
     assignments: list[AssignmentRow] = []
     reconciliations: list[ReconciliationRow] = []
     requests: list[Request] = []
@@ -187,6 +191,7 @@ class Evidence(msgspec.Struct, kw_only=True):
         self.generations.sort(key=lambda row: (began_at(row) or 0.0, row.life, row.generation))
         self.members.sort(key=_PLACE_OF_MEMBER)
         self.sessions.sort(key=_place_of_stay)
+        self.holdings.sort(key=_PLACE_OF_HOLDING)
         self.assignments.sort(key=_PLACE_OF_ASSIGNMENT)
         self.reconciliations.sort(key=_place_of_reconciliation)
         self.requests.sort(key=_place_of_request)
@@ -199,6 +204,7 @@ class Evidence(msgspec.Struct, kw_only=True):
 
 
 _PLACE_OF_MEMBER = attrgetter("life", "generation", "member_id")
+_PLACE_OF_HOLDING = attrgetter("life", "generation", "member_id", "hold")
 _PLACE_OF_ASSIGNMENT = attrgetter("life", "generation", "topic", "partition", "member_id", "hold")
 """Of these a storm has hundreds, or thousands: a getter in C is half as slow as a function."""
 
@@ -244,6 +250,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "generations": GenerationRow,
     "members": GenerationMemberRow,
     "sessions": MemberSessionRow,
+    "holdings": Holding,
     "assignments": AssignmentRow,
     "reconciliations": ReconciliationRow,
     "requests": Request,

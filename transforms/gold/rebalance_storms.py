@@ -42,6 +42,7 @@ from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import AT_END, FRAME, REQUEST
 from transforms.gold.findings.search import FOUND, Search, fields_of, near, packing, reaching
 from transforms.gold.rebalances import BEGUN_AT, IS_FURTHER_BUMP, IS_OF_REBALANCE, IS_TAKEN_OVER, OF_REBALANCE
+from transforms.holdings import IN_COMMON, PARTITIONS
 from transforms.question import of_table, verbatim
 from transforms.sql import among, literal, quoted, truth
 
@@ -214,16 +215,25 @@ def _parts(tables: Mapping[TableSpec, DataFrame]) -> Iterator[str]:
         classic, modern = (
             f"SELECT * FROM {of_table(ASSIGNMENTS)} WHERE group_type {sign} 'classic'" for sign in ("=", "<>")
         )
-        yield packing("assignments", fields_of(ASSIGNMENTS), f"SELECT * FROM ({classic}) JOIN held {of_generation}")
+        yield _holdings(f"SELECT * FROM ({classic}) JOIN held {of_generation}")
         during = "(SELECT cluster, group_id, finding, first_us AS since_us, until_us FROM spans)"
-        held = near(ASSIGNMENTS, "valid_from", "valid_to", rows=modern, spans=during)
-        yield packing("assignments", fields_of(ASSIGNMENTS), held)
+        yield _holdings(near(ASSIGNMENTS, "valid_from", "valid_to", rows=modern, spans=during))
     for spec, kind, begin, end, told_at_end in _NEAR:
         if spec in tables:
             yield packing(kind, fields_of(spec), near(spec, begin, end, told_at_end))
     if GROUP_REQUESTS in tables:
         is_told = "evidence" in tables[GROUP_REQUESTS].columns
         yield _requests("*" if is_told else "*, 'request_log' AS evidence")
+
+
+def _holdings(assignments: str) -> str:
+    """Pack assignments as holdings."""
+    held = f"""
+        SELECT cluster, group_id, finding, {", ".join(IN_COMMON)},
+            collect_list(concat(topic, '-', partition)) AS {PARTITIONS}
+        FROM ({assignments}) GROUP BY ALL"""
+    fields = [*fields_of(ASSIGNMENTS, IN_COMMON), T.StructField(PARTITIONS, T.ArrayType(T.StringType()))]
+    return packing("holdings", fields, held)
 
 
 _NEAR: tuple[tuple[TableSpec, str, str, str, Sequence[str]], ...] = (

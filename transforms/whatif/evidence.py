@@ -23,6 +23,7 @@ from schemas.rows import (
 from transforms.coordinator.evidence.brokers import BROKER_EVENTS, Brokers
 from transforms.coordinator.kafka.broker_settings import CoordinatorSettings
 from transforms.coordinator.replay import typed
+from transforms.holdings import Holding, holdings_of
 
 Row = Mapping[str, Any]
 
@@ -90,6 +91,11 @@ class Evidence(Struct):
         if any("broker_log" in row.evidence for row in self.generations):
             return Depth.LINES
         return Depth.RECORDS
+
+    @property
+    def holdings(self) -> list[Holding]:
+        """What members held, by generation."""
+        return holdings_of(self.assignments)
 
     @property
     def begins_at(self) -> float:

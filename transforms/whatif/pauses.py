@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow
-from transforms.whatif.figures import Place, Window, began_at
+from schemas.rows import GenerationMemberRow, GenerationRow
+from transforms.holdings import Holding
+from transforms.whatif.figures import Window, began_at
 from transforms.whatif.sharing import COOPERATIVE
 
 _EAGER = ("range", "roundrobin", "sticky")
@@ -23,11 +24,14 @@ languages send theirs as well. What one of another name does is not known."""
 
 
 class History(Protocol):
-    """Rows of one group, its generations in their order."""
+    """Rows of one group, its generations in their order, and what its members held."""
 
     generations: list[GenerationRow]
     members: list[GenerationMemberRow]
-    assignments: list[AssignmentRow]
+
+    @property
+    def holdings(self) -> list[Holding]:
+        """By member and generation."""
 
 
 @dataclass(slots=True)
@@ -63,7 +67,7 @@ def pauses_of(evidence: History, window: Window) -> Pauses:
     """
     found = Pauses()
     held = _held(evidence)
-    before: Mapping[str, set[Place]] = {}
+    before: Mapping[str, set[str]] = {}
     unsettled: list[GenerationRow] = []
     life: int | None = None
     for row in evidence.generations:
@@ -89,13 +93,13 @@ def _lasted_ms(unsettled: list[GenerationRow], until: float) -> float | None:
     return None if since is None else until - since
 
 
-def _held(evidence: History) -> dict[tuple[int, int], dict[str, set[Place]]]:
+def _held(evidence: History) -> dict[tuple[int, int], dict[str, set[str]]]:
     """Return the partitions of each member by life and generation, those of static members by their instance."""
-    held: dict[tuple[int, int], dict[str, set[Place]]] = defaultdict(lambda: defaultdict(set))
+    held: dict[tuple[int, int], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for member in evidence.members:
         _ = held[member.life, member.generation][_name(member.group_instance_id, member.member_id)]
-    for row in evidence.assignments:
-        held[row.life, row.generation][_name(row.group_instance_id, row.member_id)].add((row.topic, row.partition))
+    for row in evidence.holdings:
+        held[row.life, row.generation][_name(row.group_instance_id, row.member_id)].update(row.partitions)
     return {key: dict(of_members) for key, of_members in held.items() if any(of_members.values())}
 
 
@@ -106,8 +110,8 @@ def _name(group_instance_id: str | None, member_id: str) -> str:
 def _add(
     found: Pauses,
     row: GenerationRow,
-    before: Mapping[str, set[Place]],
-    now: Mapping[str, set[Place]] | None,
+    before: Mapping[str, set[str]],
+    now: Mapping[str, set[str]] | None,
     lasted_ms: float | None,
 ) -> None:
     if row.protocol == COOPERATIVE:

@@ -191,9 +191,7 @@ def read_log_file(
             begins = _begins(head.text, layout)
             if _lasting_name(file.name, head, begins) != file.lasting_name:
                 return
-            odd = what_else(head.raw, head.text)
-            if odd is None and not begins and b"\0" in head.text.strip(b"\0"):
-                odd = "holds no log: there are zero bytes in it"
+            odd = _what_else(head, begins)
             if odd is not None:
                 yield Problem(1, "not_text", f"{file.name} {odd}")
                 return
@@ -216,6 +214,13 @@ def read_log_file(
         # One line further than any entry that was read, so that the place is its own.
         number = file.read_from if last is None else last.line_number + 1
         yield Problem(number, "unreadable_file", f"{file.name}: {type(problem).__name__}: {problem}")
+
+
+def _what_else(head: _Head, begins: str | None) -> str | None:
+    """Return what a file is that holds no lines of a log; None = it does, for all that its beginning shows."""
+    if not begins and b"\0" in head.text.strip(b"\0"):
+        return what_else(head.raw, head.text) or "holds no log: there are zero bytes in it"
+    return what_else(head.raw, head.text)
 
 
 def _gone_to(opened: IO[bytes], file: LogFile) -> Place:

@@ -15,6 +15,7 @@ from transforms.findings.evidence import KINDS, Evidence
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.broker_refusals import API_OF_OPERATION, ERROR, EVENT
+from transforms.holdings import holdings_of
 
 Row = dict[str, Any]
 
@@ -92,6 +93,7 @@ def evidence_of_storms(
                 Evidence(cluster=cluster, group_id=group_id, next_at=min(after, default=None), seen_until=seen_until),
                 **{kind: [typed(row, kind) for row in of_kind] for kind, of_kind in picked.items()},
             )
+            evidence.holdings, evidence.assignments = holdings_of(evidence.assignments), []
             yield evidence.in_order(), limits
 
 

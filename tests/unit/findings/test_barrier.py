@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from schemas.rows import AssignmentRow, GenerationMemberRow, GenerationRow
+from schemas.rows import GenerationMemberRow, GenerationRow
 from transforms.findings.evidence import Evidence, Request
 from transforms.findings.storms.barrier import without_barrier
+from transforms.holdings import Holding
 
 GROUP: dict[str, Any] = {"cluster": "demo", "group_id": "shop", "life": 1}
-HELD = {"a": (0, 1), "b": (2, 3)}
-LOST = ((2, 0), (2, 2))
+HELD = {"a": ["t-0", "t-1"], "b": ["t-2", "t-3"]}
+LEFT_OF_SECOND = {"a": ["t-1"], "b": ["t-3"]}
 JAVA = "Adding new member x-1 with group instance id null; client reason: not provided"
 
 
@@ -30,10 +31,9 @@ def storm(count: int = 4) -> Evidence:
     for number in range(1, count + 1):
         rows.append(generation(number))
         for name, partitions in HELD.items():
-            place: dict[str, Any] = {**GROUP, "generation": number, "member_id": name}
-            members.append(GenerationMemberRow(**place, client_id=name))
-            held += [AssignmentRow(**place, topic="t", partition=partition) for partition in partitions]
-    return Evidence(cluster="demo", group_id="shop", generations=rows, members=members, assignments=held)
+            members.append(GenerationMemberRow(**GROUP, generation=number, member_id=name, client_id=name))
+            held.append(Holding(life=1, generation=number, member_id=name, partitions=partitions))
+    return Evidence(cluster="demo", group_id="shop", generations=rows, members=members, holdings=held)
 
 
 def test_pauses_of_members_that_kept_all_are_told_with_setting_saving_and_price() -> None:
@@ -59,7 +59,8 @@ def test_little_is_not_worth_a_word() -> None:
     most = storm(4)
     most.generations[1] = generation(2, lasted_ms=9_000.0)
     assert without_barrier(most) is not None
-    moved = replace(most, assignments=[a for a in most.assignments if (a.generation, a.partition) not in LOST])
+    of_second = [replace(h, partitions=LEFT_OF_SECOND[h.member_id]) for h in most.holdings if h.generation == 2]
+    moved = replace(most, holdings=[h for h in most.holdings if h.generation != 2] + of_second)
     assert without_barrier(moved) is None, "most of the time went into a rebalance in which both gave something up"
 
 

@@ -10,6 +10,7 @@ import msgspec
 from schemas.rows import AssignmentRow, CoordinatorRow, GenerationMemberRow, GenerationRow, ReconciliationRow
 from transforms.findings.evidence import Commit, Evidence, Heard, Printed
 from transforms.findings.storms.revoking import Wait, longest_waits
+from transforms.holdings import Holding
 
 PLACE: dict[str, Any] = {"cluster": "c", "group_id": "g", "life": 1, "group_type": "consumer"}
 TOLD: dict[str, Any] = {"trigger": "member_joined", "evidence": [], "is_inferred": False, "missing_before": 0}
@@ -56,6 +57,10 @@ def test_all_that_is_known_is_put_in_order() -> None:
         "assignments": [
             AssignmentRow(**place, generation=1, member_id=m, topic="t", partition=p)
             for m, p in (("b", 1), ("a", 1), ("c", 0))
+        ],
+        "holdings": [
+            Holding(life=1, generation=n, member_id=m, hold=h, partitions=["t-0"])
+            for n, m, h in ((1, "b", "owned"), (1, "a", "pending"), (1, "a", "owned"))
         ],
         "reconciliations": [held("m-b", 2, 5, 6, 2), held("m-a", 3, 5, 6, 2), held("m-c", 1, 4, 9, 2)],
         "commits": [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import islice, zip_longest
 from operator import attrgetter
 
-from schemas.rows import AssignmentRow, GenerationRow
+from schemas.rows import GenerationRow
 from transforms.findings.clients import Key, key_of
 from transforms.findings.evidence import Evidence, dated_at, first_known
+from transforms.holdings import Holding
 
 COMMITS = ("OffsetCommit", "TxnOffsetCommit")
 
@@ -26,7 +26,8 @@ COMMIT_REFUSALS = (
 )
 """Errors by which a coordinator refuses a commit as a whole, and not some partition in it."""
 
-Partition = tuple[str, int]
+Partition = str
+"""As topic-partition."""
 
 _VALID_FROM = attrgetter("valid_from")
 
@@ -68,35 +69,44 @@ def unowned_ms(evidence: Evidence, since: float, until: float) -> int | None:
     groups a partition has an owner until somebody has given it up, and in a share group as long as it has any.
     """
     if _types_held(evidence) - {"classic"}:
-        return _without_any(evidence.assignments, since, until)
+        return _without_any(evidence.holdings, since, until)
     cooperative = {(row.life, row.generation) for row in evidence.generations if "cooperative" in (row.protocol or "")}
-    held: dict[Partition, list[AssignmentRow]] = defaultdict(list)
-    for row in evidence.assignments:
-        if row.valid_from is not None:
-            held[row.topic, row.partition].append(row)
-    if not held:
-        return None
+    last: dict[Partition, Holding] = {}
     total = 0.0
-    for rows in held.values():
-        rows.sort(key=_VALID_FROM)
-        for row, following in zip_longest(rows, islice(rows, 1, None)):
-            if row.valid_to is None or (cooperative and following and _keeps(row, following, cooperative)):
-                continue
-            end = until if following is None else following.valid_from or until
-            total += max(0.0, min(end, until) - max(row.valid_to, since))
-    return round(total)
+    known = (row for row in evidence.holdings if row.valid_from is not None)
+    for row in sorted(known, key=_VALID_FROM):
+        before, gap_ms = None, 0.0
+        for partition in row.partitions:
+            if (had := last.get(partition)) is not before:  # of a member's partitions most were one other's
+                before, gap_ms = had, 0.0 if had is None else _gap_ms(had, row, since, until, cooperative)
+            total += gap_ms
+            last[partition] = row
+    total += sum(_gap_ms(row, None, since, until, cooperative) for row in last.values())
+    return round(total) if last else None
+
+
+def _gap_ms(
+    row: Holding, following: Holding | None, since: float, until: float, cooperative: set[tuple[int, int]]
+) -> float:
+    """Return for how long a partition had no owner between two holdings, or after the last one."""
+    if row.valid_to is None or (following is not None and _keeps(row, following, cooperative)):
+        return 0.0
+    end = until if following is None else following.valid_from or until
+    return max(0.0, min(end, until) - max(row.valid_to, since))
 
 
 def _types_held(evidence: Evidence) -> set[str]:
     """The types that the group had while somebody held something."""
-    return {row.group_type for row in evidence.assignments}
+    return {row.group_type for row in evidence.holdings}
 
 
-def _without_any(assignments: list[AssignmentRow], since: float, until: float) -> int:
+def _without_any(holdings: list[Holding], since: float, until: float) -> int:
     held: dict[Partition, list[tuple[float, float]]] = defaultdict(list)
-    for row in assignments:
+    for row in holdings:
         if row.valid_from is not None and row.role in _OWNING:
-            held[row.topic, row.partition].append((row.valid_from, until if row.valid_to is None else row.valid_to))
+            span = (row.valid_from, until if row.valid_to is None else row.valid_to)
+            for partition in row.partitions:
+                held[partition].append(span)
     total = 0.0
     for spans in held.values():
         begin = max(since, min(spans)[0])
@@ -105,7 +115,7 @@ def _without_any(assignments: list[AssignmentRow], since: float, until: float) -
     return round(total)
 
 
-def _keeps(row: AssignmentRow, following: AssignmentRow, cooperative: set[tuple[int, int]]) -> bool:
+def _keeps(row: Holding, following: Holding, cooperative: set[tuple[int, int]]) -> bool:
     is_cooperative = (following.life, following.generation) in cooperative
     return is_cooperative and row.member_id == following.member_id
 
@@ -117,7 +127,7 @@ def partitions_moved(evidence: Evidence) -> int | None:
     that counts, but in share groups, where a partition has several owners.
     """
     if _types_held(evidence) - {"classic", "share"}:
-        return sum(1 for _ in _moves(evidence.assignments))
+        return sum(1 for _ in _moves(evidence.holdings))
     counts = [row.partitions_moved for row in evidence.generations if row.partitions_moved is not None]
     return sum(counts) if counts else None
 
@@ -127,26 +137,28 @@ def partitions_moved_back(evidence: Evidence) -> int | None:
 
     In a share group, where a partition has several owners at once, nothing moves: null.
     """
-    if not evidence.assignments or "share" in _types_held(evidence):
+    if not evidence.holdings or "share" in _types_held(evidence):
         return None
-    return sum(_moves(evidence.assignments))
+    return sum(_moves(evidence.holdings))
 
 
-def _moves(assignments: list[AssignmentRow]) -> Iterator[bool]:
+def _moves(holdings: list[Holding]) -> Iterator[bool]:
     """For each move of a partition, whether it came back to a client that had owned it before."""
     last: dict[Partition, Key] = {}
     earlier: dict[Partition, set[Key]] = defaultdict(set)
-    owned = [row for row in assignments if row.hold == "owned" and row.role in _OWNING]
+    owned = [row for row in holdings if row.hold == "owned" and row.role in _OWNING]
     for row in sorted(owned, key=_in_turn):
         client = key_of(row.client_id, row.client_host, row.group_instance_id)
-        partition = (row.topic, row.partition)
-        if last.setdefault(partition, client) != client:
-            yield client in earlier[partition]
-        last[partition] = client
-        earlier[partition].add(client)
+        for partition in row.partitions:
+            if (owner := last.get(partition)) == client:
+                continue
+            if owner is not None:
+                yield client in earlier[partition]
+            last[partition] = client
+            earlier[partition].add(client)
 
 
-def _in_turn(row: AssignmentRow) -> tuple[int, float, float]:
+def _in_turn(row: Holding) -> tuple[int, float, float]:
     """By generation; the epochs that members have are no order of what they do."""
     begun = row.valid_from or 0.0
     return (row.life, row.generation, begun) if row.group_type == "classic" else (row.life, begun, begun)
