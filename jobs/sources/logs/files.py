@@ -9,12 +9,11 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO
 
-from jobs.sources.logs.packed import DAMAGE, ENDINGS, Packing, packing_of, what_else
+from jobs.sources.logs.packed import DAMAGE, ENDINGS, Head, chunks, head_of, what_else
 from transforms.errors import SourceError
 from transforms.loglines.entries.entries import first_stamp, skimmed
 from transforms.loglines.entries.entry import Entry
@@ -22,9 +21,6 @@ from transforms.loglines.entries.layouts import may_grow
 from transforms.loglines.entries.lines import Lines, Place, Places, Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 
-_HEAD_BYTES = 256 << 10
-_CHUNK_BYTES = 256 << 10
-_PIECE_BYTES = 4 << 10
 _TOLD_BY = 64
 """First bytes by which files without a time stamp are told apart."""
 
@@ -134,11 +130,11 @@ def _found(file: Path, root: Path, broker: str, layout: str) -> LogFile | None:
     try:
         status = file.stat()  # before it is opened: if it grows, it is another one next time
         with file.open("rb") as opened:
-            head = _head(opened, name)
+            head = head_of(opened, name)
     except FileNotFoundError:
         return None
     except OSError:
-        head = _Head(b"", b"")
+        head = Head(b"", b"")
     return LogFile(
         path=str(file),
         name=name,
@@ -187,16 +183,16 @@ def read_log_file(
     last: Entry | Run | None = None
     try:
         with Path(file.path).open("rb") as opened:
-            head = _head(opened, file.name)
+            head = head_of(opened, file.name)
             begins = _begins(head.text, layout)
             if _lasting_name(file.name, head, begins) != file.lasting_name:
                 return
-            odd = _what_else(head, begins)
+            odd = what_else(head, is_dated=bool(begins))
             if odd is not None:
                 yield Problem(1, "not_text", f"{file.name} {odd}")
                 return
             begin = _gone_to(opened, file) if head.packing is None else Place()
-            lines = Lines(_chunks(opened, head.packing), skimming, file.read_from, begin)
+            lines = Lines(chunks(opened, head.packing), skimming, file.read_from, begin)
             for entry in skimmed(lines, time_zone, layout, since=file.read_at):
                 if last is not None:
                     yield last
@@ -216,13 +212,6 @@ def read_log_file(
         yield Problem(number, "unreadable_file", f"{file.name}: {type(problem).__name__}: {problem}")
 
 
-def _what_else(head: _Head, begins: str | None) -> str | None:
-    """Return what a file is that holds no lines of a log; None = it does, for all that its beginning shows."""
-    if not begins and b"\0" in head.text.strip(b"\0"):
-        return what_else(head.raw, head.text) or "holds no log: there are zero bytes in it"
-    return what_else(head.raw, head.text)
-
-
 def _gone_to(opened: IO[bytes], file: LogFile) -> Place:
     """Go to where a line is known to begin, and say where that is; the begin of the file where none does any more."""
     if file.place.byte > 0 and file.place.line_number <= file.read_from:
@@ -233,7 +222,7 @@ def _gone_to(opened: IO[bytes], file: LogFile) -> Place:
     return Place()
 
 
-def _lasting_name(name: str, head: _Head, begins: str | None) -> str:
+def _lasting_name(name: str, head: Head, begins: str | None) -> str:
     """Return the name that a file keeps: without what rotation adds, and with what it begins with."""
     base = _ROTATION.sub("", name.removesuffix(_packed_ending(name)))
     if begins:
@@ -261,42 +250,6 @@ def _packed_ending(name: str) -> str:
 def _age_s(status: os.stat_result) -> float:
     """Return the seconds since a file changed."""
     return time.time() - status.st_mtime
-
-
-def _chunks(opened: IO[bytes], packing: Packing | None) -> Iterator[bytes]:
-    """Yield the bytes of a file, unpacked; what comes before damage is not lost."""
-    plain: Any = opened if packing is None else packing.opened(opened)
-    return iter(lambda: plain.read1(_CHUNK_BYTES), b"")
-
-
-class _Head(NamedTuple):
-    """The beginning of a file.
-
-    Attributes:
-        text: unpacked; of a compressed file that is cut or damaged, what there is before that.
-        raw: as it is stored.
-        packing: how it is compressed; None = it is not.
-    """
-
-    text: bytes
-    raw: bytes
-    packing: Packing | None = None
-
-
-def _head(opened: IO[bytes], name: str) -> _Head:
-    """Return the beginning of a file, and go back to it."""
-    raw = opened.read(_HEAD_BYTES)
-    opened.seek(0)
-    packing = packing_of(raw, name)
-    if packing is None:
-        return _Head(raw, raw)
-    unpacking, text = packing.decompressor(), b""
-    with suppress(*DAMAGE):  # who reads on will say so
-        for start in range(0, len(raw), _PIECE_BYTES):
-            text += unpacking.decompress(raw[start : start + _PIECE_BYTES])
-            if len(text) >= _HEAD_BYTES:
-                break
-    return _Head(text[:_HEAD_BYTES], raw, packing)
 
 
 def _begins(head: bytes, layout: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Compressed log files, told by their first bytes, whatever they are called."""
+"""The bytes of log files, compressed or not, told by their first ones, whatever the files are called."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import IO, Any, NamedTuple
+
+_HEAD_BYTES = 256 << 10
+_CHUNK_BYTES = 256 << 10
+_PIECE_BYTES = 4 << 10
 
 _GZIP_BITS = 31
 _TAR_AT, _TAR = 257, b"ustar"
@@ -57,13 +62,52 @@ def packing_of(first: bytes, name: str) -> Packing | None:
     return _GZIP if found is None and name.endswith(".gz") else found
 
 
-def what_else(first: bytes, text: bytes) -> str | None:
+class Head(NamedTuple):
+    """The beginning of a file.
+
+    Attributes:
+        text: unpacked; of a compressed file that is cut or damaged, what there is before that.
+        raw: as it is stored.
+        packing: how it is compressed; None = it is not.
+    """
+
+    text: bytes
+    raw: bytes
+    packing: Packing | None = None
+
+
+def head_of(opened: IO[bytes], name: str) -> Head:
+    """Return the beginning of a file, and go back to it."""
+    raw = opened.read(_HEAD_BYTES)
+    opened.seek(0)
+    packing = packing_of(raw, name)
+    if packing is None:
+        return Head(raw, raw)
+    unpacking, text = packing.decompressor(), b""
+    with suppress(*DAMAGE):  # who reads on will say so
+        for start in range(0, len(raw), _PIECE_BYTES):
+            text += unpacking.decompress(raw[start : start + _PIECE_BYTES])
+            if len(text) >= _HEAD_BYTES:
+                break
+    return Head(text[:_HEAD_BYTES], raw, packing)
+
+
+def chunks(opened: IO[bytes], packing: Packing | None) -> Iterator[bytes]:
+    """Yield the bytes of a file, unpacked; what comes before damage is not lost."""
+    plain: Any = opened if packing is None else packing.opened(opened)
+    return iter(lambda: plain.read1(_CHUNK_BYTES), b"")
+
+
+def what_else(head: Head, is_dated: bool) -> str | None:
     """Return what a file is that holds no lines of a log, and what to do about it; None = nothing that is known.
 
     Args:
-        first: its first bytes, as they are stored.
-        text: the same unpacked.
+        head: its beginning.
+        is_dated: a line with a time was found there.
     """
-    if text[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+    if head.text[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         return "is an archive (tar): unpack it"
-    return next((words for begin, words in _FOREIGN.items() if first.startswith(begin)), None)
+    foreign = next((words for begin, words in _FOREIGN.items() if head.raw.startswith(begin)), None)
+    if foreign is None and not is_dated and b"\0" in head.text.strip(b"\0"):
+        return "holds no log: there are zero bytes in it"
+    return foreign

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.sources.logs import files, reader
+from jobs.sources.logs import packed, reader
 from jobs.sources.logs.files import LogFile, find_log_files
 from tests.unit.loglines.test_growing_files import ERROR, INFO, SETTINGS, TRACE, WHOLE
 from transforms.loglines.entries import lines
@@ -69,7 +69,7 @@ def test_at_whatever_byte_it_is_taken_up_the_rows_are_those_of_one_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, step: int, apart: int
 ) -> None:
     monkeypatch.setattr(lines, "_APART_BYTES", apart)
-    monkeypatch.setattr(files, "_CHUNK_BYTES", 100)
+    monkeypatch.setattr(packed, "_CHUNK_BYTES", 100)
     log = tmp_path / "server.log"
     whole = keyed(rows_of(found(log, text, age=60)))
     for cut in range(0, len(text), step):
@@ -80,8 +80,8 @@ def test_at_whatever_byte_it_is_taken_up_the_rows_are_those_of_one_reading(
 
 def test_of_a_log_that_has_grown_only_what_is_new_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "_APART_BYTES", 10_000)
-    monkeypatch.setattr(files, "_CHUNK_BYTES", 1_000)
-    monkeypatch.setattr(files, "_HEAD_BYTES", 1_000)
+    monkeypatch.setattr(packed, "_CHUNK_BYTES", 1_000)
+    monkeypatch.setattr(packed, "_HEAD_BYTES", 1_000)
     log, text = tmp_path / "server.log", WHOLE * 500
     first = read_on(found(log, text), rows_of(found(log, text)))
     place, there = first.place, log.read_bytes()
