@@ -9,5 +9,9 @@ _NEW_OBJECTS = (50_000, 20, 100)
 
 
 def collect_rarely() -> None:
-    """Have it look less often in this process: a tenth of the time of a replay, a sixth of that of reading logs."""
+    """Have it look less often in this process.
+
+    It is a tenth of the time of a replay, a sixth of that of reading logs; and half of that of judging a storm of
+    thousands of rebalances, whose evidence is looked through each time.
+    """
     gc.set_threshold(*_NEW_OBJECTS)

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs.frame import log_lines
 from jobs.frame.exit_codes import guarded
+from jobs.frame.garbage import collect_rarely
 from jobs.frame.keeping import at_hand, fetched, staged
 from jobs.frame.log_lines import JsonReport
 from jobs.frame.report import Report
@@ -208,6 +209,7 @@ def execute(
 
     def frame() -> int:
         log_lines.quiet()
+        collect_rarely()
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # what a terminal or a file cannot show ends no run
         parser = Parser(description=description.splitlines()[0], allow_abbrev=False)

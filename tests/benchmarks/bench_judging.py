@@ -15,6 +15,7 @@ from random import Random
 
 import msgspec
 
+from jobs.frame.garbage import collect_rarely
 from tests.benchmarks.load_workload import BEGIN, MEMBERS, keep_busy
 from tests.support.incidents.play import tables_of
 from tests.support.incidents.service import SECOND, Group, a_group, a_setup
@@ -47,6 +48,7 @@ def judged_ms(group: Group, depth: str) -> tuple[float, int]:
 
 
 def main(rebalances: int) -> None:
+    collect_rarely()  # as jobs do
     short, long = played(rebalances // 10), played(rebalances)
     for depth in ("all", "records"):
         (each, few), (each_of_many, many) = judged_ms(short, depth), judged_ms(long, depth)
