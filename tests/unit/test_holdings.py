@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_type_hints
 
 from schemas.rows import AssignmentRow
-from transforms.holdings import Holding, holdings_of
+from schemas.tables.gold import ASSIGNMENTS
+from transforms.holdings import IN_COMMON, PARTITIONS, Holding, holdings_of
 
 OF_GROUP: dict[str, Any] = {"cluster": "c", "group_id": "g", "life": 1}
 
@@ -31,3 +32,10 @@ def test_what_members_had_at_one_time_is_gathered() -> None:
         Holding(life=1, generation=2, member_id="a", valid_from=7.0, partitions=["orders-0"]),
         Holding(life=1, generation=2, member_id="a", valid_from=7.0, hold="pending", partitions=["orders-1"]),
     ]
+
+
+def test_a_holding_says_all_that_its_rows_have_in_common() -> None:
+    of_each = {"cluster", "group_id", "topic", "partition", "is_settled", "settled_at"}
+    assert set(IN_COMMON) == set(ASSIGNMENTS.columns) - of_each
+    kinds = get_type_hints(AssignmentRow)
+    assert all(kinds[name] == kind for name, kind in get_type_hints(Holding).items() if name != PARTITIONS)
