@@ -187,7 +187,5 @@ def _bounds(known: parquet.Statistics | None) -> tuple[Any, Any]:
 
 def _may_hold(group: parquet.RowGroupMetaData, wanted: Sequence[tuple[str, int, int]]) -> bool:
     columns = {group.column(at).path_in_schema: group.column(at).statistics for at in range(group.num_columns)}
-    return all(
-        (known := columns[name]) is None or not known.has_min_max or (known.min <= last and first <= known.max)
-        for name, first, last in wanted
-    )
+    bounds = ((_bounds(columns[name]), first, last) for name, first, last in wanted)
+    return all(least is None or (least <= last and first <= greatest) for (least, greatest), first, last in bounds)

@@ -205,8 +205,8 @@ class Evidence(msgspec.Struct, kw_only=True):
 
 _PLACE_OF_MEMBER = attrgetter("life", "generation", "member_id")
 _PLACE_OF_HOLDING = attrgetter("life", "generation", "member_id", "hold")
-_PLACE_OF_ASSIGNMENT = attrgetter("life", "generation", "topic", "partition", "member_id", "hold")
 """Of these a storm has hundreds, or thousands: a getter in C is half as slow as a function."""
+_PLACE_OF_ASSIGNMENT = attrgetter("life", "generation", "topic", "partition", "member_id", "hold")
 
 
 def _place_of_stay(row: MemberSessionRow) -> tuple[int, float, int, str]:

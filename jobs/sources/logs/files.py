@@ -18,7 +18,7 @@ from transforms.errors import SourceError
 from transforms.loglines.entries.entries import first_stamp, skimmed
 from transforms.loglines.entries.entry import Entry
 from transforms.loglines.entries.layouts import may_grow
-from transforms.loglines.entries.lines import Lines, Place, Places, Run
+from transforms.loglines.entries.lines import BEGIN, Lines, Place, Places, Run
 from transforms.loglines.entries.log4j_pattern import AUTO
 
 _TOLD_BY = 64
@@ -70,7 +70,7 @@ class LogFile:
     read_from: int = 1
     read_at: int | None = None
     read_bytes: int = 0
-    place: Place = Place()
+    place: Place = BEGIN
 
     @property
     def unread(self) -> int:
@@ -191,7 +191,7 @@ def read_log_file(
             if odd is not None:
                 yield Problem(1, "not_text", f"{file.name} {odd}")
                 return
-            begin = _gone_to(opened, file) if head.packing is None else Place()
+            begin = _gone_to(opened, file) if head.packing is None else BEGIN
             lines = Lines(chunks(opened, head.packing), skimming, file.read_from, begin)
             for entry in skimmed(lines, time_zone, layout, since=file.read_at):
                 if last is not None:
@@ -219,7 +219,7 @@ def _gone_to(opened: IO[bytes], file: LogFile) -> Place:
         if opened.read(1) == b"\n":
             return file.place
         opened.seek(0)
-    return Place()
+    return BEGIN
 
 
 def _lasting_name(name: str, head: Head, begins: str | None) -> str:

@@ -56,7 +56,7 @@ ENDINGS = (".gz", ".bz2", ".xz")
 """How names of such files end, as a rule."""
 
 
-def packing_of(first: bytes, name: str) -> Packing | None:
+def _packing_of(first: bytes, name: str) -> Packing | None:
     """Return how a file is compressed that begins so; None = it is not, or not in a way that is read."""
     found = next((each for each in _PACKINGS if first.startswith(each.first)), None)
     return _GZIP if found is None and name.endswith(".gz") else found
@@ -80,7 +80,7 @@ def head_of(opened: IO[bytes], name: str) -> Head:
     """Return the beginning of a file, and go back to it."""
     raw = opened.read(_HEAD_BYTES)
     opened.seek(0)
-    packing = packing_of(raw, name)
+    packing = _packing_of(raw, name)
     if packing is None:
         return Head(raw, raw)
     unpacking, text = packing.decompressor(), b""

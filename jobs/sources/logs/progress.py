@@ -11,7 +11,7 @@ from jobs.lake.lake import Lake
 from jobs.lake.notes import understood
 from jobs.sources.reached import note_reached, reached
 from schemas.tables.bronze import LOG_LINES
-from transforms.loglines.entries.lines import Place
+from transforms.loglines.entries.lines import BEGIN, Place
 
 _STEP = "read_logs"
 
@@ -35,7 +35,7 @@ class Count(msgspec.Struct, frozen=True):
     read_at: int | None = None
     how: str = ""
     size: int = 0
-    place: Place = Place()
+    place: Place = BEGIN
 
 
 class Counted(NamedTuple):

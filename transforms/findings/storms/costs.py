@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from math import fsum
 from operator import attrgetter
 
 from schemas.rows import GenerationRow
@@ -71,18 +72,23 @@ def unowned_ms(evidence: Evidence, since: float, until: float) -> int | None:
     if _types_held(evidence) - {"classic"}:
         return _without_any(evidence.holdings, since, until)
     cooperative = {(row.life, row.generation) for row in evidence.generations if "cooperative" in (row.protocol or "")}
+    known = sorted((row for row in evidence.holdings if row.valid_from is not None), key=_VALID_FROM)
+    # Exact, as partitions come in no order.
+    return round(fsum(_gaps_ms(known, since, until, cooperative))) if known else None
+
+
+def _gaps_ms(in_order: list[Holding], since: float, until: float, cooperative: set[tuple[int, int]]) -> Iterator[float]:
+    """Yield for how long partitions had no owner, each time."""
     last: dict[Partition, Holding] = {}
-    total = 0.0
-    known = (row for row in evidence.holdings if row.valid_from is not None)
-    for row in sorted(known, key=_VALID_FROM):
+    for row in in_order:
         before, gap_ms = None, 0.0
         for partition in row.partitions:
             if (had := last.get(partition)) is not before:  # of a member's partitions most were one other's
                 before, gap_ms = had, 0.0 if had is None else _gap_ms(had, row, since, until, cooperative)
-            total += gap_ms
+            yield gap_ms
             last[partition] = row
-    total += sum(_gap_ms(row, None, since, until, cooperative) for row in last.values())
-    return round(total) if last else None
+    for row in last.values():
+        yield _gap_ms(row, None, since, until, cooperative)
 
 
 def _gap_ms(
@@ -107,12 +113,12 @@ def _without_any(holdings: list[Holding], since: float, until: float) -> int:
             span = (row.valid_from, until if row.valid_to is None else row.valid_to)
             for partition in row.partitions:
                 held[partition].append(span)
-    total = 0.0
+    lengths = []
     for spans in held.values():
         begin = max(since, min(spans)[0])
         inside = [(max(begin, start), min(until, end)) for start, end in spans if end > begin and start < until]
-        total += max(0.0, until - begin) - length_of_union(inside)
-    return round(total)
+        lengths.append(max(0.0, until - begin) - length_of_union(inside))
+    return round(fsum(lengths))
 
 
 def _keeps(row: Holding, following: Holding, cooperative: set[tuple[int, int]]) -> bool:

@@ -42,15 +42,19 @@ class Run:
 
 
 class Place(NamedTuple):
-    """Where a line begins; without further words, the first one.
+    """Where a line begins.
 
     Attributes:
         line_number: its number in the file, from 1.
         byte: bytes before it.
     """
 
-    line_number: int = 1
-    byte: int = 0
+    line_number: int
+    byte: int
+
+
+BEGIN = Place(1, 0)
+"""Where the first line of a file does."""
 
 
 class Places:
@@ -103,9 +107,8 @@ class Lines:
         chunks: Iterable[bytes],
         skimmed: re.Pattern[bytes] | None = None,
         first: int = 1,
-        begin: Place | None = None,
+        begin: Place = BEGIN,
     ) -> None:
-        begin = begin or Place()
         self.is_closed = True
         self.places = Places(begin)
         self._first = first
