@@ -38,7 +38,8 @@ def side_by_side(work: Callable[[S], R], shares: Sequence[S], processes: int) ->
             yield from pool.map(work, shares)
         except BrokenProcessPool as error:
             raise SourceError(
-                "a process that was reading was ended from outside: was there too little memory?"
+                "one of this job's processes was ended from outside, perhaps for want of memory; nothing is lost: "
+                "give the job more memory, or fewer cores (spark.master), and run it again"
             ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -1,11 +1,12 @@
 """Kills runs at random moments, and compares the tables that the next ones end in with those of undisturbed runs.
 
-    python -m tests.benchmarks.bench_crashes [--kills 50] [--seed 1] [--capture kafka-4.2.0]
+    python -m tests.benchmarks.bench_crashes [--kills 50] [--seed 1] [--capture kafka-4.2.0 | --groups 500]
 
-A capture's logs come in parts. While each is taken in, runs are killed (SIGKILL) one after the other: all their
-processes, or the JVM, or the Python workers, after a time by chance; then one is let through. Another lake takes in
-the same parts undisturbed. Prints how many runs were killed in which step, and every table that differs, with
-some of its rows.
+Evidence comes in parts, the logs of a capture or what brokers write of groups that rebalance without a pause, and a run
+goes over each, which is killed (SIGKILL) after a time by chance: all of its processes, or the JVM, or one of its Python
+processes. What it leaves, the run over the next part finds; after the last part one is let through. Another lake takes
+in the same parts undisturbed. Prints how many runs were killed in which step, how those ended that lost a process of
+theirs, and every table that differs, with some of its rows.
 """
 
 from __future__ import annotations
@@ -20,40 +21,82 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from schemas.catalog import TABLES
+from schemas.tables.gold import REPLAY_SNAPSHOTS
+from tests.benchmarks.load_workload import STORIES, story, write
 from tests.support.captures import capture
-from tests.support.lakes import arguments, comparable, rows_of
+from tests.support.lakes import CLUSTER, arguments, comparable, rows_of
 from tests.support.package import ROOT
 
-PARTS = 5
-WHOM = ("all", "jvm", "workers")
-_LONGEST_S = 600.0
+ALL, JVM, WORKER = "all", "jvm", "worker"
+_PROCESSES = {JVM: "java", WORKER: "pyspark.daemon|multiprocessing.spawn"}
+"""What the command lines of a run's other processes hold."""
+
+_BY_BATCHES = REPLAY_SNAPSHOTS
+"""Where replays are put down is as the batches were; what goes on from there is in all other tables."""
+
+_GENERATIONS = 100
+_SOONEST_S, _LONGEST_S = 2.0, 600.0
 _SHOWN = 5
 
 
-def begun(root: Path, evidence: Path, said: Path) -> subprocess.Popen[bytes]:
+@dataclass
+class Disturbed:
+    """A lake whose runs are killed.
+
+    Attributes:
+        root: of the lake.
+        said: file into which a run writes.
+        draw: when who is killed.
+        killed: how many runs, by who was killed in which step.
+        ended: how many of those that lost a process ended with which exit code.
+    """
+
+    root: Path
+    said: Path
+    draw: random.Random
+    killed: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
+
+    def run(self, given: Sequence[str], longest_s: float) -> None:
+        """Start a run, and kill it, or one of its processes; one that loses it ends by itself, or goes on."""
+        process, whom = begun([*given, f"--lake.root={self.root}"], self.said), self.draw.choice((ALL, JVM, WORKER))
+        time.sleep(self.draw.uniform(_SOONEST_S, max(longest_s, _SOONEST_S)))
+        told = self.said.read_text(errors="replace")
+        if process.poll() is None and _killed(process, whom, self.draw):
+            self.killed[f"{whom} after {told.count('✓')} steps"] += 1
+            if whom != ALL:
+                self._look_at_the_end(process, whom)
+        process.wait(_LONGEST_S)
+        _end(process)
+
+    def _look_at_the_end(self, process: subprocess.Popen[bytes], whom: str) -> None:
+        code = process.wait(_LONGEST_S)
+        *_, last = self.said.read_text(errors="replace").splitlines()
+        self.ended[f"exit code {code} without {whom}: {last}"] += 1
+
+
+def begun(given: Sequence[str], said: Path) -> subprocess.Popen[bytes]:
     """Start a run of the pipeline, in a process group of its own."""
-    command = [sys.executable, "-m", "jobs.run_pipeline", *arguments(root, evidence)]
+    command = [sys.executable, "-m", "jobs.run_pipeline", *given]
     with said.open("wb") as out:
         return subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, start_new_session=True)
 
 
-def kill(process: subprocess.Popen[bytes], whom: str) -> None:
-    """Kill a run, or some of its processes; those that lose them end by themselves, or go on."""
-    if whom == "all":
+def _killed(process: subprocess.Popen[bytes], whom: str, draw: random.Random) -> bool:
+    """Kill a run, or one of its processes; return whether there was one."""
+    if whom == ALL:
         os.killpg(process.pid, signal.SIGKILL)
-    else:
-        wanted = "java" if whom == "jvm" else "pyspark.daemon"
-        listed = subprocess.run(
-            ["pgrep", "-s", str(process.pid), "-f", wanted], capture_output=True, text=True, check=False
-        )
-        for found in listed.stdout.split():
-            os.kill(int(found), signal.SIGKILL)
-    try:
-        process.wait(_LONGEST_S)
-    finally:
-        _end(process)
+        return True
+    asked = ["pgrep", "-s", str(process.pid), "-f", _PROCESSES[whom]]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
+    if found:
+        os.kill(int(draw.choice(found)), signal.SIGKILL)
+    return bool(found)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -61,36 +104,49 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         return
-    finally:
-        process.wait()
 
 
-def whole(root: Path, evidence: Path, said: Path) -> None:
-    """Let a run through."""
-    if begun(root, evidence, said).wait():
+def whole(given: Sequence[str], root: Path, said: Path) -> float:
+    """Let a run through; return its seconds."""
+    began = time.monotonic()
+    if begun([*given, f"--lake.root={root}"], said).wait():
         raise SystemExit(said.read_text())
+    return time.monotonic() - began
 
 
-def parts_of(folder: Path, to: Path) -> list[Path]:
-    """Cut a capture's logs into parts that come one after the other; each has what those before it have."""
-    found = []
-    for number in range(1, PARTS + 1):
-        part = Path(shutil.copytree(folder, to / str(number)))
-        for log in (part / "broker_logs").rglob("*.log*"):
-            lines = log.read_bytes().splitlines(keepends=True)
-            log.write_bytes(b"".join(lines[: len(lines) * number // PARTS]))
-        found.append(part)
-    return found
+def of_a_capture(name: str, evidence: Path, parts: int) -> Iterator[list[str]]:
+    """Cut a capture's logs into parts, and put one behind the other, as a broker does that goes on writing.
+
+    Returns:
+        for each part, as soon as it is there, the command line of a run over it.
+    """
+    evidence = capture(name, evidence)
+    logs = {log: log.read_bytes().splitlines(keepends=True) for log in (evidence / "broker_logs").rglob("*.log*")}
+    for number in range(1, parts + 1):
+        for log, lines in logs.items():
+            log.write_bytes(b"".join(lines[: len(lines) * number // parts]))
+        yield [each for each in arguments(Path(), evidence) if not each.startswith("--lake.root")]
 
 
-def put(part: Path, at: Path) -> None:
-    """Put the logs of a part in the place of those of the one before, as a broker does that went on writing."""
-    at.mkdir(exist_ok=True)
-    for file in part.rglob("*"):
-        if file.is_file():
-            place = at / file.relative_to(part)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, place)
+def of_groups(count: int, seed: int, evidence: Path, parts: int) -> Iterator[list[str]]:
+    """Write what there is of groups that rebalance without a pause in parts, as `of_a_capture` does."""
+    stories = [story(number, _GENERATIONS, seed) for number in range(STORIES)]
+    spans = sorted(set().union(*stories))
+    for number in range(parts):
+        write(
+            evidence,
+            stories,
+            range(count),
+            spans[len(spans) * number // parts : len(spans) * (number + 1) // parts],
+            is_rotated=False,
+        )
+        yield [
+            f"--cluster={CLUSTER}",
+            "--offsets.kind=segments",
+            f"--offsets.path={evidence / 'segments'}",
+            f"--logs.path={evidence / 'logs'}",
+            "--logs.broker={dir}",
+        ]
 
 
 def main() -> None:
@@ -98,44 +154,40 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--capture", default="kafka-4.2.0")
+    parser.add_argument("--groups", type=int)
+    parser.add_argument("--scratch", type=Path)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), given.kills, given.seed, given.capture)
+    with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
+        evidence = Path(folder) / "evidence"
+        if given.groups:
+            parts = of_groups(given.groups, given.seed, evidence, given.kills)
+        else:
+            parts = of_a_capture(given.capture, evidence, given.kills)
+        measure(Path(folder), parts, given.seed)
 
 
-def measure(folder: Path, kills: int, seed: int, name: str) -> None:
+def measure(folder: Path, parts: Iterator[list[str]], seed: int) -> None:
     """Fill two lakes, one of them with runs that are killed, and compare them."""
-    draw, killed = random.Random(seed), Counter[str]()
-    parts = parts_of(capture(name, folder / "whole"), folder / "parts")
-    disturbed, quiet, evidence, said = folder / "disturbed", folder / "quiet", folder / "evidence", folder / "said"
-    for number, part in enumerate(parts):
-        put(part, evidence)
-        began = time.monotonic()
-        whole(quiet, evidence, said)
-        longest = time.monotonic() - began
-        for _ in range(kills * (number + 1) // PARTS - kills * number // PARTS):
-            process, whom = begun(disturbed, evidence, said), draw.choice(WHOM)
-            time.sleep(draw.uniform(3, longest))
-            if process.poll() is None:
-                steps = said.read_text(errors="replace").count("✓")
-                kill(process, whom)
-                killed[f"{whom} after {steps} steps"] += 1
-        whole(disturbed, evidence, said)
-    sys.stdout.write("".join(f"{count:4} × {what}\n" for what, count in sorted(killed.items())))
-    _compare(disturbed, quiet)
+    quiet, said, last = folder / "quiet", folder / "said", list[str]()
+    disturbed = Disturbed(folder / "disturbed", said, random.Random(seed))
+    for last in parts:
+        disturbed.run(last, whole(last, quiet, said))
+    whole(last, disturbed.root, said)
+    for what, count in [*sorted(disturbed.killed.items()), *sorted(disturbed.ended.items())]:
+        sys.stdout.write(f"{count:4} × {what}\n")
+    _compare(disturbed.root, quiet)
 
 
 def _compare(disturbed: Path, quiet: Path) -> None:
-    ours, theirs = rows_of(disturbed), rows_of(quiet)
-    different = []
-    for name in theirs:
-        ours_here, theirs_here = Counter(comparable(ours[name])), Counter(comparable(theirs[name]))
-        if ours_here != theirs_here:
+    compared, different, count = [spec.name for spec in TABLES if spec is not _BY_BATCHES], [], 0
+    for name in compared:
+        ours, theirs = (Counter(comparable(rows_of(root, name)[name])) for root in (disturbed, quiet))
+        count += theirs.total()
+        if ours != theirs:
             different.append(name)
-            _show(f"{name}, killed", ours_here - theirs_here)
-            _show(f"{name}, undisturbed", theirs_here - ours_here)
-    rows = sum(map(len, theirs.values()))
-    sys.stdout.write(f"{len(theirs)} tables, {rows:,} rows; different: {', '.join(different) or 'none'}\n")
+            _show(f"{name}, killed", ours - theirs)
+            _show(f"{name}, undisturbed", theirs - ours)
+    sys.stdout.write(f"{len(compared)} tables, {count:,} rows; different: {', '.join(different) or 'none'}\n")
 
 
 def _show(where: str, rows: Counter[str]) -> None:
