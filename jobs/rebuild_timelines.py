@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import inf
 from typing import Any
 
@@ -103,7 +104,8 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         job.report.activity("replaying")
         told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
         job.record.groups = run.listed
-        changed = write(job, told, run, _going_back(job, before, run), reached.newest, keep)
+        with _as_brief_as(job, told):
+            changed = write(job, told, run, _going_back(job, before, run), reached.newest, keep)
     return run if changed is None else run.of_changed(changed)
 
 
@@ -129,6 +131,11 @@ def _replayed(job: Job, evidence: Question, is_of_few: bool, how: Replay, keep: 
         return InFiles(job.spark, replayed_by_processes(apart, shares, how, folder))
     tasks = min(job.spark.sparkContext.defaultParallelism * per_core, BUCKETS)
     return Kept(replayed(job.lake.answer(evidence, None), how, tasks), keep)
+
+
+def _as_brief_as(job: Job, told: Told) -> AbstractContextManager[None]:
+    """Take what is written for little only if it is: a little of each of many groups has much of them told anew."""
+    return job.brief(False) if job.lake.is_brief and not told.is_at_hand else nullcontext()
 
 
 def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | None]:

@@ -25,7 +25,12 @@ class Told(ABC):
     Args:
         spark: the session.
         counts: rows of each part that has any.
+
+    Attributes:
+        is_at_hand: this process has the rows.
     """
+
+    is_at_hand = False
 
     def __init__(self, spark: SparkSession, counts: Mapping[str, int]) -> None:
         self.counts = counts
@@ -48,6 +53,8 @@ class Told(ABC):
 
 class Here(Told):
     """Rows that this process has."""
+
+    is_at_hand = True
 
     def __init__(self, spark: SparkSession, rows: pa.Table) -> None:
         super().__init__(spark, Counter(rows[PART].to_pylist()))

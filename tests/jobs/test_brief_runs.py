@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from deltalake.exceptions import DeltaError
 from jobs import rebuild_timelines
 from jobs.quality.gate import MOST_AT_HAND
 from schemas.tables.bronze import LOG_LINES
+from schemas.tables.gold import REPLAYED
 from tests.support.lakes import arguments, comparable, fill, rows_of
 from tests.support.lines_of_logs import AT, lines, loaded
 
@@ -56,6 +58,30 @@ def test_a_lake_is_the_same_whether_its_rows_are_taken_for_few_or_for_many(
     assert many["rebalance_storms"] and many["illegal_generation_bursts"]
     for table in many:
         assert comparable(few[table]) == comparable(many[table]) == comparable(by_others[table]), table
+
+
+def test_little_news_of_many_groups_may_have_much_told_anew(
+    spark: Any,
+    tmp_path: Path,
+    capture_dir: Callable[[str], Path],
+    lake_rows: Callable[[str], dict[str, list[dict[str, Any]]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What such a run reads is at hand, and what it replays is in files."""
+    expected, root = lake_rows("kafka-4.2.0"), tmp_path / "lake"
+    capture = Path(shutil.copytree(capture_dir("kafka-4.2.0"), tmp_path / "capture"))
+    whole = {log: log.read_bytes() for log in (capture / "broker_logs").rglob("*.log*")}
+    for log, text in whole.items():
+        lines_there = text.splitlines(keepends=True)
+        log.write_bytes(b"".join(lines_there[: len(lines_there) // 2]))
+    fill(root, capture)
+    for log, text in whole.items():
+        log.write_bytes(text)
+    monkeypatch.setattr("jobs.rebuild_timelines.FEW_ROWS", -1)
+    fill(root, capture)
+    found = rows_of(root)
+    for spec in REPLAYED:
+        assert comparable(found[spec.name]) == comparable(expected[spec.name]), spec.name
 
 
 @pytest.mark.parametrize("folder", ["lake", "a la ke", "läke", "50 % lake", "50%20lake"])
