@@ -118,18 +118,10 @@ def _load(job: Job, at: datetime) -> None:
 def _read(job: Job, changed: list[LogFile], before: LogsRead, at: datetime) -> Counted | None:
     """Read files into bronze and silver; return what was counted of each, None if they were rotated meanwhile."""
     settings = job.settings.logs
-    how = (settings.time_zone, settings.layout)
     changed = [_read_on(file, before.count_of(file.lasting_name), settings) for file in changed]
     is_little = sum(file.unread for file in changed) <= FEW_BYTES
     with job.brief(is_little):
-        here = source.read_here(job.spark, changed, *how, settings.keep, FEW_ROWS) if is_little else None
-        counted = _read_in_bulk(job, changed, at) if here is None else None
-        if counted is None:
-            entries = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
-            job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
-            job.report.activity("parsing")
-            facts = here or source.read(job.spark, changed, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
-            counted = _append_facts(job, facts, at)
+        counted = _read_in_bulk(job, changed, at) or _read_by_spark(job, changed, is_little, at)
     in_place = {(file.path, file.lasting_name) for file in _files(settings)}
     if any((file.path, file.lasting_name) not in in_place for file in changed):
         return None
@@ -152,6 +144,18 @@ def _read_in_bulk(job: Job, files: Sequence[LogFile], at: datetime) -> Counted |
         job.add_files(landings[1:], read.files)
         job.append_aside(read, REJECTED, at)
     return Counted(_counts(read.of_logs), REJECTED.name in read.aside)
+
+
+def _read_by_spark(job: Job, files: Sequence[LogFile], are_little: bool, at: datetime) -> Counted:
+    """Read files into bronze and silver by Spark; what is little this process reads, and hands to it."""
+    settings = job.settings.logs
+    how = (settings.time_zone, settings.layout)
+    here = source.read_here(job.spark, files, *how, settings.keep, FEW_ROWS) if are_little else None
+    entries = here or source.read(job.spark, files, *how, wanted=[logs.Wanted.ENTRIES], keep=settings.keep)
+    job.append([(LOG_LINES, logs.split(entries)[LOG_LINES.name])], at)
+    job.report.activity("parsing")
+    facts = here or source.read(job.spark, files, *how, wanted=[logs.Wanted.FACTS], keep=settings.keep)
+    return _append_facts(job, facts, at)
 
 
 def _read_on(file: LogFile, read: Count, settings: LogsSettings) -> LogFile:

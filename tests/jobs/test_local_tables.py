@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+from schemas.tables.bronze import LOG_LINES
 from tests.support.written_rows import (
     AT,
     CLUSTERS,
@@ -125,15 +126,35 @@ def test_files_without_a_key_that_is_looked_for_are_not_opened(spark: Any, tmp_p
     assert found is not None and found.num_rows == 1
 
 
-def test_too_many_files_with_a_key_are_left_to_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_duckdb_cannot_name_are_left_to_spark(tmp_path: Path) -> None:
     import pyarrow as pa
 
     from jobs.lake.cluster_files import ClusterFile
     from jobs.lake.found_rows import new_rows
 
-    monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES", 5)
     rows = pa.table({"cluster": ["c"], "topic_partition": [3], "record_offset": [50]})
-    assert new_rows(RECORDS, [ClusterFile("x", str(tmp_path / "x"), 10, 1, None, {}, {}, {})], "c", rows) is None
+    assert new_rows(RECORDS, [ClusterFile("x", str(tmp_path / "x*"), 10, 1, None, {}, {}, {})], "c", rows) is None
+
+
+@pytest.mark.usefixtures("no_table_is_small")
+@pytest.mark.parametrize("places", [3, 150])
+def test_of_a_few_places_or_of_many_keys_are_compared(spark: Any, tmp_path: Path, places: int) -> None:
+    """Logs have names of whatever letters; every second line of each is there."""
+    lake = lake_of(spark, tmp_path, "c")
+    names = [f"it's {number}.log" for number in range(places)]
+
+    def entries(lines: range) -> Any:
+        rows = [
+            {"source_file": name, "line_number": line, "logged_at": AT, "broker": "1", "text": "x"}
+            for name in names
+            for line in lines
+        ]
+        return frame(spark, LOG_LINES, rows)
+
+    lake.append(LOG_LINES, entries(range(0, 6, 2)), AT)
+    with lake.brief(True):
+        assert lake.append(LOG_LINES, entries(range(4)), AT) == 2 * places
+        assert lake.append(LOG_LINES, entries(range(6)), AT) == places
 
 
 @pytest.mark.usefixtures("no_table_is_small")

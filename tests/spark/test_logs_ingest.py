@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs import ingest_logs
+from jobs.frame.job import Job
 from jobs.lake.lake import Lake
+from jobs.lake.landing import Landing
 from jobs.quality.verdicts import Question
 from jobs.sources.logs.progress import logs_read
 from schemas.tables.bronze import LOG_LINES, OFFSETS_RECORDS
@@ -34,6 +37,10 @@ FETCH = (
     '[2024-06-15 12:00:{0:02},000] DEBUG Completed request:{{"isForwarded":false,"requestHeader":{{"requestApiKey":1,'
     '"requestApiVersion":17,"requestApiKeyName":"FETCH"}},"request":{{}}}} (kafka.request.logger)\n'
 )
+
+
+Do = Callable[[], None]
+Within = AbstractContextManager[None]
 
 
 class House:
@@ -112,10 +119,36 @@ def test_lines_come_once_while_a_file_grows_is_rotated_and_compressed(house: Hou
     assert house.groups() == ["g1", "g2", "g3", "g4", "g5"]
 
 
-def test_what_a_run_cut_short_left_is_made_up_for_from_bronze(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=["processes", "Spark"])
+def between(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[Do], Within]:
+    """Have something done within a run, when bronze has its rows and silver has not: whoever reads the logs."""
+
+    @contextmanager
+    def within(do: Do) -> Iterator[None]:
+        append, add = ingest_logs._append_facts, Job.add_files
+
+        def before_append(*arguments: Any) -> Any:
+            do()
+            return append(*arguments)
+
+        def before_silver(job: Job, landings: Sequence[Landing], *files: Any) -> int:
+            if landings[0].spec is not LOG_LINES:
+                do()
+            return add(job, landings, *files)
+
+        with monkeypatch.context() as meanwhile:
+            if request.param == "Spark":
+                meanwhile.setattr(ingest_logs, "_read_in_bulk", lambda *_: None)
+            meanwhile.setattr(ingest_logs, "_append_facts", before_append)
+            meanwhile.setattr(Job, "add_files", before_silver)
+            yield
+
+    return within
+
+
+def test_what_a_run_cut_short_left_is_made_up_for_from_bronze(house: House, between: Callable[[Do], Within]) -> None:
     house.write("server.log", 1, 2)
-    with monkeypatch.context() as broken:
-        broken.setattr(ingest_logs, "_append_facts", _fail)
+    with between(_fail):
         assert house.run() == 1
     house.write("server.log", 3)
     assert house.run() == 0
@@ -159,17 +192,14 @@ def test_bronze_that_was_deleted_is_read_anew(house: House) -> None:
     assert house.groups() == ["g1", "g2"]
 
 
-def test_a_rotation_between_bronze_and_silver_loses_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rotation_between_bronze_and_silver_loses_nothing(house: House, between: Callable[[Do], Within]) -> None:
     house.write("server.log", 1, 2)
-    append: Callable[..., Any] = ingest_logs._append_facts
 
-    def rotate_first(*arguments: Any) -> None:
+    def rotate() -> None:
         (house.logs / "server.log").unlink()
         house.write("server.log", 3)
-        append(*arguments)
 
-    with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(ingest_logs, "_append_facts", rotate_first)
+    with between(rotate):
         assert house.run() == 0
     assert house.run() == 0
     assert house.groups() == ["g1", "g2", "g3"]
