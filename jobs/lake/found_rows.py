@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import parquet
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -19,7 +20,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from jobs.frame.row_files import new_file
 from jobs.lake.cluster_files import ClusterFile
 from jobs.lake.duckdb_files import are_nameable, connected, in_files, laid_beside, rows_in
-from jobs.lake.reach import reach_of
 from schemas.table import TableSpec
 from transforms.given_rows import rows_held
 from transforms.wanted_rows import Wanted
@@ -109,10 +109,7 @@ def query_of(
 
 
 def new_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, rows: pa.Table) -> pa.Table | None:
-    """Return those of some rows whose keys are not in a table; None if DuckDB cannot name its files.
-
-    No more is read of the files than the keys in groups of rows that may have one of these: of all logs that a large
-    table has, those that the rows are of.
+    """Return those of some rows whose keys are not in a table; None if what is to be looked through is too much.
 
     Args:
         spec: the table.
@@ -120,21 +117,24 @@ def new_rows(spec: TableSpec, files: Sequence[ClusterFile], cluster: str, rows: 
         cluster: whose rows they are.
         rows: columns of the table; unique by key.
     """
-    if not rows.num_rows:
+    reach = [(name, *pc.min_max(rows.column(name)).as_py().values()) for name in spec.key if _is_told(rows, name)]
+    near = [file for file in files if all(file.may_have(*each) for each in reach)]
+    if not near or not rows.num_rows:
         return rows
-    key = [name for name in spec.key if name not in spec.partitions]
-    reaches = [reach for name in key if (reach := reach_of(rows, name)) is not None]
-    near = [file for file in files if all(reach.may_be_in(file) for reach in reaches)]
-    if not near:
-        return rows
-    if not are_nameable(near):
+    if not are_readable(near):
         return None
-    named, may_be = ", ".join(f'"{name}"' for name in key), " AND ".join(reach.in_sql for reach in reaches)
+    key = ", ".join(f'"{name}"' for name in spec.key)
     with connected() as connection:
         connection.register("given", rows)
-        there = f"SELECT {named} FROM ({rows_in(spec, near, cluster)}) WHERE {may_be or 'true'}"
-        found: pa.Table = connection.sql(f"SELECT * FROM given ANTI JOIN ({there}) USING ({named})").to_arrow_table()
+        there = f"SELECT {key} FROM ({rows_in(spec, near, cluster)})"
+        found: pa.Table = connection.sql(f"SELECT * FROM given ANTI JOIN ({there}) USING ({key})").to_arrow_table()
     return found.select(rows.column_names).cast(rows.schema)
+
+
+def _is_told(rows: pa.Table, name: str) -> bool:
+    """Whether files say of a column what values it has in a way that they can be compared with those of rows."""
+    kind = rows.schema.field(name).type
+    return rows.num_rows > 0 and bool(pa.types.is_integer(kind) or pa.types.is_string(kind))
 
 
 def may_have(file: ClusterFile, wanted: Wanted) -> bool:

@@ -20,16 +20,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemas.catalog import TABLES
 from schemas.tables.gold import REPLAY_SNAPSHOTS
+from tests.benchmarks.bench_load import sources
 from tests.benchmarks.load_workload import STORIES, story, write
 from tests.support.captures import capture
 from tests.support.lakes import CLUSTER, OF_THE_RUN, arguments, comparable, rows_of
 from tests.support.package import ROOT
+
+Given = Callable[[Path], list[str]]
+"""Tells the command line of a run into a lake that lies below a folder."""
 
 ALL, JVM, WORKER = "all", "jvm", "worker"
 _PROCESSES = {JVM: "java", WORKER: "pyspark.daemon|multiprocessing.spawn"}
@@ -64,22 +68,24 @@ class Disturbed:
     killed: Counter[str] = field(default_factory=Counter)
     ended: Counter[str] = field(default_factory=Counter)
 
-    def run(self, given: Sequence[str], longest_s: float) -> None:
+    def run(self, given: Given, longest_s: float) -> None:
         """Start a run, and kill it, or one of its processes; one that loses it ends by itself, or goes on."""
-        process, whom = begun([*given, f"--lake.root={self.root}"], self.said), self.draw.choice((ALL, JVM, WORKER))
-        time.sleep(self.draw.uniform(_SOONEST_S, max(longest_s, _SOONEST_S)))
-        told = self.said.read_text(errors="replace")
-        if process.poll() is None and _killed(process, whom, self.draw):
-            self.killed[f"{whom} after {told.count('✓')} steps"] += 1
-            if whom != ALL:
-                self._look_at_the_end(process, whom)
-        process.wait(_LONGEST_S)
-        _end(process)
+        process, whom = begun(given(self.root), self.said), self.draw.choice((ALL, JVM, WORKER))
+        try:
+            time.sleep(self.draw.uniform(_SOONEST_S, max(longest_s, _SOONEST_S)))
+            step_count = self._told().count("✓")
+            is_hit = process.poll() is None and _killed(process, whom, self.draw)
+            code = process.wait(_LONGEST_S)
+        finally:
+            _end(process)
+        if is_hit:
+            self.killed[f"{whom} after {step_count} steps"] += 1
+        if is_hit and whom != ALL:
+            *_, last = self._told().splitlines()
+            self.ended[f"exit code {code} without {whom}: {last}"] += 1
 
-    def _look_at_the_end(self, process: subprocess.Popen[bytes], whom: str) -> None:
-        code = process.wait(_LONGEST_S)
-        *_, last = self.said.read_text(errors="replace").splitlines()
-        self.ended[f"exit code {code} without {whom}: {last}"] += 1
+    def _told(self) -> str:
+        return self.said.read_text(errors="replace")
 
 
 def begun(given: Sequence[str], said: Path) -> subprocess.Popen[bytes]:
@@ -108,48 +114,37 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-def whole(given: Sequence[str], root: Path, said: Path) -> float:
+def whole(given: Given, root: Path, said: Path) -> float:
     """Let a run through; return its seconds."""
     began = time.monotonic()
-    if begun([*given, f"--lake.root={root}"], said).wait():
+    if begun(given(root), said).wait():
         raise SystemExit(said.read_text())
     return time.monotonic() - began
 
 
-def of_a_capture(name: str, evidence: Path, parts: int) -> Iterator[list[str]]:
+def of_a_capture(name: str, evidence: Path, parts: int) -> Iterator[Given]:
     """Cut a capture's logs into parts, and put one behind the other, as a broker does that goes on writing.
 
     Returns:
-        for each part, as soon as it is there, the command line of a run over it.
+        for each part, as soon as it is there, what tells the command line of a run over it.
     """
     evidence = capture(name, evidence)
     logs = {log: log.read_bytes().splitlines(keepends=True) for log in (evidence / "broker_logs").rglob("*.log*")}
     for number in range(1, parts + 1):
         for log, lines in logs.items():
             log.write_bytes(b"".join(lines[: len(lines) * number // parts]))
-        given = (each for each in arguments(Path(), evidence) if not each.startswith("--lake.root"))
-        yield [*given, "--logs.keep=all"]  # a file's last entry is kept in any case, as it may go on
+        # A file's last entry is kept in any case, as it may go on.
+        yield lambda root: [*arguments(root, evidence), "--logs.keep=all"]
 
 
-def of_groups(count: int, seed: int, evidence: Path, parts: int) -> Iterator[list[str]]:
+def of_groups(count: int, seed: int, evidence: Path, parts: int) -> Iterator[Given]:
     """Write what there is of groups that rebalance without a pause in parts, as `of_a_capture` does."""
     stories = [story(number, _GENERATIONS, seed) for number in range(STORIES)]
     spans = sorted(set().union(*stories))
     for number in range(parts):
-        write(
-            evidence,
-            stories,
-            range(count),
-            spans[len(spans) * number // parts : len(spans) * (number + 1) // parts],
-            is_rotated=False,
-        )
-        yield [
-            f"--cluster={CLUSTER}",
-            "--offsets.kind=segments",
-            f"--offsets.path={evidence / 'segments'}",
-            f"--logs.path={evidence / 'logs'}",
-            "--logs.broker={dir}",
-        ]
+        of_part = spans[len(spans) * number // parts : len(spans) * (number + 1) // parts]
+        write(evidence, stories, range(count), of_part, is_rotated=False)
+        yield lambda root: [f"--cluster={CLUSTER}", f"--lake.root={root}", *sources(evidence)]
 
 
 def main() -> None:
@@ -169,13 +164,13 @@ def main() -> None:
         measure(Path(folder), parts, given.seed)
 
 
-def measure(folder: Path, parts: Iterator[list[str]], seed: int) -> None:
+def measure(folder: Path, parts: Iterator[Given], seed: int) -> None:
     """Fill two lakes, one of them with runs that are killed, and compare them."""
-    quiet, said, last = folder / "quiet", folder / "said", list[str]()
+    quiet, said = folder / "quiet", folder / "said"
     disturbed = Disturbed(folder / "disturbed", said, random.Random(seed))
-    for last in parts:
-        disturbed.run(last, whole(last, quiet, said))
-    whole(last, disturbed.root, said)
+    for given in parts:
+        disturbed.run(given, whole(given, quiet, said))
+    whole(given, disturbed.root, said)
     for what, count in [*sorted(disturbed.killed.items()), *sorted(disturbed.ended.items())]:
         sys.stdout.write(f"{count:4} × {what}\n")
     _compare(disturbed.root, quiet)

@@ -48,11 +48,18 @@ def arguments(root: Path, lateness_ms: int) -> list[str]:
     return [
         "--cluster=load",
         f"--lake.root={root / 'lake'}",
+        *sources(root),
+        f"--replay.lateness_ms={lateness_ms}",
+    ]
+
+
+def sources(root: Path) -> list[str]:
+    """Return what of a command line says where a workload's folder has its evidence."""
+    return [
         "--offsets.kind=segments",
         f"--offsets.path={root / 'segments'}",
         f"--logs.path={root / 'logs'}",
         "--logs.broker={dir}",
-        f"--replay.lateness_ms={lateness_ms}",
     ]
 
 

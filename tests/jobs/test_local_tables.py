@@ -126,6 +126,17 @@ def test_files_without_a_key_that_is_looked_for_are_not_opened(spark: Any, tmp_p
     assert found is not None and found.num_rows == 1
 
 
+def test_too_many_files_with_a_key_are_left_to_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as pa
+
+    from jobs.lake.cluster_files import ClusterFile
+    from jobs.lake.found_rows import new_rows
+
+    monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES", 5)
+    rows = pa.table({"cluster": ["c"], "topic_partition": [3], "record_offset": [50]})
+    assert new_rows(RECORDS, [ClusterFile("x", str(tmp_path / "x"), 10, 1, None, {}, {}, {})], "c", rows) is None
+
+
 def test_files_that_duckdb_cannot_name_are_left_to_spark(tmp_path: Path) -> None:
     import pyarrow as pa
 
