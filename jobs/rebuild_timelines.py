@@ -9,7 +9,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from math import inf
+from dataclasses import replace
+from math import inf, isfinite
 from typing import Any
 
 import msgspec
@@ -26,7 +27,7 @@ from jobs.timelines.clients import lay_clients
 from jobs.timelines.part_files import PARTED_BY, processes, replayed_by_processes
 from jobs.timelines.standing import STEP, Standing, marks, newest_load, noted, standing
 from jobs.timelines.told import Here, InFiles, Kept, Told
-from jobs.timelines.writing import MOST_LISTED, write
+from jobs.timelines.writing import MOST_LISTED, Replaced, settle, write
 from schemas.tables.gold import (
     ASSIGNMENTS,
     CLIENT_TIMELINE,
@@ -36,12 +37,18 @@ from schemas.tables.gold import (
 )
 from schemas.tables.silver import TOPIC_NAMES
 from transforms.given_rows import given
-from transforms.gold.timelines import news, spoken
+from transforms.gold.timelines import news, replacing, spoken
 from transforms.gold.timelines.columns import TABLES
-from transforms.gold.timelines.gathering import Reach, Run
+from transforms.gold.timelines.gathering import Far, Reach, Run
 from transforms.gold.timelines.kernel import BUCKETS, Replay, replayed, replayed_here
 from transforms.gold.timelines.plan import Plan
-from transforms.gold.timelines.starting_points import changed_from, earliest_going_on, going_back, not_going_on
+from transforms.gold.timelines.starting_points import (
+    changed_from,
+    earliest_going_on,
+    earliest_needed,
+    needing_older,
+    not_going_on,
+)
 from transforms.question import Question
 
 _PER_CORE, _PER_CORE_OF_MANY = 4, 16
@@ -96,16 +103,22 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
     )
     with keeping() as keep:
         plan = Plan(
-            lambda question: job.lake.answer(question, None, keep), before.reach, reached.partition_count, renamed
+            lambda question: job.lake.answer(question, None, keep),
+            before.reach,
+            reached.partition_count,
+            renamed,
+            is_left_behind=job.lake.is_brief,
         )
         run = _run_of(job, plan, before.horizon, keep)
+        settling = replacing.settled_by(reached.horizon)
         if run.listed == []:
+            settle(job, "" if reached.horizon == before.horizon else settling)
             return None
         job.report.activity("replaying")
         told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
         job.record.groups = run.listed
         with _as_brief_as(job, told):
-            changed = write(job, told, run, _going_back(job, before, run), reached.newest, keep)
+            changed = write(job, told, run, _replaced(job, before, run, settling), reached.newest, keep)
     return run if changed is None else run.of_changed(changed)
 
 
@@ -152,11 +165,13 @@ def _topic_names(job: Job, reach: Reach) -> tuple[dict[str, str], DataFrame | No
     return names, news.of_names(given(job.spark, "topic_id STRING", new), *told)
 
 
-def _going_back(job: Job, before: Standing, run: Run) -> Sequence[str] | None:
-    """Return the groups that may have settled rows to be replaced; None = too many to list, or all of them."""
+def _replaced(job: Job, before: Standing, run: Run, settling: str) -> Replaced:
+    """Return which settled rows the groups of a run may replace, and which rows are settled by it."""
     if before.horizon is None:
-        return None
-    return run.late if before.is_as_left(job) else run.listed
+        return Replaced(None, settling=settling)
+    if not before.is_as_left(job):
+        return Replaced(run.listed, settling=settling)
+    return Replaced(run.late, None if run.far is None else run.far.taken_until, settling)
 
 
 def _run_of(job: Job, plan: Plan, horizon: float | None, keep: Keep) -> Run:
@@ -171,26 +186,33 @@ def _run_of(job: Job, plan: Plan, horizon: float | None, keep: Keep) -> Run:
         starting,
         homes,
         groups={row["group_id"]: changed_from(row, horizon) for row in groups},
-        late=[row["group_id"] for row in groups if row["is_late"]],
+        late=[row["group_id"] for row in groups if row["needs_older"]],
         has_new=any(row["since"] is None for row in groups),
     )
 
 
 def _of_many(job: Job, starting: DataFrame, homes: DataFrame, horizon: float | None) -> Run:
     """Return a run of many groups: those are named that do not just go on, if these are few."""
+    late = _if_few(job, needing_older(starting))
+    run = Run(starting, homes, late=None if late is None else [row["group_id"] for row in late])
+    if late is None:
+        run = replace(run, far=_far(job, starting))
     odd = None if horizon is None else _if_few(job, not_going_on(starting))
     if odd is None:
-        late = _if_few(job, going_back(starting))
-        return Run(starting, homes, late=None if late is None else [row["group_id"] for row in late])
+        return run
     earliest = all_fetched(job.lake.answer(earliest_going_on(starting), None)).to_pylist()
-    return Run(
-        starting,
-        homes,
+    return replace(
+        run,
         groups={row["group_id"]: changed_from(row, horizon) for row in odd},
         others=changed_from(earliest[0], horizon),
-        late=[row["group_id"] for row in odd if row["is_late"]],
         has_new=any(row["since"] is None for row in odd),
     )
+
+
+def _far(job: Job, starting: DataFrame) -> Far | None:
+    """Return how far the groups go back that need older evidence; None = some of them to their beginnings."""
+    earliest = all_fetched(job.lake.answer(earliest_needed(starting), None)).to_pylist()[0]
+    return Far(**earliest) if all(map(isfinite, earliest.values())) else None
 
 
 def _if_few(job: Job, groups: Question) -> list[dict[str, Any]] | None:

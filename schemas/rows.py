@@ -516,6 +516,7 @@ class ReplaySnapshotRow(Struct, kw_only=True, gc=False):
     size_bytes: int
     taken_until: float | None = None
     seen_until: float | None = None
+    awaits_records: bool | None = None
 
 
 class RebalanceStormRow(Struct, kw_only=True, gc=False):

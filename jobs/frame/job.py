@@ -150,6 +150,7 @@ class Job:
         frames: Sequence[tuple[TableSpec, DataFrame]],
         where: Mapping[TableSpec, str] | None = None,
         staying: Mapping[TableSpec, Wanted] | None = None,
+        settling: str = "",
     ) -> None:
         """Replace this cluster's rows, those that a table's condition selects, and report how many were written.
 
@@ -157,9 +158,13 @@ class Job:
             frames: the rows by table.
             where: the conditions; of tables that have none, all rows are replaced.
             staying: which of the rows that they select stay nevertheless.
+            settling: SQL condition of rows that are settled by now, of those that stay; empty = none is.
         """
         conditions, stay = where or {}, staying or {}
-        self._write(frames, lambda spec, rows: self.lake.replace(spec, rows, conditions.get(spec, ""), stay.get(spec)))
+        self._write(
+            frames,
+            lambda spec, rows: self.lake.replace(spec, rows, conditions.get(spec, ""), stay.get(spec), settling),
+        )
 
     def _write(
         self, frames: Sequence[tuple[TableSpec, DataFrame]], write: Callable[[TableSpec, DataFrame], int]

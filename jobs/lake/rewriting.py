@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from pyarrow import parquet
 
 from jobs.frame.row_files import Part
 from jobs.lake.cluster_files import ClusterFile, cluster_files
-from jobs.lake.duckdb_files import are_nameable, connected, going, in_parts, laid_beside, rows_in
+from jobs.lake.duckdb_files import are_nameable, connected, going, in_parts, laid_beside, rows_in, translated
 from jobs.lake.local_commits import commit_files, number, properties
 from jobs.lake.local_tables import LocalTables
 from jobs.lake.new_files import FileWriter, NewFile
@@ -56,7 +57,9 @@ class Rewriting:
         self._tables = tables
         self._spec = spec
 
-    def replace(self, given: Given, where: str, write: Write, staying: Wanted | None = None) -> tuple[int, int] | None:
+    def replace(
+        self, given: Given, where: str, write: Write, staying: Wanted | None = None, settling: str = ""
+    ) -> tuple[int, int] | None:
         """Put rows in the place of those of the cluster that a condition selects, in one commit; of no change, none.
 
         Args:
@@ -64,6 +67,7 @@ class Rewriting:
             where: condition in Spark's SQL; empty for all rows of the cluster.
             write: what goes with the commit.
             staying: which of the rows that it selects stay nevertheless, by its own condition and what lies beside.
+            settling: SQL condition of rows that are settled by now, of those that stay; empty = none is.
 
         Returns:
             Number of rows put in, and of those taken out; None where that cannot be done without Delta.
@@ -76,7 +80,7 @@ class Rewriting:
             if opened is None:
                 return None
             opened = opened.beside(staying)
-            parts = opened.parts(going(where, staying))
+            parts = opened.parts(going(where, staying), settling)
             return self._commit(opened, parts, "true", write), parts.going_count
 
     def put(self, given: Given, is_gone: str, write: Write) -> tuple[int, int] | None:
@@ -119,13 +123,13 @@ class Rewriting:
 
     def _commit(self, opened: _Opened, parts: _Parts, stays: str, write: Write) -> int:
         """Write those of the given rows that stay, and what stays of old files; return how many given ones."""
-        new = self._written(opened.batches(f"SELECT * FROM given WHERE {stays}"))
-        put = sum(file.row_count for file in new)
-        if put != (given := opened.count(f"SELECT count(*) FROM given WHERE {stays}")):
-            raise ValueError(f"{self._spec.full_name}: {given - put} rows are neither settled nor not")
+        put = opened.count(f"SELECT count(*) FROM given WHERE {stays}")
+        new = self._written(chain(opened.batches(f"SELECT * FROM given WHERE {stays}"), opened.settled(parts)))
+        if lacking := put + parts.settled_count - sum(file.row_count for file in new):
+            raise ValueError(f"{self._spec.full_name}: {lacking} rows are neither settled nor not")
         for file in parts.mixed:
             writer = self._writer(file.is_settled)
-            for batch in opened.staying(file, parts.condition):
+            for batch in opened.staying(file, parts):
                 writer.write(batch)
             new += writer.end()
         if new or parts.old:
@@ -151,16 +155,20 @@ class _Parts(NamedTuple):
     """What a condition makes of a table.
 
     Attributes:
-        condition: in DuckDB's words.
+        going: condition of rows that go, in DuckDB's words.
+        settling: condition of rows that stay, and are settled from now on, likewise.
         old: files that go.
-        mixed: those of them that have rows that stay.
+        mixed: those of them that have rows that stay as they are.
         going_count: number of the rows that go.
+        settled_count: number of those that are settled from now on.
     """
 
-    condition: str
-    old: Sequence[ClusterFile]
-    mixed: Sequence[ClusterFile]
-    going_count: int
+    going: str
+    settling: str
+    old: Sequence[ClusterFile] = ()
+    mixed: Sequence[ClusterFile] = ()
+    going_count: int = 0
+    settled_count: int = 0
 
 
 class _Opened(NamedTuple):
@@ -186,18 +194,30 @@ class _Opened(NamedTuple):
         """Lay beside the rows what some that are wanted have beside them."""
         return self._replace(laid=laid_beside(self.connection, wanted))
 
-    def parts(self, condition: str) -> _Parts:
-        """Find out which files have rows that fulfil a condition, and which of them others as well."""
+    def parts(self, going: str, settling: str = "") -> _Parts:
+        """Find out which files have rows that go, or are settled from now on, and which of them others as well.
+
+        Args:
+            going: condition of the rows that go, in DuckDB's words.
+            settling: condition of those that are settled if they stay, in Spark's SQL; empty = none is.
+        """
+        settles = f"(NOT {going} AND coalesce({translated(settling)}, false))" if settling else truth(False)
+        parts = _Parts(going, settles)
         if not self.files:
-            return _Parts(condition, (), (), 0)
+            return parts
         # As a condition of the whole query, for what no row of a file can fulfil nothing of it is read.
         counts = " UNION ALL ".join(
-            f"SELECT {at} AS file, count(*) AS going FROM {self._rows_in(file)} WHERE {condition}"
+            f"SELECT {at}, count(*) FILTER (WHERE {going}), count(*) FILTER (WHERE {settles}) "
+            f"FROM {self._rows_in(file)} WHERE {going} OR {settles}"
             for at, file in enumerate(self.files)
         )
-        found = [(self.files[at], going) for at, going in self.connection.sql(counts).fetchall() if going]
-        mixed = [file for file, going in found if going < parquet.read_metadata(file.path).num_rows]
-        return _Parts(condition, [file for file, _ in found], mixed, sum(going for _, going in found))
+        found = [(self.files[at], *both) for at, *both in self.connection.sql(counts).fetchall() if any(both)]
+        return parts._replace(
+            old=[file for file, *_ in found],
+            mixed=[file for file, *both in found if sum(both) < parquet.read_metadata(file.path).num_rows],
+            going_count=sum(going for _, going, _ in found),
+            settled_count=sum(settled for _, _, settled in found),
+        )
 
     def count(self, query: str) -> int:
         """Return the number that a query counts."""
@@ -210,9 +230,17 @@ class _Opened(NamedTuple):
         there = " UNION ALL ".join(f"SELECT {key} FROM {self._rows_in(file)}" for file in self.files)
         return self.count(f"SELECT count(*) FROM given SEMI JOIN ({there}) USING ({key}) WHERE {condition}")
 
-    def staying(self, file: ClusterFile, condition: str) -> Iterable[pa.RecordBatch]:
-        """Return the rows of a file that do not fulfil a condition, in their order."""
-        return self.batches(f"SELECT told.* FROM {self._rows_in(file)} WHERE NOT {condition}")
+    def staying(self, file: ClusterFile, parts: _Parts) -> Iterable[pa.RecordBatch]:
+        """Return the rows of a file that stay as they are, in their order."""
+        stays = f"NOT {parts.going} AND NOT {parts.settling}"
+        return self.batches(f"SELECT told.* FROM {self._rows_in(file)} WHERE {stays}")
+
+    def settled(self, parts: _Parts) -> Iterable[pa.RecordBatch]:
+        """Return the rows of old files that are settled from now on, as such."""
+        if not parts.settled_count:
+            return ()
+        told = (f"SELECT told.* FROM {self._rows_in(file)} WHERE {parts.settling}" for file in parts.old)
+        return self.batches(f"SELECT * REPLACE (true AS is_settled) FROM ({' UNION ALL BY NAME '.join(told)})")
 
     def batches(self, query: str) -> Iterable[pa.RecordBatch]:
         """Return the rows of a query, a few at a time."""

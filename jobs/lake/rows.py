@@ -55,6 +55,13 @@ def shaped(kind: StructType, rows: DataFrame) -> DataFrame:
     return rows.selectExpr(*(_cast(field.name, field.dataType) for field in kind))
 
 
+def settled(rows: DataFrame, settling: str) -> DataFrame:
+    """Return rows, those as settled ones that a condition in SQL selects; an empty one selects none."""
+    if not settling:
+        return rows
+    return rows.withColumn("is_settled", F.expr(f"is_settled OR coalesce({settling}, false)"))
+
+
 def few(spec: TableSpec, rows: DataFrame, cluster: str) -> pa.Table:
     """Return rows, which are few, as `conforming` has them; if the driver gave them, without asking Spark."""
     known = rows_held(rows)

@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from jobs.jvm.delta_log import TableState
 from jobs.lake.by_version import ByVersion
 from jobs.lake.cluster_files import ClusterFile
-from jobs.lake.duckdb_files import connected, going, laid_beside
+from jobs.lake.duckdb_files import connected, going, laid_beside, translated
 from jobs.lake.found_rows import is_at_hand
 from jobs.lake.local_commits import properties
 from jobs.lake.local_tables import LocalTables, is_fitting, sound
@@ -54,7 +54,13 @@ class SmallTables(LocalTables):
         return held(self._spark, _those(rows_held(few), wanted.in_sql(), wanted).select(kind.names), kind)
 
     def replace(
-        self, spec: TableSpec, rows: pa.Table, where: str, note: str, staying: Wanted | None = None
+        self,
+        spec: TableSpec,
+        rows: pa.Table,
+        where: str,
+        note: str,
+        staying: Wanted | None = None,
+        settling: str = "",
     ) -> tuple[int, int]:
         """Put rows in the place of those of the cluster that a condition selects, in one commit; of no change, none.
 
@@ -64,6 +70,7 @@ class SmallTables(LocalTables):
             where: SQL condition; empty for all rows of the cluster.
             note: what is noted with the commit.
             staying: which of the rows that it selects stay nevertheless, by its own condition and what lies beside.
+            settling: SQL condition of rows that are settled by now, of those that stay; empty = none is.
 
         Returns:
             Number of rows put in, and of those taken out.
@@ -71,7 +78,10 @@ class SmallTables(LocalTables):
         old, version = self._old(spec)
         kept = _those(old, f"NOT {going(where, staying)}", staying)
         gone = old.num_rows - kept.num_rows
-        if rows.num_rows or gone:
+        by_now = _those(kept, translated(settling), None) if settling else kept.slice(0, 0)
+        if by_now.num_rows:
+            kept = pa.concat_tables([_those(kept, f"({translated(settling)}) IS NOT TRUE", None), _settled(by_now)])
+        if rows.num_rows or gone or by_now.num_rows:
             self._overwrite(spec, version, [kept, rows], note)
         return rows.num_rows, gone
 
@@ -158,6 +168,12 @@ def _those(rows: pa.Table, condition: str, by: Wanted | None) -> pa.Table:
         connection.register("rows", rows.select(plain).append_column("_place", pa.array(range(rows.num_rows))))
         found = f'SELECT _place FROM "rows" {laid_beside(connection, by)} WHERE {condition} ORDER BY _place'
         return rows.take(connection.sql(found).to_arrow_table().column(0))
+
+
+def _settled(rows: pa.Table) -> pa.Table:
+    """Return rows as settled ones."""
+    place = rows.schema.get_field_index("is_settled")
+    return rows.set_column(place, rows.schema.field(place), pa.repeat(pa.scalar(True), rows.num_rows))
 
 
 def _keys(spec: TableSpec, rows: pa.Table) -> dict[tuple[object, ...], None]:

@@ -19,7 +19,7 @@ from jobs.lake.declared_tables import Guard
 from jobs.lake.growing_tables import GrowingTables
 from jobs.lake.local_files import Choose, LocalFiles, small_files
 from jobs.lake.rewriting import Given, Rewriting, Write
-from jobs.lake.rows import conforming, fetched, few, of_cluster
+from jobs.lake.rows import conforming, fetched, few, of_cluster, settled
 from jobs.lake.signatures import JOINED, signature
 from jobs.lake.storage_errors import storage_errors
 from jobs.lake.table_files import TableFiles, setting
@@ -109,7 +109,7 @@ class Tables(GrowingTables):
         return table.merge(rows.alias("new"), " AND ".join([f"old.cluster = {literal(self._cluster)}", *same_key]))
 
     def replace(
-        self, spec: TableSpec, rows: DataFrame, where: str = "", staying: Wanted | None = None
+        self, spec: TableSpec, rows: DataFrame, where: str = "", staying: Wanted | None = None, settling: str = ""
     ) -> tuple[int, int | None]:
         """Put rows in the place of those of this cluster that a condition selects, in one commit.
 
@@ -118,6 +118,7 @@ class Tables(GrowingTables):
             rows: columns of the table in any order, `cluster` may be missing.
             where: SQL condition; empty for all rows of the cluster.
             staying: which of the rows that it selects stay nevertheless.
+            settling: SQL condition of rows that are settled by now, of those that stay; empty = none is.
 
         Returns:
             Number of rows put in, and of those taken out, with those that stay where whole files were written anew;
@@ -126,25 +127,28 @@ class Tables(GrowingTables):
 
         def save() -> tuple[int, int | None]:
             if files_of(rows) is None and (small := self._small_one(spec)):
-                return small.replace(spec, few(spec, rows, self._cluster), where, self._note(), staying)
+                return small.replace(spec, few(spec, rows, self._cluster), where, self._note(), staying, settling)
             replaced = self._rewritten(
                 spec,
                 rows,
                 lambda: few(spec, rows, self._cluster),
-                lambda table, given, write: table.replace(given, where, write, staying),
+                lambda table, given, write: table.replace(given, where, write, staying, settling),
             )
             if replaced is None:
-                return self._replaced_by_delta(spec, self._with_staying(spec, rows, where, staying), where)
+                whole = self._with_staying(spec, rows, where, staying, settling)
+                return self._replaced_by_delta(spec, whole, where)
             return replaced
 
         return self.written(spec, save)
 
-    def _with_staying(self, spec: TableSpec, rows: DataFrame, where: str, staying: Wanted | None) -> DataFrame:
-        """Add those rows that stay although a condition selects them."""
+    def _with_staying(
+        self, spec: TableSpec, rows: DataFrame, where: str, staying: Wanted | None, settling: str
+    ) -> DataFrame:
+        """Add those rows that stay although a condition selects them, some of them settled by now."""
         if staying is None:
             return rows
         there = self.read(spec)
-        kept = staying.of(there.where(where) if where else there)
+        kept = settled(staying.of(there.where(where) if where else there), settling)
         return kept.unionByName(of_cluster(spec, rows, self._cluster))
 
     def _replaced_by_delta(self, spec: TableSpec, rows: DataFrame, where: str) -> tuple[int, int | None]:

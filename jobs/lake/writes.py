@@ -133,7 +133,9 @@ class Writes:
         self.contents.wrote(spec, before, put - gone)
         return put
 
-    def replace(self, spec: TableSpec, rows: DataFrame, where: str = "", staying: Wanted | None = None) -> int:
+    def replace(
+        self, spec: TableSpec, rows: DataFrame, where: str = "", staying: Wanted | None = None, settling: str = ""
+    ) -> int:
         """Put rows in the place of those of this cluster that a condition selects, in one commit.
 
         Args:
@@ -141,12 +143,13 @@ class Writes:
             rows: columns of the table in any order, `cluster` may be missing.
             where: SQL condition; empty for all rows of the cluster.
             staying: which of the rows that it selects stay nevertheless.
+            settling: SQL condition of rows that are settled by now, of those that stay; empty = none is.
 
         Returns:
             Number of rows put in.
         """
         before = self._layouts.made(spec)
-        put, gone = self._tables.replace(spec, rows, where, staying)
+        put, gone = self._tables.replace(spec, rows, where, staying, settling)
         self.contents.wrote(spec, before, None if gone is None else put - gone)
         return put
 

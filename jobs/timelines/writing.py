@@ -7,6 +7,7 @@ run left them, and the snapshots, from which it goes on, are written last.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 
@@ -14,8 +15,9 @@ from jobs.frame.job import Job
 from jobs.frame.keeping import Keep, fetched
 from jobs.frame.row_files import note_parts
 from jobs.lake.found_rows import MOST_ROWS
+from jobs.lake.rows import settled
 from jobs.quality.evidence import new_evidence, new_left_out, note_audited
-from jobs.quality.gate import Batch, audited
+from jobs.quality.gate import Batch, audited, note_passed
 from jobs.timelines.changes import NOT_READ
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
@@ -35,16 +37,44 @@ _SHORT_HISTORY = 20_000
 """Rows that are looked at as a whole, sooner than it is found out how far back any need to be."""
 
 
-def write(
-    job: Job, told: Told, run: Run, going_back: Sequence[str] | None, spoken: Spoken, keep: Keep
-) -> Sequence[str] | None:
+class Replaced(NamedTuple):
+    """Which settled rows a run may replace, and which rows are settled by it.
+
+    Attributes:
+        late: ids of the groups that may have settled rows to be replaced; None = too many to list.
+        far: the moment (epoch ms) before which their settled rows stay, where they are too many; None = not known.
+        settling: SQL condition of rows that are settled by nothing but time.
+    """
+
+    late: Sequence[str] | None
+    far: float | None = None
+    settling: str = ""
+
+
+def settle(job: Job, settling: str) -> None:
+    """Settle rows that are settled by nothing but time, where no group is replayed.
+
+    Args:
+        job: the job.
+        settling: SQL condition of these rows; empty = there are none.
+    """
+    if not settling:
+        return
+    there = job.lake.contents.row_counts(TABLES)
+    specs = [spec for spec in TABLES if spec is not REPLAY_SNAPSHOTS and there[spec.full_name]]
+    where, staying = dict.fromkeys(specs, replacing.UNSETTLED), dict.fromkeys(specs, replacing.staying_all())
+    job.replace([(spec, job.lake.none_of(spec)) for spec in specs], where, staying, settling)
+    note_passed(job, specs)
+
+
+def write(job: Job, told: Told, run: Run, replaced: Replaced, spoken: Spoken, keep: Keep) -> Sequence[str] | None:
     """Audit the rows of the groups of a run, and replace those that there are.
 
     Args:
         job: the job.
         told: what the replay gave.
         run: the groups of the run, and from where they went on.
-        going_back: ids of the groups that may have settled rows to be replaced; None = too many to list.
+        replaced: which settled rows they may replace, and which rows of others are settled by now.
         spoken: by source of evidence, the newest moment that it has spoken of.
         keep: keeps what the rows are held against.
 
@@ -62,16 +92,17 @@ def write(
     conditions, frames, where, staying, come = {}, [], {}, {}, {}
     if SUPERSEDED in told.counts:
         keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
-        conditions[MEMBER_SESSIONS] = _listed(going_back, [row.group_id for row in keys])
+        conditions[MEMBER_SESSIONS] = _listed(replaced.late, [row.group_id for row in keys])
     for spec in TABLES:
         if spec is REPLAY_SNAPSHOTS or (spec.name not in told.counts and not there[spec.full_name]):
             continue
-        where[spec] = replacing.condition(conditions.get(spec, going_back))
+        is_beyond = spec in conditions and conditions[spec] is None  # of what is superseded it is not known how far
+        where[spec] = replacing.condition(conditions.get(spec, replaced.late), None if is_beyond else replaced.far)
         rows = told.part(spec.name)
         if spec.full_name not in NOT_READ:
             come[spec] = rows
         if spec in conditions:
-            there_as_well = stays.of(_matched(job, spec, where[spec]))
+            there_as_well = settled(stays.of(_matched(job, spec, where[spec])), replaced.settling)
             rows = replacing.without_superseded(rows.unionByName(there_as_well), superseded)
         elif there[spec.full_name]:
             staying[spec] = stays
@@ -80,7 +111,7 @@ def write(
     published, counts = _as_published(job, told, run, superseded, there, keep)
     evidence, left_out = new_evidence(job, keep), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
-        job.replace(frames, where, staying)
+        job.replace(frames, where, staying, replaced.settling)
     note_audited(job)
     _put_snapshots(job, told.part(REPLAY_SNAPSHOTS.name), run, keep)
     return changed

@@ -275,11 +275,14 @@ FACT_COLUMNS: dict[str, Entry] = {
     "answer_used_count": Entry(BIGINT, "agreements that needed the broker's own answer"),
     # Batches
     "is_settled": Entry(BOOLEAN, "final, but for evidence that comes late; other rows are replaced by each run"),
-    "settled_at": Entry(TIMESTAMP, "how far the evidence had been taken when the row was settled; null = it is not"),
+    "settled_at": Entry(TIMESTAMP, "how far the evidence had been taken when this was over; null = it is not"),
     "version": Entry(INT, "version of the state's layout; one that is not known is passed over"),
     "size_bytes": Entry(BIGINT, "size of the state"),
     "taken_until": Entry(TIMESTAMP, "moment up to which evidence was taken; rows settled later are not of this state"),
     "seen_until": Entry(TIMESTAMP, "newest evidence of the group; not well before `at` = there is more to take"),
+    "awaits_records": Entry(
+        BOOLEAN, "what lies behind it is to be judged once more, as records that tell of it had not been read"
+    ),
     # Coordinators
     "observed_partition": Entry(INT, "partition of __consumer_offsets in which the group was seen"),
     "computed_partition": Entry(INT, "abs(hashCode(group_id)) % partitions of __consumer_offsets"),

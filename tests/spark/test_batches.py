@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from pyspark.sql import SparkSession
 from jobs.timelines.changes import NOT_READ
 from jobs.timelines.standing import standing
 from tests.support.pure_pipeline import Row, Tables, read_silver
-from tests.support.silver_batches import BatchedLake, Piece, in_one_batch, pieces, written_at
+from tests.support.silver_batches import WRITTEN_AT, BatchedLake, Piece, in_one_batch, pieces, written_at
 from transforms.gold.timelines.columns import TABLES
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("long_histories")]
@@ -108,6 +109,44 @@ def test_groups_that_came_out_as_they_were_are_no_news(
     before, after = (of_groups(tables) for tables in found)
     assert {group for group in after if unsure(before[group]) != unsure(after[group])} <= {*changed}
     assert [group for group in after if group not in changed and before[group] != after[group]], "none was replayed"
+
+
+@pytest.mark.parametrize("are_listed", [True, False, pytest.param(None, marks=pytest.mark.long)], indirect=True)
+@pytest.mark.parametrize("name", ["kafka-4.2.0", pytest.param("modern-chaos-4.2.0", marks=pytest.mark.long)])
+def test_groups_that_are_left_behind_are_settled_by_time_and_caught_up_with(
+    name: str, are_listed: bool | None, spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Runs with little news of one group replay that alone, until there are news of the others too."""
+    rows = pieces(read_silver(capture_dir(name)))
+    first, last = len(rows) // 2, len(rows) * 4 // 5
+    ((talker, _),) = Counter(filter(None, (piece[1].get("group_id") for piece in rows[first:last]))).most_common(1)
+    of_talker = [piece for piece in rows[first:last] if piece[1].get("group_id") in (talker, None)]
+    half = len(of_talker) // 2
+    batches = [
+        (rows[:first], False),
+        (of_talker[:half], True),
+        (of_talker[half:], True),
+        (rows[last:], bool(are_listed)),
+    ]
+    lake, known, stood = BatchedLake(spark, tmp_path / "lake", LATENESS_MS), list[Piece](), list[dict[str, float]]()
+    for batch, is_little in batches:
+        known += batch
+        lake.load(batch)
+        lake.replay(is_little)
+        assert_as_in_one_run(lake, tables_of(known))
+        stood.append(
+            {row["group_id"]: row["at"] for row in sorted(lake.rows("replay_snapshots"), key=itemgetter("at"))}
+        )
+    assert [group for group, at in stood[2].items() if at > stood[0].get(group, 0.0)] == [talker]
+    assert {group for group, at in stood[3].items() if at > stood[2].get(group, 0.0)} > {talker}
+
+
+def tables_of(rows: list[Piece]) -> Tables:
+    """Rows by table."""
+    tables: Tables = {table: [] for table in WRITTEN_AT}
+    for table, row in rows:
+        tables[table].append(row)
+    return tables
 
 
 def of_groups(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:

@@ -109,9 +109,9 @@ class BatchedLake:
             with self.job.brief(True):
                 self.job.lake.append(spec, frame.drop("cluster", "loaded_at").dropDuplicates(_key(name)), at)
 
-    def replay(self) -> None:
-        """Run the job."""
-        with self.job.brief(self._is_little):
+    def replay(self, is_little: bool | None = None) -> None:
+        """Run the job; it may be said whether the news is little."""
+        with self.job.brief(self._is_little if is_little is None else is_little):
             rebuild_timelines.run(self.job)
         self.job.lake.contents.keep()
 

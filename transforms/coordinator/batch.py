@@ -30,6 +30,8 @@ class Snapshot(Struct):
         state: the state.
         taken_until: moment up to which evidence was taken; rows that were settled later are not of this state.
         seen_until: the group's newest evidence; not older than `at` by `LOOK_AHEAD_MS` = there is more to take.
+        awaits_records: something behind it was left open, as records that would tell of it had not been read; what else
+            lies behind it comes out the same as long as there is nothing new of the group.
     """
 
     at: float
@@ -37,6 +39,7 @@ class Snapshot(Struct):
     state: bytes
     taken_until: float
     seen_until: float
+    awaits_records: bool = False
 
 
 class Batch:
@@ -85,6 +88,7 @@ class Batch:
         self._driver.see(self._sequencer.emit(inf))
         self._driver.finish()
         self._snapshots[-1].seen_until = max(self._sequencer.newest, self._state.waiting.front)
+        self._snapshots[-1].awaits_records = self._walk.awaits_records
         return self._snapshots
 
     def told(self) -> Rows:
@@ -108,7 +112,7 @@ class Batch:
         self._driver.take_until(at)
         state.connections.until = at
         if at == self._horizon:
-            self._sink.is_settling = False
+            self._sink.is_final = False
             self._walk.records_until = self._records_until
         elif state.waiting.front == -inf:
             return  # nothing is known of the group yet

@@ -72,7 +72,7 @@ def finish(
     topic_names: Mapping[str, str] | None = None,
 ) -> Rows:
     """Return the same as `open_rows`; the state is used up."""
-    sink = Sink(is_settling=False, keeps_audit=keeps_audit, topic_names=topic_names or {})
+    sink = Sink(is_final=False, keeps_audit=keeps_audit, topic_names=topic_names or {})
     driver = _driver(state, sink)
     driver.see(evidence)
     driver.finish()

@@ -72,6 +72,8 @@ class GroupWalk:
         """Take pieces of evidence as long as they are of the many that change nothing but a timer."""
         self.records_until = inf
         """Newest record of any group that was read (epoch ms): what a younger one would tell is not known yet."""
+        self.awaits_records = False
+        """Something was left open because of that."""
 
     def telling(self, items: Sequence[Item]) -> Iterator[int]:
         """Yield the places of those pieces that tell anything of their neighbours in time; the many do not.
@@ -166,6 +168,7 @@ class GroupWalk:
     def settle(self, now: float) -> None:
         """Tell what is settled at a moment; infinite = everything, as far as it has come."""
         if now == inf:
+            self._sink.is_at_end = True
             for course in self._courses.values():
                 course.tell_open()
         self._state.modern.forget(now)
@@ -275,8 +278,8 @@ class GroupWalk:
         audited = audit_row(cluster, protocol, asked, predicted, why)
         if is_learnt:
             audited.is_answer_used, audited.why = True, WHY_SETTING
-        if row.answered_at > self.records_until:
-            leave_open(audited)
+        if row.answered_at > self.records_until and leave_open(audited):
+            self.awaits_records = True
         self._classic.say_audited(audited)
         self._give_up(self._near.forgotten_at(group_type, row, settings.rules))
         is_by_consumer = group_type == "consumer" and is_heartbeat and asked.elsewhere is GroupType.CLASSIC

@@ -251,7 +251,11 @@ REPLAY_SNAPSHOTS = TableSpec(
     "replay_snapshots",
     grain="the replay of one group as it stood at one moment, to go on from",
     key=("cluster", "group_id", "at"),
-    columns=("cluster", "group_id", "at", "version", "state", "size_bytes", "taken_until", "seen_until"),
+    columns=(
+        *("cluster", "group_id", "at"),
+        *("version", "state", "size_bytes"),
+        *("taken_until", "seen_until", "awaits_records"),
+    ),
     required=("version", "state", "size_bytes"),
     notes={"at": "moment up to which all evidence is in the state"},
     own={"state": Entry(BINARY, "the state, as `transforms.coordinator.state` writes it")},

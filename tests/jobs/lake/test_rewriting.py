@@ -99,6 +99,46 @@ def test_rows_of_other_groups_and_from_before_a_run_stay_as_delta_has_them_stay(
     assert len(told(lake, by_spark=True)) == {"what is not settled": 9 + 2 + 3, "all": 2 + 5 + 3}[condition]
 
 
+@pytest.mark.parametrize("settled_and_others", CLUSTERS, indirect=True)
+@pytest.mark.parametrize("are_replayed", [True, False], ids=["some groups are replayed", "none is"])
+def test_rows_that_stay_are_settled_as_delta_settles_them(
+    spark: Any, settled_and_others: Any, monkeypatch: pytest.MonkeyPatch, are_replayed: bool
+) -> None:
+    """Of those that were over before a moment, be they in a file with others or not."""
+    from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
+    from transforms.gold.timelines.replacing import settled_by, staying, staying_all
+
+    lake = settled_and_others
+    over = [{**transition("over", number, False), "settled_at": AT + timedelta(seconds=number)} for number in range(5)]
+    for rows in (over[:1], [*over[1:], transition("open", 9, False)]):
+        lake.add(TRANSITIONS, frame(spark, TRANSITIONS, rows))
+    groups = spark.createDataFrame(
+        [(lake.cluster, group, None, True) for group in ("a", "b")],
+        "cluster STRING, group_id STRING, taken_until DOUBLE, is_in_run BOOLEAN",
+    )
+    stay, come = (staying(groups), ROWS) if are_replayed else (staying_all(), [])
+    settling = settled_by((AT + timedelta(seconds=3)).timestamp() * 1000 + LOOK_AHEAD_MS)
+    same, small = twin(spark, lake), twin(spark, lake, "a small one")
+    before = len(told(lake))
+    monkeypatch.setattr(same._tables, "_given", lambda *given: None)
+    for each in (lake, same):
+        assert each.replace(TRANSITIONS, frame(spark, TRANSITIONS, come), UNSETTLED, stay, settling) >= len(come)
+    assert "delta-rs" in operation(lake) and "delta-rs" not in operation(same)
+    monkeypatch.setattr("jobs.lake.small_tables.FEW_ROWS", 20_000)
+    with small.brief(True):
+        assert small.replace(TRANSITIONS, frame(spark, TRANSITIONS, come), UNSETTLED, stay, settling) == len(come)
+    assert told(lake) == told(same) == told(small)
+    assert told(lake, by_spark=True) == told(small, by_spark=True)
+    rows = (
+        lake.read(TRANSITIONS).where("group_id IN ('over', 'open')").select("group_id", "seq", "is_settled").collect()
+    )
+    expected = {("over", number, number < 3) for number in range(5)} | {("open", 9, False)}
+    assert {tuple(row) for row in rows} == expected
+    for each in (lake, small):
+        assert each.contents.row_counts([TRANSITIONS])[TRANSITIONS.full_name] == len(told(lake))
+    assert are_replayed or len(told(lake)) == before
+
+
 def test_rows_are_put_in_by_key_as_delta_does_it(
     spark: Any, settled_and_others: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

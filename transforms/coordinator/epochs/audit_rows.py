@@ -36,16 +36,21 @@ def audit_row(
     return audited
 
 
-def leave_open(audited: ReplayAuditRow) -> None:
+def leave_open(audited: ReplayAuditRow) -> bool:
     """Take a prediction back where the broker let a request in by what records will tell that were not read yet.
 
     A member that is not known, an epoch beyond all that are, another assignment: records bring them. What is refused,
     or falls behind what is known, is held against the broker as ever.
+
+    Returns:
+        Whether it was taken back.
     """
     is_behind = (audited.observed_generation or 0) < (audited.predicted_generation or 0)
-    if audited.agrees is False and audited.observed_error == Error.NONE and not is_behind:
+    is_let_in = audited.agrees is False and audited.observed_error == Error.NONE and not is_behind
+    if is_let_in:
         audited.predicted_error = audited.predicted_generation = audited.is_assignment_agreed = audited.agrees = None
         audited.is_answer_used, audited.why = False, WHY_UNWRITTEN
+    return is_let_in
 
 
 def _compare(audited: ReplayAuditRow, protocol: EpochProtocol, asked: Asked, predicted: Predicted) -> None:

@@ -78,7 +78,7 @@ class Settling:
         if session.settled_at is not None:
             sink.superseded.append((life.number, session.member_id, session.settled_at))
         row = sink.say_stay(session_row(self._cluster, self._group_id, life, session))
-        session.settled_at = row.settled_at
+        session.settled_at = row.settled_at if row.is_settled else None
         life.end_session(session)
 
 

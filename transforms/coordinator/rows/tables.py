@@ -66,7 +66,9 @@ class Sink(Struct):
 
     Attributes:
         rows: the rows.
-        is_settling: what is told is settled; else it is what an unfinished history has come to so far.
+        is_final: no evidence is missing before what is told, which is settled if it is over; else it is what an
+            unfinished history has come to so far.
+        is_at_end: all evidence was taken: what is told now is not over.
         keeps_audit: every audited request has its row; else only those that give reason to doubt, and all are counted.
         now: how far the evidence was taken.
         topic_names: names of topics by their ids, as far as they are known.
@@ -77,7 +79,8 @@ class Sink(Struct):
     """
 
     rows: Rows = field(default_factory=Rows)
-    is_settling: bool = True
+    is_final: bool = True
+    is_at_end: bool = False
     keeps_audit: bool = True
     now: float = 0.0
     topic_names: Mapping[str, str] = field(default_factory=dict)
@@ -85,9 +88,12 @@ class Sink(Struct):
     open_stays: dict[tuple[int, str, int], MemberSessionRow] = field(default_factory=dict)
 
     def stamped(self, row: StampedRow) -> StampedRow:
-        """Say of a row whether, and when, it was settled."""
-        if self.is_settling:
-            row.is_settled, row.settled_at = True, self.now
+        """Say of a row how far the evidence had been taken, if what it tells is over then, and whether it is settled.
+
+        One that is over and not settled is settled by nothing but time: by the horizon, once it has come that far.
+        """
+        if not self.is_at_end:
+            row.is_settled, row.settled_at = self.is_final, self.now
         return row
 
     def all_stamped(self, rows: Iterable[StampedRow]) -> list[StampedRow]:
@@ -96,8 +102,9 @@ class Sink(Struct):
 
     def say_stay(self, row: MemberSessionRow) -> MemberSessionRow:
         """Tell of a stay, of which more may be told as long as it is open; return the row as it is told."""
-        if self.is_settling:
-            self.rows.member_sessions.append(self.stamped(row))
+        self.stamped(row)
+        if self.is_final:
+            self.rows.member_sessions.append(row)
         else:
             self.open_stays[row.life, row.member_id, row.stay] = row
         return row

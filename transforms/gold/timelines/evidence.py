@@ -88,19 +88,19 @@ def rows_of_groups(kind: str, is_new: str) -> str:
 
 
 def older_rows(kind: str, is_new: str, margin_ms: float) -> str:
-    """Return the statement for the other rows of a kind that groups need which go back.
+    """Return the statement for the other rows of a kind, for groups that need older ones.
 
     Args:
         kind: the kind.
         is_new: as for `rows_of_groups`.
-        margin_ms: they need what was written so long before that to which they go back.
+        margin_ms: they need what was written so long before that from which they go on.
     """
     _, moment, written = KINDS[kind]
     return f"""
         {_pieces(kind)} JOIN (
             SELECT cluster, group_id, CAST(floor((coalesce(since, 0.0D) - {margin_ms}D) * 1000) AS BIGINT) AS needed_us
-            FROM {{{STARTING}}} WHERE is_late
-        ) going_back USING (cluster, group_id)
+            FROM {{{STARTING}}} WHERE needs_older
+        ) needing USING (cluster, group_id)
         WHERE {moment} IS NOT NULL AND NOT ({is_new}) AND {written} >= timestamp_micros(needed_us)"""
 
 
@@ -113,7 +113,7 @@ def _pieces(kind: str) -> str:
 def lines_of_coordinators(is_new: str, margin_ms: float) -> str:
     """Return the statement that gives groups the lines of their partitions' coordinators, and of the brokers.
 
-    Of older lines those get some that go back, or were not replayed before.
+    Of older lines those get some that need them, or were not replayed before.
 
     Args:
         is_new: as for `rows_of_groups`.
@@ -122,12 +122,13 @@ def lines_of_coordinators(is_new: str, margin_ms: float) -> str:
     return f"""
         SELECT cluster, group_id, line_at AS at, '{LINE}' AS kind, row FROM (
             {_lines(is_new, LOAD_EVENTS)}
-        ) JOIN (SELECT cluster, group_id, partition, since, is_late FROM {{{HOMES}}}) homes USING (cluster, partition)
+        ) JOIN (SELECT cluster, group_id, partition, since, needs_older FROM {{{HOMES}}}) homes
+        USING (cluster, partition)
         WHERE {_is_needed(margin_ms)}
         UNION ALL
         SELECT cluster, group_id, line_at AS at, '{LINE}' AS kind, row FROM (
             {_lines(is_new, BROKER_EVENTS)}
-        ) JOIN (SELECT DISTINCT cluster, group_id, since, is_late FROM {{{HOMES}}}) homes USING (cluster)
+        ) JOIN (SELECT DISTINCT cluster, group_id, since, needs_older FROM {{{HOMES}}}) homes USING (cluster)
         WHERE {_is_needed(margin_ms)}"""
 
 
@@ -140,7 +141,7 @@ def _lines(is_new: str, events: Iterable[str]) -> str:
 
 
 def _is_needed(margin_ms: float) -> str:
-    return f"(is_new OR is_late OR since IS NULL) AND (since IS NULL OR line_at >= since - {margin_ms}D)"
+    return f"(is_new OR needs_older OR since IS NULL) AND (since IS NULL OR line_at >= since - {margin_ms}D)"
 
 
 def _row(spec: TableSpec) -> str:

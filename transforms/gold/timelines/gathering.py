@@ -1,8 +1,8 @@
 """What the groups of a run are replayed from: their states, and what was written since these were put down.
 
 A group that goes on from where the last run stood needs what was written since then, and what is new. One that goes
-back, as evidence of it came late, needs all that was written since the state that it goes back to; that is read for
-these groups alone.
+back, as evidence of it came late, or that was left behind, needs all that was written since the state from which it is
+replayed; that is read for these groups alone, or where they are too many to list, as far back as any of them needs.
 """
 
 from __future__ import annotations
@@ -41,6 +41,19 @@ class Reach:
 
 
 @dataclass(frozen=True)
+class Far:
+    """How far back groups go that need older evidence than the last horizon.
+
+    Attributes:
+        since: the earliest state from which one of them is replayed (epoch ms).
+        taken_until: rows that were settled before it stay (epoch ms).
+    """
+
+    since: float
+    taken_until: float
+
+
+@dataclass(frozen=True)
 class Run:
     """The groups of a run.
 
@@ -50,7 +63,9 @@ class Run:
         groups: by their ids, the moment (epoch ms) before which their settled rows stay, None = none of them does;
             None in place of all = there are too many to list.
         others: such a moment for all that are not listed, which just go on; None = all are listed, or none.
-        late: ids of those that go back; None = too many to list.
+        late: ids of those that need older evidence than the last horizon, and may have settled rows to be replaced, as
+            they go back, or were left behind; None = too many to list.
+        far: how far these go back, where they are too many.
         has_new: some of them were not replayed before.
     """
 
@@ -59,6 +74,7 @@ class Run:
     groups: Mapping[str, float | None] | None = None
     others: float | None = None
     late: Sequence[str] | None = None
+    far: Far | None = None
     has_new: bool = True
 
     @property
@@ -87,23 +103,23 @@ def gathered(run: Run, reach: Reach) -> Question:
         run: the groups.
         reach: how far the last run came.
     """
-    goes_back = reach.horizon is not None and run.late != []
+    needs_older = reach.horizon is not None and run.late != []
     beside = {STARTING: run.starting, HOMES: run.homes}
-    wanted = {KINDS[kind][0]: _wanted(kind, run, reach, goes_back) for kind in KINDS}
+    wanted = {KINDS[kind][0]: _wanted(kind, run, reach, needs_older) for kind in KINDS}
     wanted[REPLAY_SNAPSHOTS] = Wanted(run.listed)
-    statement = "\nUNION ALL\n".join(_parts(reach, goes_back))
+    statement = "\nUNION ALL\n".join(_parts(reach, needs_older))
     read = SILVER if reach.horizon is None else (*SILVER, REPLAY_SNAPSHOTS)
     return Question(statement, read, EVIDENCE, beside, {spec: wanted[spec] for spec in read})
 
 
-def _parts(reach: Reach, goes_back: bool) -> Iterator[str]:
+def _parts(reach: Reach, needs_older: bool) -> Iterator[str]:
     yield packing.places()
     if reach.horizon is not None:
         yield packing.states()
     for kind in KINDS:
         is_new = _fresh(kind, reach).lateness
         yield packing.rows_of_groups(kind, is_new)
-        if goes_back:
+        if needs_older:
             yield packing.older_rows(kind, is_new, REORDER_MS)
     yield packing.lines_of_coordinators(_fresh(LINE, reach).lateness, REORDER_MS)
 
@@ -117,11 +133,11 @@ def _fresh(kind: str, reach: Reach) -> Wanted:
     return replace(new, since={**new.since, written: int((reach.horizon - REORDER_MS) * 1000)})
 
 
-def _wanted(kind: str, run: Run, reach: Reach, goes_back: bool) -> Wanted:
+def _wanted(kind: str, run: Run, reach: Reach, needs_older: bool) -> Wanted:
     """Return the rows of a kind among which are all that a run needs."""
-    fresh, late = _fresh(kind, reach), run.late if goes_back else []
+    fresh, late = _fresh(kind, reach), run.late if needs_older else []
     if late is None:
-        fresh, late = Wanted(), []
+        fresh, late = Wanted() if run.far is None else _fresh(kind, replace(reach, horizon=run.far.since)), []
     older = {"group_id": late}
     if kind != LINE:
         return replace(fresh, groups=run.listed, or_in=older)

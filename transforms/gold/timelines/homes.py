@@ -47,15 +47,15 @@ def homes(holding: Iterable[TableSpec]) -> str:
         SQL that gives the columns of the groups, partition and is_seen: it holds records of the group.
     """
     return f"""
-        SELECT cluster, group_id, partition, bool_or(is_seen) AS is_seen, since, is_late
+        SELECT cluster, group_id, partition, bool_or(is_seen) AS is_seen, since, needs_older
         FROM (
             SELECT cluster, group_id, partition, false AS is_seen FROM {{{COMPUTED}}}
             LEFT ANTI JOIN ({known()}) known USING (cluster, group_id)
             UNION ALL SELECT cluster, group_id, partition, true AS is_seen FROM ({seen(holding)})
             UNION ALL SELECT cluster, group_id, partition, is_seen FROM ({known()})
-        ) JOIN (SELECT cluster, group_id, since, is_late FROM {{{STARTING}}}) starting USING (cluster, group_id)
+        ) JOIN (SELECT cluster, group_id, since, needs_older FROM {{{STARTING}}}) starting USING (cluster, group_id)
         WHERE partition IS NOT NULL
-        GROUP BY cluster, group_id, partition, since, is_late"""
+        GROUP BY cluster, group_id, partition, since, needs_older"""
 
 
 def partition_of(group_id: Column, count: Column) -> Column:

@@ -162,6 +162,7 @@ class _Told:
             size_bytes=len(snapshot.state),
             taken_until=_finite(snapshot.taken_until),
             seen_until=_finite(snapshot.seen_until),
+            awaits_records=snapshot.awaits_records,
         )
         self._snapshots.append(row)
 

@@ -1,6 +1,9 @@
 """Which groups a run replays: those that there is new evidence of, and those that were left unfinished.
 
-A group is unfinished if some of its evidence lay beyond the horizon, or too close to it, when it was last replayed.
+A group is unfinished if some of its evidence lay beyond the horizon, or too close to it, when it was last replayed. As
+long as there is nothing new of it, all that comes out is as it was, but settled once the horizon has passed it; so a
+run that has little to do leaves it behind. Left open are such requests alone as records that had not been read may tell
+of, whatever group these are of.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ HOLDS_RECORDS = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
 """Tables of records, which lie in the partitions of groups."""
 
 
-def news(is_first: bool, are_renamed: bool) -> str:
+def news(is_first: bool, are_renamed: bool, is_left_behind: bool = False) -> str:
     """Return the statement for the groups of a run: cluster, group_id, oldest DOUBLE (epoch ms).
 
     `oldest` is the oldest moment of what is new of them; null = nothing is older than known. Of silver it reads the
@@ -33,9 +36,10 @@ def news(is_first: bool, are_renamed: bool) -> str:
     Args:
         is_first: nothing was replayed before.
         are_renamed: there are RENAMED.
+        is_left_behind: what was left unfinished, and has nothing left open, is left as it is.
     """
     touched = [*map(_of_groups, KINDS), _of_places()]
-    touched += [] if is_first else [*_of_coordinators(), _unfinished()]
+    touched += [] if is_first else [*_of_coordinators(), _unfinished(is_left_behind)]
     touched += [f"SELECT cluster, group_id, oldest FROM {{{RENAMED}}}"] if are_renamed else []
     all_of_them = "\nUNION ALL\n".join(touched)
     return f"SELECT cluster, group_id, min(oldest) AS oldest FROM ({all_of_them}) GROUP BY cluster, group_id"
@@ -69,14 +73,26 @@ def _of_coordinators() -> list[str]:
     ]
 
 
-def _unfinished() -> str:
+def _unfinished(is_left_behind: bool) -> str:
     """The groups whose youngest snapshot does not hold all of their evidence."""
-    seen_until, at = (f"unix_micros(last.{name}) / 1000.0D" for name in ("seen_until", "at"))
+    at, seen_until = (ms(f"last.{name}") for name in ("at", "seen_until"))
+    # Where it is not known, as a release before did not say so, nothing of what came out was told as over.
+    is_open = " AND coalesce(last.awaits_records, true)" if is_left_behind else ""
     return f"""
         SELECT cluster, group_id, CAST(NULL AS DOUBLE) AS oldest FROM (
-            SELECT cluster, group_id, max_by(struct(at, seen_until), at) AS last
+            SELECT cluster, group_id, max_by(struct(at, seen_until, awaits_records), at) AS last
             FROM {of_table(REPLAY_SNAPSHOTS)} GROUP BY cluster, group_id
-        ) WHERE {seen_until} + {LOOK_AHEAD_MS} >= {at}"""
+        ) WHERE {is_unfinished(at, seen_until)}{is_open}"""
+
+
+def is_unfinished(at: str, seen_until: str) -> str:
+    """Return the SQL condition of a snapshot that does not hold all of its group's evidence, as of then.
+
+    Args:
+        at: where it stands (epoch ms), in SQL.
+        seen_until: its group's newest evidence, likewise.
+    """
+    return f"{seen_until} + {LOOK_AHEAD_MS} >= {at}"
 
 
 def topic_names(load: str | None) -> Question:

@@ -32,7 +32,7 @@ Answer = Callable[[Question], DataFrame]
 
 _HOME = T.StructType([*(STARTING[name] for name in GROUP), T.StructField("partition", T.IntegerType())])
 _HOMES = T.StructType(
-    [*_HOME, T.StructField("is_seen", T.BooleanType()), *(STARTING[name] for name in ("since", "is_late"))]
+    [*_HOME, T.StructField("is_seen", T.BooleanType()), *(STARTING[name] for name in ("since", "needs_older"))]
 )
 
 
@@ -46,24 +46,27 @@ class Plan:
             beginning.
         partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
         renamed: groups with rows in which names can stand now in place of ids (`news.of_names`); None = none.
+        is_left_behind: groups that were left unfinished are left as they are, if there is nothing new of them.
     """
 
     answer: Answer
     reach: Reach
     partition_count: int | None = None
     renamed: DataFrame | None = None
+    is_left_behind: bool = False
 
     def starting(self) -> DataFrame:
         """Return the groups of the run, and from where each goes on: STARTING."""
-        is_first = self.reach.horizon is None
-        touched = news(is_first, self.renamed is not None)
-        statement = from_the_beginning(touched) if is_first else starting_points(touched)
+        horizon = self.reach.horizon
+        is_first = horizon is None
+        touched = news(is_first, self.renamed is not None, self.is_left_behind)
+        statement = from_the_beginning(touched) if horizon is None else starting_points(touched, horizon)
         read = (*INPUTS, COORDINATORS, *(() if is_first else (REPLAY_SNAPSHOTS,)))
         beside = {} if self.renamed is None else {RENAMED: self.renamed}
         return self.answer(Question(statement, read, STARTING, beside, self._new, is_narrow=True))
 
     def homes(self, starting: DataFrame) -> DataFrame:
-        """Return where the groups live: what `homes.homes` gives, with since and is_late."""
+        """Return where the groups live: what `homes.homes` gives, with since and needs_older."""
         beside = {homes.STARTING: starting, homes.COMPUTED: self._computed(starting)}
         read = (*HOLDS_RECORDS, COORDINATORS)
         return self.answer(Question(homes.homes(HOLDS_RECORDS), read, _HOMES, beside, self._new, is_narrow=True))

@@ -1,23 +1,26 @@
 """Which rows of gold a run takes the place of: what was not settled, and what was settled after its states.
 
 A group that goes on from where it stood adds to its settled rows and replaces those that were not. One that goes back
-replaces those too that were settled after the state that it goes back to. All rows that are not settled lie together
-and are written anew, so that one commit does it, whatever the number of groups.
+replaces those too that were settled after the state that it goes back to; so does one that was left behind, some of
+whose rows have been settled by nothing but time. All rows that are not settled lie together and are written anew, so
+that one commit does it, whatever the number of groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, floor
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from schemas.table import TableSpec
+from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
 from transforms.given_rows import marked, selected
 from transforms.gold.timelines.columns import SUPERSEDED_COLUMNS
 from transforms.gold.timelines.evidence import GROUP
 from transforms.question import Question, verbatim
-from transforms.sql import among, literal, quoted
+from transforms.sql import among, literal, quoted, truth
 from transforms.wanted_rows import Wanted
 
 UNSETTLED = "NOT is_settled"
@@ -32,22 +35,39 @@ EVERYTHING = ""
 """Condition of a run that replaces all rows of a cluster."""
 
 
-def condition(going_back: Sequence[str] | None) -> str:
+def settled_by(horizon: float | None) -> str:
+    """Return the SQL condition of rows that are settled by nothing but time, as a horizon has come past them.
+
+    Args:
+        horizon: the horizon (epoch ms); None = there is none, and no row is.
+    """
+    if horizon is None:
+        return ""
+    return f"{UNSETTLED} AND settled_at < timestamp_micros({ceil((horizon - LOOK_AHEAD_MS) * 1000)})"
+
+
+def condition(late: Sequence[str] | None, far: float | None = None) -> str:
     """Return the SQL condition for the rows among which are all that a run replaces.
 
     Args:
-        going_back: ids of the groups that may have settled rows to be replaced; None = there are too many to list.
+        late: ids of the groups that may have settled rows to be replaced; None = there are too many to list.
+        far: the moment (epoch ms) before which their settled rows stay, where they are too many; None = not known.
     """
-    if going_back is None:
-        return EVERYTHING
-    if not going_back:
+    if late is None:
+        return EVERYTHING if far is None else f"({UNSETTLED} OR settled_at >= timestamp_micros({floor(far * 1000)}))"
+    if not late:
         return UNSETTLED
-    return f"({UNSETTLED} OR {among('group_id', going_back)})"
+    return f"({UNSETTLED} OR {among('group_id', late)})"
 
 
 def groups_of_run(starting: DataFrame) -> DataFrame:
     """Return what `staying` looks at: the groups of a run, and from where they go on."""
     return marked(selected(starting, [*GROUP, "taken_until"]), "is_in_run", True)
+
+
+def staying_all() -> Wanted:
+    """Return which rows of gold that fulfil the condition a run does not replace that replays no group."""
+    return Wanted(where=truth(True))
 
 
 def staying(groups: DataFrame) -> Wanted:

@@ -1,12 +1,14 @@
 """From where each group is replayed: the youngest snapshot that stands before what is new of it.
 
 Evidence older than a group's youngest snapshot is late: that group goes back to a snapshot before it, or to its
-beginning. A snapshot of another version of the state is as good as none.
+beginning. A snapshot of another version of the state is as good as none. What was left behind, as there was nothing new
+of it, has its youngest snapshot before the last horizon, and evidence between the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import floor
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -15,6 +17,8 @@ from pyspark.sql import types as T
 from schemas.tables.gold import REPLAY_SNAPSHOTS
 from transforms.coordinator.evidence.tolerances import REORDER_MS, SETTLING_MS
 from transforms.coordinator.state import VERSION
+from transforms.gold.timelines import news
+from transforms.gold.timelines.evidence import ms
 from transforms.question import Question, of_table
 
 STARTING = (
@@ -23,33 +27,39 @@ STARTING = (
     .add("group_id", "string")
     .add("oldest", "double")
     .add("is_late", "boolean")
+    .add("needs_older", "boolean")
     .add("since", "double")
     .add("taken_until", "double")
 )
 """Where each group of a run goes on from.
 
-`oldest`: see `news`; `is_late`: it has younger snapshots, which are of no use any more; `since`: epoch ms, null = from
-its beginning; `taken_until`: epoch ms, rows settled later are replaced, null = all.
+`oldest`: see `news`; `is_late`: it goes back, and its younger snapshots are of no use any more; `needs_older`: it needs
+evidence from before the last horizon, and may have settled rows replaced, as it is late or was left behind; `since`:
+epoch ms, null = from its beginning; `taken_until`: epoch ms, rows settled later are replaced, null = all.
 """
 
 
-def starting_points(touched: str) -> str:
+def starting_points(touched: str, horizon: float) -> str:
     """Return the statement for where each group goes on from, as STARTING has it.
 
     Args:
         touched: the statement for the groups with news.
+        horizon: of the last run (epoch ms).
     """
     is_usable = f"version = {VERSION} AND (oldest IS NULL OR since + {REORDER_MS} <= oldest)"
-    usable = f"CASE WHEN {is_usable} THEN struct(since, taken_until) END"
+    usable = f"CASE WHEN {is_usable} THEN struct(since, taken_until, seen_until) END"
+    is_late = "(youngest IS NOT NULL AND NOT youngest <=> start.since)"
+    is_unfinished = news.is_unfinished("start.since", "start.seen_until")
+    is_behind = f"coalesce(start.since < {floor(horizon)} AND {is_unfinished}, false)"
     return f"""
-        SELECT cluster, group_id, oldest, youngest IS NOT NULL AND NOT youngest <=> start.since AS is_late,
+        SELECT cluster, group_id, oldest, {is_late} AS is_late, {is_late} OR {is_behind} AS needs_older,
             start.since AS since, start.taken_until AS taken_until
         FROM (
             SELECT cluster, group_id, oldest, max(since) AS youngest,
                 max_by({usable}, CASE WHEN {is_usable} THEN since END) AS start
             FROM ({touched}) LEFT JOIN (
-                SELECT cluster, group_id, unix_micros(at) / 1000.0D AS since,
-                    unix_micros(taken_until) / 1000.0D AS taken_until, version
+                SELECT cluster, group_id, {ms("at")} AS since, {ms("taken_until")} AS taken_until,
+                    {ms("seen_until")} AS seen_until, version
                 FROM {of_table(REPLAY_SNAPSHOTS)}
             ) known USING (cluster, group_id)
             GROUP BY cluster, group_id, oldest
@@ -60,11 +70,14 @@ def from_the_beginning(touched: str) -> str:
     """Return the same for groups that are replayed from their beginning, whatever snapshots there are."""
     nothing = "CAST(NULL AS DOUBLE)"
     return f"""
-        SELECT cluster, group_id, oldest, true AS is_late, {nothing} AS since, {nothing} AS taken_until
+        SELECT cluster, group_id, oldest, true AS is_late, true AS needs_older, {nothing} AS since,
+            {nothing} AS taken_until
         FROM ({touched})"""
 
 
 _EARLIEST = T.StructType([STARTING["taken_until"], STARTING["oldest"]])
+_NEEDED = T.StructType([STARTING["since"], STARTING["taken_until"]])
+_EVER = "CAST('-Infinity' AS DOUBLE)"
 _GOES_ON = "taken_until IS NOT NULL AND NOT is_late"
 
 
@@ -77,9 +90,15 @@ def not_going_on(starting: DataFrame) -> Question:
     return _among(starting, f"SELECT * FROM {{starting}} WHERE NOT ({_GOES_ON})")
 
 
-def going_back(starting: DataFrame) -> Question:
-    """Ask for the groups of a run that go back, as evidence of them came late: STARTING."""
-    return _among(starting, "SELECT * FROM {starting} WHERE is_late")
+def needing_older(starting: DataFrame) -> Question:
+    """Ask for the groups of a run that need what was written before the last horizon: STARTING."""
+    return _among(starting, "SELECT * FROM {starting} WHERE needs_older")
+
+
+def earliest_needed(starting: DataFrame) -> Question:
+    """Ask how far back these go: one row with the earliest `since` and `taken_until`; -inf = to a beginning."""
+    earliest = ", ".join(f"min(coalesce({name}, {_EVER})) AS {name}" for name in _NEEDED.names)
+    return _among(starting, f"SELECT {earliest} FROM {{starting}} WHERE needs_older", _NEEDED)
 
 
 def earliest_going_on(starting: DataFrame) -> Question:
