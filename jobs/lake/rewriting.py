@@ -235,12 +235,12 @@ class _Opened(NamedTuple):
         stays = f"NOT {parts.going} AND NOT {parts.settling}"
         return self.batches(f"SELECT told.* FROM {self._rows_in(file)} WHERE {stays}")
 
-    def settled(self, parts: _Parts) -> Iterable[pa.RecordBatch]:
-        """Return the rows of old files that are settled from now on, as such."""
-        if not parts.settled_count:
-            return ()
-        told = (f"SELECT told.* FROM {self._rows_in(file)} WHERE {parts.settling}" for file in parts.old)
-        return self.batches(f"SELECT * REPLACE (true AS is_settled) FROM ({' UNION ALL BY NAME '.join(told)})")
+    def settled(self, parts: _Parts) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of old files that are settled from now on, as such."""
+        for file in parts.old if parts.settled_count else ():
+            yield from self.batches(
+                f"SELECT told.* REPLACE (true AS is_settled) FROM {self._rows_in(file)} WHERE {parts.settling}"
+            )
 
     def batches(self, query: str) -> Iterable[pa.RecordBatch]:
         """Return the rows of a query, a few at a time."""
