@@ -43,11 +43,13 @@ from transforms.gold.timelines.gathering import Far, Reach, Run
 from transforms.gold.timelines.kernel import BUCKETS, Replay, replayed, replayed_here
 from transforms.gold.timelines.plan import Plan
 from transforms.gold.timelines.starting_points import (
+    STARTING,
     changed_from,
     earliest_going_on,
     earliest_needed,
     needing_older,
     not_going_on,
+    taken,
 )
 from transforms.question import Question
 
@@ -107,7 +109,6 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
             before.reach,
             reached.partition_count,
             renamed,
-            is_left_behind=job.lake.is_brief,
         )
         run = _run_of(job, plan, before.horizon, keep)
         settling = replacing.settled_by(reached.horizon)
@@ -177,6 +178,8 @@ def _replaced(job: Job, before: Standing, run: Run, settling: str) -> Replaced:
 def _run_of(job: Job, plan: Plan, horizon: float | None, keep: Keep) -> Run:
     """Find out which groups are replayed; if they are few, the frames about them are read from nowhere any more."""
     starting, groups = job.at_hand(plan.starting(), MOST_ROWS)
+    if groups is not None and len(of_run := taken(groups, MOST_LISTED)) < len(groups):
+        starting, groups = given(job.spark, STARTING, of_run), of_run
     homes, _ = job.at_hand(plan.homes(starting), MOST_ROWS)
     if without_spark(homes) is None and keep.folder(job.spark) is not None:
         homes = keep.in_columns(homes)

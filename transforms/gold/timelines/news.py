@@ -1,9 +1,9 @@
 """Which groups a run replays: those that there is new evidence of, and those that were left unfinished.
 
 A group is unfinished if some of its evidence lay beyond the horizon, or too close to it, when it was last replayed. As
-long as there is nothing new of it, all that comes out is as it was, but settled once the horizon has passed it; so a
-run that has little to do leaves it behind. Left open are such requests alone as records that had not been read may tell
-of, whatever group these are of.
+long as there is nothing new of it, all that comes out is as it was, but settled once the horizon has passed it, and it
+can be left behind. It is due nevertheless where requests were left open, as records that had not been read may tell of
+them, whatever group these are of.
 """
 
 from __future__ import annotations
@@ -27,22 +27,25 @@ HOLDS_RECORDS = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
 """Tables of records, which lie in the partitions of groups."""
 
 
-def news(is_first: bool, are_renamed: bool, is_left_behind: bool = False) -> str:
-    """Return the statement for the groups of a run: cluster, group_id, oldest DOUBLE (epoch ms).
+def news(is_first: bool, are_renamed: bool) -> str:
+    """Return the statement for the groups of a run: cluster, group_id, oldest DOUBLE (epoch ms), is_due BOOLEAN.
 
-    `oldest` is the oldest moment of what is new of them; null = nothing is older than known. Of silver it reads the
-    rows that are new.
+    `oldest` is the oldest moment of what is new of them; null = nothing is older than known. Those that are not due may
+    be left behind. Of silver it reads the rows that are new.
 
     Args:
         is_first: nothing was replayed before.
         are_renamed: there are RENAMED.
-        is_left_behind: what was left unfinished, and has nothing left open, is left as it is.
     """
     touched = [*map(_of_groups, KINDS), _of_places()]
-    touched += [] if is_first else [*_of_coordinators(), _unfinished(is_left_behind)]
+    touched += [] if is_first else _of_coordinators()
     touched += [f"SELECT cluster, group_id, oldest FROM {{{RENAMED}}}"] if are_renamed else []
-    all_of_them = "\nUNION ALL\n".join(touched)
-    return f"SELECT cluster, group_id, min(oldest) AS oldest FROM ({all_of_them}) GROUP BY cluster, group_id"
+    due = "\nUNION ALL\n".join(touched)
+    left = "" if is_first else f"UNION ALL {_unfinished()}"
+    return f"""
+        SELECT cluster, group_id, min(oldest) AS oldest, bool_or(is_due) AS is_due FROM (
+            SELECT cluster, group_id, oldest, true AS is_due FROM ({due}) {left}
+        ) GROUP BY cluster, group_id"""
 
 
 def _of_groups(kind: str) -> str:
@@ -73,16 +76,15 @@ def _of_coordinators() -> list[str]:
     ]
 
 
-def _unfinished(is_left_behind: bool) -> str:
+def _unfinished() -> str:
     """The groups whose youngest snapshot does not hold all of their evidence."""
     at, seen_until = (ms(f"last.{name}") for name in ("at", "seen_until"))
-    # Where it is not known, as a release before did not say so, nothing of what came out was told as over.
-    is_open = " AND coalesce(last.awaits_records, true)" if is_left_behind else ""
+    # Where nothing is known of what was left open, as of a release before, nothing was told as over either.
     return f"""
-        SELECT cluster, group_id, CAST(NULL AS DOUBLE) AS oldest FROM (
+        SELECT cluster, group_id, CAST(NULL AS DOUBLE) AS oldest, coalesce(last.awaits_records, true) AS is_due FROM (
             SELECT cluster, group_id, max_by(struct(at, seen_until, awaits_records), at) AS last
             FROM {of_table(REPLAY_SNAPSHOTS)} GROUP BY cluster, group_id
-        ) WHERE {is_unfinished(at, seen_until)}{is_open}"""
+        ) WHERE {is_unfinished(at, seen_until)}"""
 
 
 def is_unfinished(at: str, seen_until: str) -> str:

@@ -46,20 +46,18 @@ class Plan:
             beginning.
         partition_count: partitions of `__consumer_offsets`; None = Kafka's default.
         renamed: groups with rows in which names can stand now in place of ids (`news.of_names`); None = none.
-        is_left_behind: groups that were left unfinished are left as they are, if there is nothing new of them.
     """
 
     answer: Answer
     reach: Reach
     partition_count: int | None = None
     renamed: DataFrame | None = None
-    is_left_behind: bool = False
 
     def starting(self) -> DataFrame:
         """Return the groups of the run, and from where each goes on: STARTING."""
         horizon = self.reach.horizon
         is_first = horizon is None
-        touched = news(is_first, self.renamed is not None, self.is_left_behind)
+        touched = news(is_first, self.renamed is not None)
         statement = from_the_beginning(touched) if horizon is None else starting_points(touched, horizon)
         read = (*INPUTS, COORDINATORS, *(() if is_first else (REPLAY_SNAPSHOTS,)))
         beside = {} if self.renamed is None else {RENAMED: self.renamed}

@@ -7,7 +7,7 @@ of it, has its youngest snapshot before the last horizon, and evidence between t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any
 
@@ -26,6 +26,7 @@ STARTING = (
     .add("cluster", "string")
     .add("group_id", "string")
     .add("oldest", "double")
+    .add("is_due", "boolean")
     .add("is_late", "boolean")
     .add("needs_older", "boolean")
     .add("since", "double")
@@ -33,10 +34,15 @@ STARTING = (
 )
 """Where each group of a run goes on from.
 
-`oldest`: see `news`; `is_late`: it goes back, and its younger snapshots are of no use any more; `needs_older`: it needs
-evidence from before the last horizon, and may have settled rows replaced, as it is late or was left behind; `since`:
-epoch ms, null = from its beginning; `taken_until`: epoch ms, rows settled later are replaced, null = all.
+`oldest`, `is_due`: see `news`; `is_late`: it goes back, and its younger snapshots are of no use any more;
+`needs_older`: it needs evidence from before the last horizon, and may have settled rows replaced, as it is late or was
+left behind; `since`: epoch ms, null = from its beginning; `taken_until`: epoch ms, rows settled later are replaced,
+null = all.
 """
+
+
+MOST_TAKEN_ALONG = 100
+"""Groups that are not due, and are replayed along with a few that are: that takes a second or less."""
 
 
 def starting_points(touched: str, horizon: float) -> str:
@@ -52,17 +58,17 @@ def starting_points(touched: str, horizon: float) -> str:
     is_unfinished = news.is_unfinished("start.since", "start.seen_until")
     is_behind = f"coalesce(start.since < {floor(horizon)} AND {is_unfinished}, false)"
     return f"""
-        SELECT cluster, group_id, oldest, {is_late} AS is_late, {is_late} OR {is_behind} AS needs_older,
+        SELECT cluster, group_id, oldest, is_due, {is_late} AS is_late, {is_late} OR {is_behind} AS needs_older,
             start.since AS since, start.taken_until AS taken_until
         FROM (
-            SELECT cluster, group_id, oldest, max(since) AS youngest,
+            SELECT cluster, group_id, oldest, is_due, max(since) AS youngest,
                 max_by({usable}, CASE WHEN {is_usable} THEN since END) AS start
             FROM ({touched}) LEFT JOIN (
                 SELECT cluster, group_id, {ms("at")} AS since, {ms("taken_until")} AS taken_until,
                     {ms("seen_until")} AS seen_until, version
                 FROM {of_table(REPLAY_SNAPSHOTS)}
             ) known USING (cluster, group_id)
-            GROUP BY cluster, group_id, oldest
+            GROUP BY cluster, group_id, oldest, is_due
         )"""
 
 
@@ -70,9 +76,27 @@ def from_the_beginning(touched: str) -> str:
     """Return the same for groups that are replayed from their beginning, whatever snapshots there are."""
     nothing = "CAST(NULL AS DOUBLE)"
     return f"""
-        SELECT cluster, group_id, oldest, true AS is_late, true AS needs_older, {nothing} AS since,
+        SELECT cluster, group_id, oldest, is_due, true AS is_late, true AS needs_older, {nothing} AS since,
             {nothing} AS taken_until
         FROM ({touched})"""
+
+
+def taken(groups: Sequence[dict[str, Any]], most_listed: int) -> list[dict[str, Any]]:
+    """Return the groups that a run replays: of those that are not due only a few, the longest left behind first.
+
+    So a little of what was left unfinished is made up for in each run that has few groups, and all of it in one that
+    has many: no group is ever far behind.
+
+    Args:
+        groups: rows of STARTING.
+        most_listed: if more are due than that, they are many, and none is left behind.
+    """
+    due = [group for group in groups if group["is_due"]]
+    if len(due) > most_listed:
+        return [*groups]
+    others = [group for group in groups if not group["is_due"]]
+    others.sort(key=lambda group: (group["since"] or 0.0, group["group_id"]))
+    return due + others[:MOST_TAKEN_ALONG]
 
 
 _EARLIEST = T.StructType([STARTING["taken_until"], STARTING["oldest"]])
