@@ -123,7 +123,7 @@ def test_groups_that_are_left_behind_are_settled_by_time_and_caught_up_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Runs with news of one group replay that and the one which is furthest behind, until there are news of others."""
-    monkeypatch.setattr("transforms.gold.timelines.starting_points.MOST_TAKEN_ALONG", 1)
+    monkeypatch.setattr("transforms.gold.timelines.starting_points.LEAST_TAKEN_ALONG", 1)
     rows = pieces(read_silver(capture_dir(name)))
     first, last = len(rows) // 2, len(rows) * 4 // 5
     ((talker, _),) = Counter(filter(None, (piece[1].get("group_id") for piece in rows[first:last]))).most_common(1)

@@ -41,8 +41,8 @@ null = all.
 """
 
 
-MOST_TAKEN_ALONG = 100
-"""Groups that are not due, and are replayed along with a few that are: that takes a second or less."""
+LEAST_TAKEN_ALONG = 20
+"""So many groups that are not due are replayed along with others at the least, as there are: that takes a second."""
 
 
 def starting_points(touched: str, horizon: float) -> str:
@@ -82,10 +82,10 @@ def from_the_beginning(touched: str) -> str:
 
 
 def taken(groups: Sequence[dict[str, Any]], most_listed: int) -> list[dict[str, Any]]:
-    """Return the groups that a run replays: of those that are not due only a few, the longest left behind first.
+    """Return the groups that a run replays: of those that are not due only as many as are, the furthest behind first.
 
-    So a little of what was left unfinished is made up for in each run that has few groups, and all of it in one that
-    has many: no group is ever far behind.
+    So a part of what was left unfinished is made up for in each run that has few groups, and all of it in one that has
+    many: no group is ever far behind.
 
     Args:
         groups: rows of STARTING.
@@ -96,7 +96,7 @@ def taken(groups: Sequence[dict[str, Any]], most_listed: int) -> list[dict[str, 
         return [*groups]
     others = [group for group in groups if not group["is_due"]]
     others.sort(key=lambda group: (group["since"] or 0.0, group["group_id"]))
-    return due + others[:MOST_TAKEN_ALONG]
+    return due + others[: max(len(due), LEAST_TAKEN_ALONG)]
 
 
 _EARLIEST = T.StructType([STARTING["taken_until"], STARTING["oldest"]])
