@@ -85,7 +85,7 @@ def taken(groups: Sequence[dict[str, Any]], most_listed: int) -> list[dict[str, 
     """Return the groups that a run replays: of those that are not due only as many as are, the furthest behind first.
 
     So a part of what was left unfinished is made up for in each run that has few groups, and all of it in one that has
-    many: no group is ever far behind.
+    many: no group is ever far behind. All of them together can be listed, or are many.
 
     Args:
         groups: rows of STARTING.
@@ -96,7 +96,7 @@ def taken(groups: Sequence[dict[str, Any]], most_listed: int) -> list[dict[str, 
         return [*groups]
     others = [group for group in groups if not group["is_due"]]
     others.sort(key=lambda group: (group["since"] or 0.0, group["group_id"]))
-    return due + others[: max(len(due), LEAST_TAKEN_ALONG)]
+    return due + others[: min(max(len(due), LEAST_TAKEN_ALONG), most_listed - len(due))]
 
 
 _EARLIEST = T.StructType([STARTING["taken_until"], STARTING["oldest"]])
