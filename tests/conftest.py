@@ -91,7 +91,7 @@ def many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def are_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+def are_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool | None:
     """Whether groups are few enough to list: a test's parameter, which it gives indirectly.
 
     With None they are too many to fetch as well, and all that is looked for is too much for others than Spark.
@@ -104,4 +104,5 @@ def are_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES", -1)
         monkeypatch.setattr("jobs.lake.found_rows.MOST_BYTES_PICKED", -1)
         monkeypatch.setattr("jobs.lake.answers.are_nameable", lambda files: False)
-    return bool(request.param)
+    found: bool | None = request.param
+    return found
