@@ -105,15 +105,13 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
     )
     with keeping() as keep:
         plan = Plan(
-            lambda question: job.lake.answer(question, None, keep),
-            before.reach,
-            reached.partition_count,
-            renamed,
+            lambda question: job.lake.answer(question, None, keep), before.reach, reached.partition_count, renamed
         )
         run = _run_of(job, plan, before.horizon, keep)
         settling = replacing.settled_by(reached.horizon)
         if run.listed == []:
-            settle(job, "" if reached.horizon == before.horizon else settling)
+            if reached.horizon != before.horizon:
+                settle(job, settling)
             return None
         job.report.activity("replaying")
         told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
@@ -196,11 +194,14 @@ def _run_of(job: Job, plan: Plan, horizon: float | None, keep: Keep) -> Run:
 
 def _of_many(job: Job, starting: DataFrame, homes: DataFrame, horizon: float | None) -> Run:
     """Return a run of many groups: those are named that do not just go on, if these are few."""
+    if horizon is None:  # all of them begin at their beginnings
+        return Run(starting, homes)
     late = _if_few(job, needing_older(starting))
-    run = Run(starting, homes, late=None if late is None else [row["group_id"] for row in late])
     if late is None:
-        run = replace(run, far=_far(job, starting))
-    odd = None if horizon is None else _if_few(job, not_going_on(starting))
+        run = Run(starting, homes, far=_far(job, starting))
+    else:
+        run = Run(starting, homes, late=[row["group_id"] for row in late])
+    odd = _if_few(job, not_going_on(starting))
     if odd is None:
         return run
     earliest = all_fetched(job.lake.answer(earliest_going_on(starting), None)).to_pylist()

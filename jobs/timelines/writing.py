@@ -56,10 +56,8 @@ def settle(job: Job, settling: str) -> None:
 
     Args:
         job: the job.
-        settling: SQL condition of these rows; empty = there are none.
+        settling: SQL condition of these rows.
     """
-    if not settling:
-        return
     there = job.lake.contents.row_counts(TABLES)
     specs = [spec for spec in TABLES if spec is not REPLAY_SNAPSHOTS and there[spec.full_name]]
     where, staying = dict.fromkeys(specs, replacing.UNSETTLED), dict.fromkeys(specs, replacing.staying_all())
@@ -92,12 +90,13 @@ def write(job: Job, told: Told, run: Run, replaced: Replaced, spoken: Spoken, ke
     conditions, frames, where, staying, come = {}, [], {}, {}, {}
     if SUPERSEDED in told.counts:
         keys = superseded.select("group_id").distinct().limit(MOST_LISTED + 1).collect()
-        conditions[MEMBER_SESSIONS] = _listed(replaced.late, [row.group_id for row in keys])
+        late = _listed(replaced.late, [row.group_id for row in keys])
+        conditions[MEMBER_SESSIONS] = replacing.condition(late)  # of what is superseded it is not known how far
+    usual = replacing.condition(replaced.late, replaced.far)
     for spec in TABLES:
         if spec is REPLAY_SNAPSHOTS or (spec.name not in told.counts and not there[spec.full_name]):
             continue
-        is_beyond = spec in conditions and conditions[spec] is None  # of what is superseded it is not known how far
-        where[spec] = replacing.condition(conditions.get(spec, replaced.late), None if is_beyond else replaced.far)
+        where[spec] = conditions.get(spec, usual)
         rows = told.part(spec.name)
         if spec.full_name not in NOT_READ:
             come[spec] = rows

@@ -274,7 +274,9 @@ FACT_COLUMNS: dict[str, Entry] = {
     "race_count": Entry(BIGINT, "agreements that rest on one of two orders within one millisecond"),
     "answer_used_count": Entry(BIGINT, "agreements that needed the broker's own answer"),
     # Batches
-    "is_settled": Entry(BOOLEAN, "final, but for evidence that comes late; other rows are replaced by each run"),
+    "is_settled": Entry(
+        BOOLEAN, "final, but for evidence that comes late; other rows are replaced, or settled, by a later run"
+    ),
     "settled_at": Entry(TIMESTAMP, "how far the evidence had been taken when this was over; null = it is not"),
     "version": Entry(INT, "version of the state's layout; one that is not known is passed over"),
     "size_bytes": Entry(BIGINT, "size of the state"),

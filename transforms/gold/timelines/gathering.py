@@ -137,7 +137,8 @@ def _wanted(kind: str, run: Run, reach: Reach, needs_older: bool) -> Wanted:
     """Return the rows of a kind among which are all that a run needs."""
     fresh, late = _fresh(kind, reach), run.late if needs_older else []
     if late is None:
-        fresh, late = Wanted() if run.far is None else _fresh(kind, replace(reach, horizon=run.far.since)), []
+        fresh = Wanted() if run.far is None else _fresh(kind, replace(reach, horizon=run.far.since))
+        late = []
     older = {"group_id": late}
     if kind != LINE:
         return replace(fresh, groups=run.listed, or_in=older)
