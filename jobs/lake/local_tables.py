@@ -67,7 +67,9 @@ class LocalTables:
             LakeError: its place is taken by something else.
         """
         log = self.log(spec)
-        if any(entry.name != "_delta_log" for entry in log.folder.glob("*")):
+        has_files = any(entry.name != "_delta_log" for entry in log.folder.glob("*"))
+        # Asked after the files were seen: another run may have created the table and begun to fill it meanwhile.
+        if has_files and log.table() is None:
             raise LakeError(f"{log.folder} holds files that are no Delta table: move them elsewhere")
         log.folder.mkdir(parents=True, exist_ok=True)
         DeltaTable.create(

@@ -66,6 +66,22 @@ def test_an_append_that_looked_at_an_older_table_is_done_again(
     assert sorted(row.line_number for row in slow.read(LOG_LINES).collect()) == list(range(10))
 
 
+def test_a_table_that_another_writer_creates_and_fills_first_is_there(spark: Any, writer: Callable[..., Any]) -> None:
+    """Between the look that found none and the creation, so that its files are in the way."""
+    slow, fast = writer("slow"), writer("fast")
+    create = slow._create
+
+    def overtaken(spec: Any) -> Any:
+        if fast.create(spec):
+            fast.append_new(spec, loaded(spark, range(3)))
+        return create(spec)
+
+    slow._create = overtaken
+    slow.create(LOG_LINES)
+    assert slow.append_new(LOG_LINES, loaded(spark, range(2))) == 2
+    assert [each.read(LOG_LINES).count() for each in (slow, fast)] == [2, 3]
+
+
 def test_clusters_write_one_table_at_once(spark: Any, writer: Callable[..., Any]) -> None:
     """Created, filled, replaced and updated by all of them; none is turned away, and each has its own rows."""
     writers = [writer(f"c{number}") for number in range(4)]
