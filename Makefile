@@ -86,7 +86,8 @@ python:
 venv: python
 	@if ! cmp -s requirements.lock $(VENV)/installed.lock; then \
 	  echo 'installing the pinned dependencies (the first time this downloads about 650 MB)'; \
-	  $(PY) -m pip install --quiet --disable-pip-version-check --use-pep517 --require-hashes -r requirements.lock; \
+	  $(PY) -m pip install --quiet --disable-pip-version-check --use-pep517 --require-hashes --no-compile \
+	    -r requirements.lock; \
 	  cp requirements.lock $(VENV)/installed.lock; \
 	fi
 
