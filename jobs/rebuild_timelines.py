@@ -85,7 +85,9 @@ def _changed(run: Run | None, laid: Sequence[str] | None) -> Groups | None:
     if laid is None or (run is not None and run.groups is None):
         return None
     named = dict.fromkeys(laid)
-    return Groups(named=named) if run is None else Groups(named={**named, **(run.groups or {})}, others=run.others)
+    if run is None:
+        return Groups(named=named)
+    return Groups(named={**named, **(run.groups or {})}, others=run.others, quiet=run.quiet)
 
 
 def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
@@ -117,8 +119,7 @@ def _replay(job: Job, before: Standing, reached: Standing) -> Run | None:
         told = _replayed(job, plan.evidence(run), run.listed is not None, how, keep)
         job.record.groups = run.listed
         with _as_brief_as(job, told):
-            changed = write(job, told, run, _replaced(job, before, run, settling), reached.newest, keep)
-    return run if changed is None else run.of_changed(changed)
+            return write(job, told, run, _replaced(job, before, run, settling), reached.newest, keep)
 
 
 def _replayed(job: Job, evidence: Question, is_of_few: bool, how: Replay, keep: Keep) -> Told:

@@ -153,6 +153,8 @@ def _replayed(job: Job, changed: Groups) -> Iterator[Question]:
     yield cutting.named(given(job.spark, "cluster STRING, group_id STRING, since DOUBLE", rows), "replayed")
     if changed.others is not None:
         yield cutting.going_on(changed.others)
+    if changed.quiet is not None:
+        yield cutting.going_on(changed.quiet, is_quiet=True)
 
 
 def _is_newer(before: Looked, now: Looked, spec: TableSpec) -> bool:

@@ -30,10 +30,13 @@ class Groups(msgspec.Struct, frozen=True, kw_only=True):
             did.
         others: such a moment for all that are not named, where there are too many to name; None = they are as they
             were.
+        quiet: the moment (epoch ms) from which on there is new evidence of those that are as they were: that their
+            members live, and commit; None = there is none.
     """
 
     named: dict[str, float | None] = {}
     others: float | None = None
+    quiet: float | None = None
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,11 +46,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         before: marks of the tables as the run found them.
         groups: the named groups whose rows it wrote, as `Groups` has them; None = all may have changed.
         others: see `Groups`.
+        quiet: likewise.
     """
 
     before: dict[str, str]
     groups: dict[str, float | None] | None
     others: float | None = None
+    quiet: float | None = None
 
 
 def change_of(before: dict[str, str], groups: Groups | None) -> Change:
@@ -59,7 +64,7 @@ def change_of(before: dict[str, str], groups: Groups | None) -> Change:
     """
     if groups is None:
         return Change(before=before, groups=None)
-    return Change(before=before, groups=groups.named, others=groups.others)
+    return Change(before=before, groups=groups.named, others=groups.others, quiet=groups.quiet)
 
 
 def with_change(changes: Sequence[Change], change: Change) -> tuple[Change, ...]:
@@ -78,14 +83,16 @@ def changed_since(changes: Sequence[Change], marks: Mapping[str, str]) -> Groups
     if first is None:
         return None
     named: dict[str, float | None] = {}
-    others = inf
+    others, quiet = inf, inf
     for change in changes[first:]:
         if change.groups is None:
             return None
         others = others if change.others is None else min(others, change.others)
+        quiet = quiet if change.quiet is None else min(quiet, change.quiet)
         for group, at in change.groups.items():
             known = named.get(group, inf)
             named[group] = None if at is None or known is None else min(at, known)
+    as_known = None if quiet == inf else quiet
     if others == inf:
-        return Groups(named=named)
-    return Groups(named={group: at and min(at, others) for group, at in named.items()}, others=others)
+        return Groups(named=named, quiet=as_known)
+    return Groups(named={group: at and min(at, others) for group, at in named.items()}, others=others, quiet=as_known)

@@ -22,10 +22,12 @@ from jobs.timelines.changes import NOT_READ
 from jobs.timelines.told import Told
 from schemas.table import TableSpec
 from schemas.tables.gold import MEMBER_SESSIONS, REPLAY_AUDIT, REPLAY_SNAPSHOTS
+from schemas.tables.silver import CLIENT_EVENTS
 from transforms.given_rows import selected, told_apart
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
+from transforms.gold.timelines.starting_points import HAS_NEWS, quiet
 from transforms.wanted_rows import Wanted
 
 Spoken = Mapping[str, float]
@@ -65,7 +67,7 @@ def settle(job: Job, settling: str) -> None:
     note_passed(job, specs)
 
 
-def write(job: Job, told: Told, run: Run, replaced: Replaced, spoken: Spoken, keep: Keep) -> Sequence[str] | None:
+def write(job: Job, told: Told, run: Run, replaced: Replaced, spoken: Spoken, keep: Keep) -> Run:
     """Audit the rows of the groups of a run, and replace those that there are.
 
     Args:
@@ -77,8 +79,8 @@ def write(job: Job, told: Told, run: Run, replaced: Replaced, spoken: Spoken, ke
         keep: keeps what the rows are held against.
 
     Returns:
-        Ids of the groups that there is new evidence of, or that have other rows than before, but for these being
-        settled by now; None = too many to list, or all of the run, where these are few.
+        The run as later steps look at it: where the groups are many, it names those that have other rows than before,
+        but for these being settled by now, or of which there is new evidence that tells of more, if these are few.
 
     Raises:
         QualityError: the rows are not to be published.
@@ -106,14 +108,14 @@ def write(job: Job, told: Told, run: Run, replaced: Replaced, spoken: Spoken, ke
         elif there[spec.full_name]:
             staying[spec] = stays
         frames.append((spec, rows))
-    changed = _changed(job, run, come, where)
+    as_changed = _as_changed(job, run, come, where)
     published, counts = _as_published(job, told, run, superseded, there, keep)
     evidence, left_out = new_evidence(job, keep), new_left_out(job)
     with audited(job, Batch(published, evidence, spoken=spoken, left_out=left_out, counts=counts)):
         job.replace(frames, where, staying, replaced.settling)
     note_audited(job)
     _put_snapshots(job, told.part(REPLAY_SNAPSHOTS.name), run, keep)
-    return changed
+    return as_changed
 
 
 def _put_snapshots(job: Job, new: DataFrame, run: Run, keep: Keep) -> None:
@@ -129,13 +131,16 @@ def _both(job: Job, first: DataFrame, second: DataFrame, name: str, keep: Keep) 
     return both
 
 
-def _changed(
-    job: Job, run: Run, come: Mapping[TableSpec, DataFrame], where: Mapping[TableSpec, str]
-) -> Sequence[str] | None:
-    """Return the groups that later steps look at, if they are few; of a run of listed groups these are all."""
-    if run.others is None or _ids(run.starting.where("oldest IS NOT NULL")) is None:
-        return None
-    return _ids(job.lake.answer(replacing.differing(run.starting, come, where), None))
+def _as_changed(job: Job, run: Run, come: Mapping[TableSpec, DataFrame], where: Mapping[TableSpec, str]) -> Run:
+    """Return a run as later steps look at it; one of listed groups is as it was."""
+    # What a client logged is told by the request log alone as far as that reaches, whatever it tells of the group.
+    tell = HAS_NEWS if job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name] else "tells"
+    if run.others is None or _ids(run.starting.where(tell)) is None:
+        return run
+    changed = _ids(job.lake.answer(replacing.differing(run.starting, come, where, tell), None))
+    if changed is None:
+        return run
+    return run.of_changed(changed, _ids(job.lake.answer(quiet(run.starting, tell), None)) != [])
 
 
 def _ids(groups: DataFrame) -> Sequence[str] | None:

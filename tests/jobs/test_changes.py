@@ -7,9 +7,11 @@ from typing import Any
 from jobs.timelines.changes import MOST_RUNS, Change, Groups, changed_since, with_change
 
 
-def change(before: int, groups: dict[str, float | None] | None, others: float | None = None) -> Change:
+def change(
+    before: int, groups: dict[str, float | None] | None, others: float | None = None, quiet: float | None = None
+) -> Change:
     marked = {"gold.generations": str(before), "gold.replay_audit": "any"}
-    return Change(before=marked, groups=groups, others=others)
+    return Change(before=marked, groups=groups, others=others, quiet=quiet)
 
 
 def marks(number: int) -> dict[str, str]:
@@ -45,3 +47,10 @@ def test_of_groups_too_many_to_name_those_are_named_that_went_further_back() -> 
     named = {"a": None, "b": 7.0, "c": 3.0, "d": 7.0}
     assert changed_since(changes, marks(1)) == Groups(named=named, others=7.0)
     assert changed_since(changes, marks(3)) == Groups(named={"d": 8.0})
+
+
+def test_groups_that_said_only_that_they_live_are_told_of_from_the_first_run_on_that_heard_it() -> None:
+    changes = [change(1, {"a": 5.0}, quiet=4.0), change(2, {}, quiet=6.0), change(3, {"b": 8.0}, others=9.0)]
+    assert changed_since(changes, marks(1)) == Groups(named={"a": 5.0, "b": 8.0}, others=9.0, quiet=4.0)
+    assert changed_since(changes, marks(2)) == Groups(named={"b": 8.0}, others=9.0, quiet=6.0)
+    assert changed_since(changes, marks(3)) == Groups(named={"b": 8.0}, others=9.0)

@@ -33,18 +33,18 @@ from schemas.tables.gold import (
     RECONCILIATIONS,
 )
 from schemas.tables.silver import CLIENT_EVENTS, GROUP_REQUESTS
-from schemas.words import COMES_AND_GOES
-from transforms.findings.evidence import EPOCH_HEARTBEATS, Evidence
+from transforms.findings.evidence import Evidence
 from transforms.findings.storms.group_patterns import for_java
 from transforms.findings.storms.judge import storm_row
 from transforms.findings.storms.limits import StormLimits, Thresholds
 from transforms.gold.client_refusals import with_client_refusals
 from transforms.gold.findings.kernel import AT_END, FRAME, REQUEST
 from transforms.gold.findings.search import FOUND, Search, fields_of, near, packing, reaching
+from transforms.gold.quiet_requests import COMES_OR_GOES
 from transforms.gold.rebalances import BEGUN_AT, IS_FURTHER_BUMP, IS_OF_REBALANCE, IS_TAKEN_OVER, OF_REBALANCE
 from transforms.holdings import IN_COMMON, PARTITIONS
 from transforms.question import of_table, verbatim
-from transforms.sql import among, literal, quoted, truth
+from transforms.sql import literal, quoted, truth
 
 READ = (
     GENERATIONS,
@@ -244,10 +244,8 @@ _NEAR: tuple[tuple[TableSpec, str, str, str, Sequence[str]], ...] = (
 """What else is looked at in a storm's time: the kind, from when to when, and what is not known before its end."""
 
 
-_COMES_OR_GOES = f"({among('api', COMES_AND_GOES)} OR ({among('api', EPOCH_HEARTBEATS)} AND generation <= 0))"
-
 _TELLS = f"""
-    ({_COMES_OR_GOES} OR error <> 'NONE') AND NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"""
+    ({COMES_OR_GOES} OR error <> 'NONE') AND NOT (api = 'Heartbeat' AND error = 'REBALANCE_IN_PROGRESS')"""
 """Condition of requests that tell of a storm."""
 
 

@@ -29,7 +29,10 @@ from transforms.wanted_rows import Wanted
 NEWS = (
     T.StructType().add("cluster", "string").add("group_id", "string").add("since", "double").add("is_commit", "boolean")
 )
-"""What has changed in a group: since when (epoch ms; null = from its beginning); new commits have, and nothing else."""
+"""What has changed in a group: since when (epoch ms; null = from its beginning).
+
+`is_commit`: nothing has but that there are new commits, or that its members said that they live.
+"""
 
 GROUPS = (
     T.StructType()
@@ -42,11 +45,11 @@ GROUPS = (
 """The groups of a run: see `scope.Scope`.
 
 `has_more`: more is to be looked for in it than what is wrong with its offsets. Nothing is in a group that has only new
-commits, and no finding near them that hears of commits.
+commits, or members that said that they live, and no finding near that which hears of commits.
 """
 
 _HEARING_COMMITS = (ILLEGAL_GENERATION_BURSTS,)
-"""Tables of findings that are judged by what was committed, too."""
+"""Tables of findings that are judged by what was committed, too, and by who was heard of since."""
 
 
 def named(groups: DataFrame, name: str) -> Question:
@@ -59,12 +62,17 @@ def named(groups: DataFrame, name: str) -> Question:
     return Question(f"SELECT cluster, group_id, since, false AS is_commit FROM {{{name}}}", (), NEWS, {name: groups})
 
 
-def going_on(at: float) -> Question:
-    """Tell of groups whose replay went on at some moment (epoch ms), or later."""
+def going_on(at: float, is_quiet: bool = False) -> Question:
+    """Tell of groups whose replay went on at some moment (epoch ms), or later.
+
+    Args:
+        at: the moment.
+        is_quiet: nothing came of it, as all that was new was that their members live, and commit.
+    """
     # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
     return Question(
         f"""
-        SELECT cluster, group_id, {at!r}D AS since, false AS is_commit FROM (
+        SELECT cluster, group_id, {at!r}D AS since, {truth(is_quiet)} AS is_commit FROM (
             SELECT cluster, group_id FROM {of_table(REPLAY_SNAPSHOTS)} UNION
             SELECT cluster, group_id FROM {of_table(TRANSITIONS)}
             WHERE NOT is_settled OR settled_at >= timestamp_micros({int(at) * 1000})

@@ -63,6 +63,8 @@ class Run:
         groups: by their ids, the moment (epoch ms) before which their settled rows stay, None = none of them does;
             None in place of all = there are too many to list.
         others: such a moment for all that are not listed, which just go on; None = all are listed, or none.
+        quiet: such a moment for those that are listed no more, as nothing came of their new evidence: that their
+            members live, and commit; None = there are none.
         late: ids of those that need older evidence than the last horizon, and may have settled rows to be replaced, as
             they go back, or were left behind; None = too many to list.
         far: how far these go back, where they are too many.
@@ -73,6 +75,7 @@ class Run:
     homes: DataFrame
     groups: Mapping[str, float | None] | None = None
     others: float | None = None
+    quiet: float | None = None
     late: Sequence[str] | None = None
     far: Far | None = None
     has_new: bool = True
@@ -82,14 +85,16 @@ class Run:
         """Their ids; None = there are too many to list."""
         return None if self.groups is None or self.others is not None else list(self.groups)
 
-    def of_changed(self, changed: Sequence[str]) -> Run:
-        """Return a run that says nothing of the groups that came out as they were.
+    def of_changed(self, changed: Sequence[str], has_quiet: bool) -> Run:
+        """Return a run that says nothing of the groups that just went on and came out as they were.
 
         Args:
-            changed: ids of the other groups of the run.
+            changed: ids of groups of the run that did not.
+            has_quiet: among those that came out as they were are some of which it is new that their members live.
         """
         assert self.groups is not None, "they are known"
-        return replace(self, groups={group: self.groups.get(group, self.others) for group in changed}, others=None)
+        named = {**dict.fromkeys(changed, self.others), **self.groups}
+        return replace(self, groups=named, others=None, quiet=self.others if has_quiet else None)
 
 
 SILVER = (GROUP_METADATA, MODERN_GROUP_RECORDS, COORDINATOR_EVENTS, GROUP_REQUESTS)

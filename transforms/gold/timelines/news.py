@@ -15,10 +15,12 @@ from pyspark.sql import types as T
 from schemas.tables.gold import REPLAY_SNAPSHOTS
 from schemas.tables.silver import COORDINATOR_EVENTS, OFFSET_COMMITS, TOPIC_NAMES
 from transforms.coordinator.evidence.tolerances import LOOK_AHEAD_MS
+from transforms.gold.quiet_requests import IS_QUIET
 from transforms.gold.timelines import homes
-from transforms.gold.timelines.evidence import GROUP, IS_OF_COORDINATOR, KINDS, LINE, MODERN, RECORD, ms
+from transforms.gold.timelines.evidence import GROUP, IS_OF_COORDINATOR, KINDS, LINE, MODERN, RECORD, REQUEST, ms
 from transforms.loads import loaded_after
 from transforms.question import Question, of_table
+from transforms.sql import truth
 
 RENAMED = "renamed"
 """Name of the groups with rows in which names can stand now in place of ids, as `of_names` gives them."""
@@ -28,10 +30,11 @@ HOLDS_RECORDS = (KINDS[RECORD][0], KINDS[MODERN][0], OFFSET_COMMITS)
 
 
 def news(is_first: bool, are_renamed: bool) -> str:
-    """Return the statement for the groups of a run: cluster, group_id, oldest DOUBLE (epoch ms), is_due BOOLEAN.
+    """Return the statement for the groups of a run: cluster, group_id, oldest DOUBLE (epoch ms), tells, is_due BOOLEAN.
 
-    `oldest` is the oldest moment of what is new of them; null = nothing is older than known. Those that are not due may
-    be left behind. Of silver it reads the rows that are new.
+    `oldest` is the oldest moment of what is new of them; null = nothing is older than known. What is new of those that
+    tell of nothing is that their members live, and commit. Those that are not due may be left behind. Of silver it
+    reads the rows that are new.
 
     Args:
         is_first: nothing was replayed before.
@@ -39,24 +42,27 @@ def news(is_first: bool, are_renamed: bool) -> str:
     """
     touched = [*map(_of_groups, KINDS), _of_places()]
     touched += [] if is_first else _of_coordinators()
-    touched += [f"SELECT cluster, group_id, oldest FROM {{{RENAMED}}}"] if are_renamed else []
+    touched += [f"SELECT cluster, group_id, oldest, true AS tells FROM {{{RENAMED}}}"] if are_renamed else []
     due = "\nUNION ALL\n".join(touched)
     left = "" if is_first else f"UNION ALL {_unfinished()}"
     return f"""
-        SELECT cluster, group_id, min(oldest) AS oldest, bool_or(is_due) AS is_due FROM (
-            SELECT cluster, group_id, oldest, true AS is_due FROM ({due}) {left}
+        SELECT cluster, group_id, min(oldest) AS oldest, bool_or(tells) AS tells, bool_or(is_due) AS is_due FROM (
+            SELECT cluster, group_id, oldest, tells, true AS is_due FROM ({due}) {left}
         ) GROUP BY cluster, group_id"""
 
 
 def _of_groups(kind: str) -> str:
     """The groups that new rows name."""
     spec, moment, _ = KINDS[kind]
-    return f"SELECT cluster, group_id, {ms(moment)} AS oldest FROM {of_table(spec)} WHERE group_id IS NOT NULL"
+    tells = f"NOT {IS_QUIET}" if kind == REQUEST else truth(True)
+    return f"""
+        SELECT cluster, group_id, {ms(moment)} AS oldest, {tells} AS tells FROM {of_table(spec)}
+        WHERE group_id IS NOT NULL"""
 
 
 def _of_places() -> str:
     """The groups that were not seen in a partition before."""
-    nothing = "CAST(NULL AS DOUBLE) AS oldest"
+    nothing = "CAST(NULL AS DOUBLE) AS oldest, false AS tells"
     return f"""
         SELECT cluster, group_id, {nothing} FROM ({homes.seen(HOLDS_RECORDS)})
         LEFT ANTI JOIN ({homes.known()}) known USING (cluster, group_id, partition)"""
@@ -70,9 +76,10 @@ def _of_coordinators() -> list[str]:
         GROUP BY cluster, topic_partition_of_group
     )"""
     of_cluster = f"(SELECT cluster, oldest FROM {lines} WHERE partition IS NULL)"
+    told = "cluster, group_id, oldest, true AS tells"
     return [
-        f"SELECT cluster, group_id, oldest FROM ({homes.known()}) JOIN {lines} lines USING (cluster, partition)",
-        f"SELECT cluster, group_id, oldest FROM ({homes.known()}) JOIN {of_cluster} lines USING (cluster)",
+        f"SELECT {told} FROM ({homes.known()}) JOIN {lines} lines USING (cluster, partition)",
+        f"SELECT {told} FROM ({homes.known()}) JOIN {of_cluster} lines USING (cluster)",
     ]
 
 
@@ -81,7 +88,9 @@ def _unfinished() -> str:
     at, seen_until = (ms(f"last.{name}") for name in ("at", "seen_until"))
     # Where nothing is known of what was left open, as of a release before, nothing was told as over either.
     return f"""
-        SELECT cluster, group_id, CAST(NULL AS DOUBLE) AS oldest, coalesce(last.awaits_records, true) AS is_due FROM (
+        SELECT cluster, group_id, CAST(NULL AS DOUBLE) AS oldest, false AS tells,
+            coalesce(last.awaits_records, true) AS is_due
+        FROM (
             SELECT cluster, group_id, max_by(struct(at, seen_until, awaits_records), at) AS last
             FROM {of_table(REPLAY_SNAPSHOTS)} GROUP BY cluster, group_id
         ) WHERE {is_unfinished(at, seen_until)}"""

@@ -89,15 +89,19 @@ def staying_of_run(groups: DataFrame, listed: Sequence[str] | None) -> Wanted:
     return Wanted(listed, beside=groups, where=f"is_in_run AND {STAYS}")
 
 
-def differing(starting: DataFrame, told: Mapping[TableSpec, DataFrame], where: Mapping[TableSpec, str]) -> Question:
-    """Ask which groups have other rows than they had, or new evidence: cluster, group_id.
+def differing(
+    starting: DataFrame, told: Mapping[TableSpec, DataFrame], where: Mapping[TableSpec, str], tell: str
+) -> Question:
+    """Ask which groups have other rows than they had, or new evidence that tells of more: cluster, group_id.
 
-    Of most groups that are replayed only because time goes by, the same rows come again, some of them settled by now.
+    Of most groups that are replayed only because time goes by, or because their members say that they live, the same
+    rows come again, some of them settled by now.
 
     Args:
-        starting: the groups of a run, from where they go on, and their oldest new evidence.
+        starting: the groups of a run, from where they go on, and what is new of them.
         told: by table, the rows that come.
         where: by table, the SQL condition of the rows among which are all that go.
+        tell: SQL condition of groups whose new evidence tells of more than its rows.
     """
     counted = "\nUNION ALL\n".join(_come_and_go(spec, where[spec]) for spec in told)
     return Question(
@@ -105,7 +109,7 @@ def differing(starting: DataFrame, told: Mapping[TableSpec, DataFrame], where: M
         SELECT cluster, group_id FROM (
             SELECT cluster, group_id FROM ({counted}) GROUP BY cluster, group_id, told HAVING sum(times) <> 0
             UNION ALL
-            SELECT cluster, group_id FROM {{starting}} WHERE oldest IS NOT NULL
+            SELECT cluster, group_id FROM {{starting}} WHERE {tell}
         ) GROUP BY cluster, group_id""",
         [*told],
         T.StructType([T.StructField(name, T.StringType()) for name in GROUP]),

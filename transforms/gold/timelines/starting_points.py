@@ -26,6 +26,7 @@ STARTING = (
     .add("cluster", "string")
     .add("group_id", "string")
     .add("oldest", "double")
+    .add("tells", "boolean")
     .add("is_due", "boolean")
     .add("is_late", "boolean")
     .add("needs_older", "boolean")
@@ -34,12 +35,15 @@ STARTING = (
 )
 """Where each group of a run goes on from.
 
-`oldest`, `is_due`: see `news`; `is_late`: it goes back, and its younger snapshots are of no use any more;
+`oldest`, `tells`, `is_due`: see `news`; `is_late`: it goes back, and its younger snapshots are of no use any more;
 `needs_older`: it needs evidence from before the last horizon, and may have settled rows replaced, as it is late or was
 left behind; `since`: epoch ms, null = from its beginning; `taken_until`: epoch ms, rows settled later are replaced,
 null = all.
 """
 
+
+HAS_NEWS = "(tells OR oldest IS NOT NULL)"
+"""Condition of groups of a run that there is new evidence of, be it that their members live and commit."""
 
 LEAST_TAKEN_ALONG = 20
 """So many groups that are not due are replayed along with others at the least, as there are: that takes a second."""
@@ -58,17 +62,17 @@ def starting_points(touched: str, horizon: float) -> str:
     is_unfinished = news.is_unfinished("start.since", "start.seen_until")
     is_behind = f"coalesce(start.since < {floor(horizon)} AND {is_unfinished}, false)"
     return f"""
-        SELECT cluster, group_id, oldest, is_due, {is_late} AS is_late, {is_late} OR {is_behind} AS needs_older,
+        SELECT cluster, group_id, oldest, tells, is_due, {is_late} AS is_late, {is_late} OR {is_behind} AS needs_older,
             start.since AS since, start.taken_until AS taken_until
         FROM (
-            SELECT cluster, group_id, oldest, is_due, max(since) AS youngest,
+            SELECT cluster, group_id, oldest, tells, is_due, max(since) AS youngest,
                 max_by({usable}, CASE WHEN {is_usable} THEN since END) AS start
             FROM ({touched}) LEFT JOIN (
                 SELECT cluster, group_id, {ms("at")} AS since, {ms("taken_until")} AS taken_until,
                     {ms("seen_until")} AS seen_until, version
                 FROM {of_table(REPLAY_SNAPSHOTS)}
             ) known USING (cluster, group_id)
-            GROUP BY cluster, group_id, oldest, is_due
+            GROUP BY cluster, group_id, oldest, tells, is_due
         )"""
 
 
@@ -76,7 +80,7 @@ def from_the_beginning(touched: str) -> str:
     """Return the same for groups that are replayed from their beginning, whatever snapshots there are."""
     nothing = "CAST(NULL AS DOUBLE)"
     return f"""
-        SELECT cluster, group_id, oldest, is_due, true AS is_late, true AS needs_older, {nothing} AS since,
+        SELECT cluster, group_id, oldest, tells, is_due, true AS is_late, true AS needs_older, {nothing} AS since,
             {nothing} AS taken_until
         FROM ({touched})"""
 
@@ -129,6 +133,16 @@ def earliest_going_on(starting: DataFrame) -> Question:
     """Ask for the earliest `taken_until`, and the earliest `oldest`, of the groups that just go on: one row."""
     earliest = ", ".join(f"min({name}) AS {name}" for name in _EARLIEST.names)
     return _among(starting, f"SELECT {earliest} FROM {{starting}} WHERE {_GOES_ON}", _EARLIEST)
+
+
+def quiet(starting: DataFrame, tell: str) -> Question:
+    """Ask whether there are groups of a run whose new evidence does not tell of more than its rows: one, if so.
+
+    Args:
+        starting: the groups of the run, as STARTING has them.
+        tell: SQL condition of the others with new evidence.
+    """
+    return _among(starting, f"SELECT * FROM {{starting}} WHERE {HAS_NEWS} AND NOT {tell} LIMIT 1")
 
 
 def _among(starting: DataFrame, statement: str, told: T.StructType = STARTING) -> Question:
