@@ -107,12 +107,29 @@ def story(
         closings: so often a member is closed until all of a group rest, if they do.
     """
     random = Random(f"{seed}/{number}")
+    group, paper = _founded(number, random, members)
+    keep_busy(group, random, generations, rest_ms, closings)
+    return paper.written
+
+
+def calm_story(number: int, seed: int, until: float) -> dict[int, Written]:
+    """Play a group up to a moment whose members say that they live, and commit; return what was written of it, by span.
+
+    Nobody comes or goes after one of them was closed and started again soon after the beginning.
+    """
+    group, paper = _founded(number, Random(f"{seed}/{number}"), MEMBERS)
+    group.at(BEGIN + _EVERY_MS, group.members[0].close)
+    group.at(BEGIN + _EVERY_MS + _DOWN_MS, group.members[0].start)
+    group.world.run(until)
+    return paper.written
+
+
+def _founded(number: int, random: Random, members: int) -> tuple[Group, RawPaper]:
     setup = a_setup(random, session_ms=10 * SECOND, commit_ms=30 * SECOND)
     group, _ = a_group("load", _FIRST + number, random, members, setup, BEGIN)
     group.world.group_id, paper = name(number, 0), RawPaper(name(number, 0))
     group.world.paper = paper
-    keep_busy(group, random, generations, rest_ms, closings)
-    return paper.written
+    return group, paper
 
 
 def keep_busy(

@@ -27,11 +27,11 @@ from transforms.sql import among, truth
 from transforms.wanted_rows import Wanted
 
 NEWS = (
-    T.StructType().add("cluster", "string").add("group_id", "string").add("since", "double").add("is_commit", "boolean")
+    T.StructType().add("cluster", "string").add("group_id", "string").add("since", "double").add("is_quiet", "boolean")
 )
 """What has changed in a group: since when (epoch ms; null = from its beginning).
 
-`is_commit`: nothing has but that there are new commits, or that its members said that they live.
+`is_quiet`: nothing has but that there are new commits, or that its members said that they live.
 """
 
 GROUPS = (
@@ -48,7 +48,7 @@ GROUPS = (
 commits, or members that said that they live, and no finding near that which hears of commits.
 """
 
-_HEARING_COMMITS = (ILLEGAL_GENERATION_BURSTS,)
+_HEARING_QUIET = (ILLEGAL_GENERATION_BURSTS,)
 """Tables of findings that are judged by what was committed, too, and by who was heard of since."""
 
 
@@ -59,7 +59,7 @@ def named(groups: DataFrame, name: str) -> Question:
         groups: the groups.
         name: by which a statement has them.
     """
-    return Question(f"SELECT cluster, group_id, since, false AS is_commit FROM {{{name}}}", (), NEWS, {name: groups})
+    return Question(f"SELECT cluster, group_id, since, false AS is_quiet FROM {{{name}}}", (), NEWS, {name: groups})
 
 
 def going_on(at: float, is_quiet: bool = False) -> Question:
@@ -72,7 +72,7 @@ def going_on(at: float, is_quiet: bool = False) -> Question:
     # Each that goes on leaves a snapshot; of one that is gone, the last state is young.
     return Question(
         f"""
-        SELECT cluster, group_id, {at!r}D AS since, {truth(is_quiet)} AS is_commit FROM (
+        SELECT cluster, group_id, {at!r}D AS since, {truth(is_quiet)} AS is_quiet FROM (
             SELECT cluster, group_id FROM {of_table(REPLAY_SNAPSHOTS)} UNION
             SELECT cluster, group_id FROM {of_table(TRANSITIONS)}
             WHERE NOT is_settled OR settled_at >= timestamp_micros({int(at) * 1000})
@@ -93,7 +93,7 @@ def committed(new: Wanted, line: float) -> Question:
     # What is written once more is how a transaction ended.
     return Question(
         f"""
-        SELECT cluster, group_id, CASE WHEN bool_and(at IS NOT NULL) THEN min(at) END AS since, true AS is_commit FROM (
+        SELECT cluster, group_id, CASE WHEN bool_and(at IS NOT NULL) THEN min(at) END AS since, true AS is_quiet FROM (
             SELECT cluster, group_id, coalesce(known_at, unix_micros(recorded_at) / 1000.0D) AS at
             FROM {of_table(OFFSET_COMMITS)} LEFT JOIN (
                 SELECT cluster, group_id, {record}, {line!r}D AS known_at
@@ -117,7 +117,7 @@ def overdue(slow_ms: int, seen_until: float) -> Question:
     """
     return Question(
         f"""
-        SELECT cluster, group_id, min(unix_micros(from_at) / 1000.0D) AS since, false AS is_commit
+        SELECT cluster, group_id, min(unix_micros(from_at) / 1000.0D) AS since, false AS is_quiet
         FROM {of_table(RECONCILIATIONS)}
         WHERE to_at IS NULL AND {among("state", UNREVOKED)}
             AND unix_micros(from_at) / 1000.0D <= {seen_until - slow_ms!r}D
@@ -146,10 +146,11 @@ def cuts(
         WITH before AS ({before}),
         changed AS (
             SELECT cluster, group_id, coalesce(bool_or(is_undated), false) AS is_whole, min(since) AS since,
-                min(opened) AS opened, bool_or(is_more) AS is_more, min(CASE WHEN is_commit THEN since END) AS committed
+                min(opened) AS opened, bool_or(is_more) AS is_more,
+                min(CASE WHEN is_quiet THEN since END) AS quiet_since
             FROM (
                 SELECT cluster, group_id, since, since IS NULL AS is_undated, CAST(NULL AS DOUBLE) AS opened,
-                    true AS may_change, NOT is_commit AS is_more, is_commit
+                    true AS may_change, NOT is_quiet AS is_more, is_quiet
                 FROM ({told})
                 UNION ALL
                 SELECT cluster, group_id, CAST(NULL AS DOUBLE), false, started_us / 1000.0D, may_change, NOT is_dated,
@@ -159,7 +160,7 @@ def cuts(
         ),
         reaching AS (
             SELECT cluster, group_id, is_more,
-                CAST(floor((committed - {reach_ms}) * 1000) AS BIGINT) AS committed_us,
+                CAST(floor((quiet_since - {reach_ms}) * 1000) AS BIGINT) AS quiet_us,
                 CASE WHEN NOT is_whole THEN coalesce(since, CAST('Infinity' AS DOUBLE)) END AS since,
                 CASE WHEN NOT is_whole
                     THEN CAST(floor((least(since, opened) - {reach_ms}) * 1000) AS BIGINT) END AS since_us
@@ -170,7 +171,7 @@ def cuts(
             bool_or(is_more OR since_us IS NULL OR hears_of_it) AS has_more
         FROM (
             SELECT cluster, group_id, since, since_us, is_more,
-                coalesce(hears_commits AND ended_us >= committed_us, false) AS hears_of_it,
+                coalesce(hears_quiet AND ended_us >= quiet_us, false) AS hears_of_it,
                 CASE WHEN ended_us >= since_us THEN started_us END AS touched_us
             FROM reaching LEFT JOIN before USING (cluster, group_id)
         ) GROUP BY cluster, group_id"""
@@ -188,5 +189,5 @@ def _before(spec: TableSpec, seen_until: float | None) -> str:
         is_dated = f"{OPEN_UNTIL} IS NOT NULL"
     return f"""
         SELECT cluster, group_id, unix_micros(started_at) AS started_us, unix_micros(ended_at) AS ended_us, is_open,
-            {may_change} AS may_change, {is_dated} AS is_dated, {truth(spec in _HEARING_COMMITS)} AS hears_commits
+            {may_change} AS may_change, {is_dated} AS is_dated, {truth(spec in _HEARING_QUIET)} AS hears_quiet
         FROM {of_table(spec)}"""
