@@ -27,7 +27,7 @@ from transforms.given_rows import selected, told_apart
 from transforms.gold.timelines import looking_back, replacing, snapshots
 from transforms.gold.timelines.columns import SUPERSEDED, TABLES
 from transforms.gold.timelines.gathering import Run
-from transforms.gold.timelines.starting_points import HAS_NEWS, quiet
+from transforms.gold.timelines.starting_points import HAS_NEWS
 from transforms.wanted_rows import Wanted
 
 Spoken = Mapping[str, float]
@@ -133,14 +133,22 @@ def _both(job: Job, first: DataFrame, second: DataFrame, name: str, keep: Keep) 
 
 def _as_changed(job: Job, run: Run, come: Mapping[TableSpec, DataFrame], where: Mapping[TableSpec, str]) -> Run:
     """Return a run as later steps look at it; one of listed groups is as it was."""
-    # What a client logged is told by the request log alone as far as that reaches, whatever it tells of the group.
-    tell = HAS_NEWS if job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name] else "tells"
-    if run.others is None or _ids(run.starting.where(tell)) is None:
+    if run.others is None:
         return run
+    has_quiet = _ids(run.starting.where(HAS_NEWS)) is None
+    if has_quiet and (_has_clients(job) or _ids(run.starting.where("tells")) is None):
+        return run
+    tell = "tells" if has_quiet else HAS_NEWS  # few with news are named, whatever it tells
     changed = _ids(job.lake.answer(replacing.differing(run.starting, come, where, tell), None))
-    if changed is None:
-        return run
-    return run.of_changed(changed, _ids(job.lake.answer(quiet(run.starting, tell), None)) != [])
+    return run if changed is None else run.of_changed(changed, has_quiet)
+
+
+def _has_clients(job: Job) -> bool:
+    """Tell whether clients' logs were read: what they tell is told by the request log as far as that reaches.
+
+    So whatever that has of a group may have a say in what is found in it.
+    """
+    return bool(job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name])
 
 
 def _ids(groups: DataFrame) -> Sequence[str] | None:

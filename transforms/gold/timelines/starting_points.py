@@ -43,7 +43,7 @@ null = all.
 
 
 HAS_NEWS = "(tells OR oldest IS NOT NULL)"
-"""Condition of groups of a run that there is new evidence of, be it that their members live and commit."""
+"""SQL condition of groups of a run that there is new evidence of, be it that their members live and commit."""
 
 LEAST_TAKEN_ALONG = 20
 """So many groups that are not due are replayed along with others at the least, as there are: that takes a second."""
@@ -133,16 +133,6 @@ def earliest_going_on(starting: DataFrame) -> Question:
     """Ask for the earliest `taken_until`, and the earliest `oldest`, of the groups that just go on: one row."""
     earliest = ", ".join(f"min({name}) AS {name}" for name in _EARLIEST.names)
     return _among(starting, f"SELECT {earliest} FROM {{starting}} WHERE {_GOES_ON}", _EARLIEST)
-
-
-def quiet(starting: DataFrame, tell: str) -> Question:
-    """Ask whether there are groups of a run whose new evidence does not tell of more than its rows: one, if so.
-
-    Args:
-        starting: the groups of the run, as STARTING has them.
-        tell: SQL condition of the others with new evidence.
-    """
-    return _among(starting, f"SELECT * FROM {{starting}} WHERE {HAS_NEWS} AND NOT {tell} LIMIT 1")
 
 
 def _among(starting: DataFrame, statement: str, told: T.StructType = STARTING) -> Question:
