@@ -181,7 +181,7 @@ def _logged(job: Job, before: Looked, now: Looked) -> Iterator[Question]:
 
 def _overdue(job: Job, seen_until: float | None) -> Iterator[Question]:
     """Tell of the groups in which somebody is late by now who was not when they had news last, and since when."""
-    if seen_until is None or not job.lake.contents.row_counts([RECONCILIATIONS])[RECONCILIATIONS.full_name]:
+    if seen_until is None or not job.lake.contents.has_rows(RECONCILIATIONS):
         return
     yield cutting.overdue(job.settings.revocations.slow_ms, seen_until)
 

@@ -53,7 +53,7 @@ class Near:
 def near_news(job: Job, scope: Scope | None, keep: Keep) -> Near:
     """Return what is read for the groups of a run; for all of them, all there is."""
     read = {*READ_FOR_STORMS, *READ_FOR_BURSTS}
-    if not job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name]:
+    if not job.lake.contents.has_rows(CLIENT_EVENTS):
         read.remove(CLIENT_EVENTS)
     if scope is None:
         rows = {spec: job.lake.in_place(spec, Wanted(), keep) for spec in read}

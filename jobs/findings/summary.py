@@ -65,8 +65,8 @@ def _found(job: Job) -> list[str]:
     """Say what the findings are, and how far the replay can be trusted."""
     storms = _findings(job, "Rebalance storms", REBALANCE_STORMS, _storm)
     bursts = _findings(job, "Bursts of fencing errors", ILLEGAL_GENERATION_BURSTS, _burst)
-    is_any = job.lake.contents.row_counts([SLOW_REVOKERS])[SLOW_REVOKERS.full_name]
-    slow = _findings(job, "Slow revokers", SLOW_REVOKERS, _revoker) if is_any else ()
+    has_slow = job.lake.contents.has_rows(SLOW_REVOKERS)
+    slow = _findings(job, "Slow revokers", SLOW_REVOKERS, _revoker) if has_slow else ()
     return [*storms, *bursts, *slow, *_orphans(job), _replay(job)]
 
 

@@ -111,6 +111,10 @@ class Contents:
             spec.full_name: self._known[spec.full_name].row_count or 0 for spec, _ in there
         }
 
+    def has_rows(self, spec: TableSpec) -> bool:
+        """Tell whether a table has rows of the cluster."""
+        return self.row_counts([spec])[spec.full_name] > 0
+
     def has_passed(self, spec: TableSpec, checks: str) -> bool:
         """Tell whether all rows of a table passed these checks, and have not changed since."""
         content = self.of(spec)

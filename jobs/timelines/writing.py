@@ -148,7 +148,7 @@ def _has_clients(job: Job) -> bool:
 
     So whatever that has of a group may have a say in what is found in it.
     """
-    return bool(job.lake.contents.row_counts([CLIENT_EVENTS])[CLIENT_EVENTS.full_name])
+    return job.lake.contents.has_rows(CLIENT_EVENTS)
 
 
 def _ids(groups: DataFrame) -> Sequence[str] | None:

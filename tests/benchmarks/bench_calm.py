@@ -16,12 +16,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.benchmarks.bench_load import run
-from tests.benchmarks.load_workload import BEGIN, SPAN_MS, STORIES, Written, calm_story, write, write_commits
+from tests.benchmarks.load_workload import (
+    BEGIN,
+    COMMIT_MS,
+    SPAN_MS,
+    STORIES,
+    Written,
+    calm_story,
+    write,
+    write_commits,
+)
 from tests.support.incidents.service import SECOND
 
 SEED = 1
 LATENESS_MS = 60 * SECOND
-COMMIT_MS = 30 * SECOND
 BATCHES = {"from the sources": 240 * SECOND, "more": 20 * SECOND, "once more": 20 * SECOND, "a minute": 60 * SECOND}
 """What each run is over."""
 

@@ -33,6 +33,9 @@ SPAN_MS = 5 * SECOND
 BEGIN = 1_790_000_000_000.0
 """First moment of all groups; nothing may lie in the future."""
 
+COMMIT_MS = 30 * SECOND
+"""So often members commit."""
+
 _EVERY_MS, _DOWN_MS = 10 * SECOND, 5 * SECOND
 """One member is closed so often, and down for so long: two generations each time."""
 
@@ -125,7 +128,7 @@ def calm_story(number: int, seed: int, until: float) -> dict[int, Written]:
 
 
 def _founded(number: int, random: Random, members: int) -> tuple[Group, RawPaper]:
-    setup = a_setup(random, session_ms=10 * SECOND, commit_ms=30 * SECOND)
+    setup = a_setup(random, session_ms=10 * SECOND, commit_ms=COMMIT_MS)
     group, _ = a_group("load", _FIRST + number, random, members, setup, BEGIN)
     group.world.group_id, paper = name(number, 0), RawPaper(name(number, 0))
     group.world.paper = paper

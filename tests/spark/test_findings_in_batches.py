@@ -52,10 +52,10 @@ def test_findings_of_batches_are_those_of_everything(
         lake.load(batch)
         lake.replay()
         lake.detect()
-    found = {spec.name: _rows(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
+    found = {spec.name: rows_of(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
     lake.detect(everything=True)
     for spec in (*FINDINGS, GROUP_HEALTH):
-        assert sorted(map(told, found[spec.name])) == sorted(map(told, _rows(lake, spec))), spec.name
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
         assert bool(found[spec.name]) == (spec not in WITHOUT[name]), (
             f"{spec.name}: there is none, so nothing was tested"
         )
@@ -75,14 +75,14 @@ def test_commits_that_come_alone_change_the_findings_near_them(
         lake.load(batch)
         lake.replay()
         lake.detect()
-    found = {spec.name: _rows(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
+    found = {spec.name: rows_of(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
     lake.detect(everything=True)
     assert found["illegal_generation_bursts"]
     for spec in (*FINDINGS, GROUP_HEALTH):
-        assert sorted(map(told, found[spec.name])) == sorted(map(told, _rows(lake, spec))), spec.name
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
 
 
-def _rows(lake: BatchedLake, spec: TableSpec) -> list[Row]:
+def rows_of(lake: BatchedLake, spec: TableSpec) -> list[Row]:
     """The rows of a table; groups that rest are not told of anew, and so not as of the end of the data."""
     rows = lake.rows(spec.name)
     return [{**row, "at": None} for row in rows] if spec is GROUP_HEALTH else rows
@@ -140,9 +140,9 @@ def test_a_storm_that_ends_as_time_goes_by_is_over_in_its_groups_health(
         open_storms.append([row["group_id"] for row in lake.rows("group_health") if row["is_last_storm_open"]])
     assert open_storms[0]
     assert open_storms[1] == []
-    found = _rows(lake, GROUP_HEALTH)
+    found = rows_of(lake, GROUP_HEALTH)
     lake.detect(everything=True)
-    assert sorted(map(told, found)) == sorted(map(told, _rows(lake, GROUP_HEALTH)))
+    assert sorted(map(told, found)) == sorted(map(told, rows_of(lake, GROUP_HEALTH)))
 
 
 def test_many_groups_with_news_leave_the_findings_of_all_others_as_they_are(
@@ -162,11 +162,11 @@ def test_many_groups_with_news_leave_the_findings_of_all_others_as_they_are(
         lake.load(batch)
         lake.replay()
         lake.detect()
-    found = {spec.name: _rows(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
+    found = {spec.name: rows_of(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
     lake.detect(everything=True)
     assert any(row["fenced_by_generation"] for row in found["illegal_generation_bursts"])
     for spec in (*FINDINGS, GROUP_HEALTH):
-        assert sorted(map(told, found[spec.name])) == sorted(map(told, _rows(lake, spec))), spec.name
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
 
 
 def on_day(rows: list[Piece], day: int) -> list[Piece]:

@@ -12,8 +12,8 @@ from jobs.timelines.standing import standing
 from schemas.tables.gold import FINDINGS, GROUP_HEALTH
 from schemas.words import FENCING_ERRORS
 from tests.spark.test_batches import told
-from tests.spark.test_findings_in_batches import THRESHOLDS
-from tests.support.pure_pipeline import Row, Tables, read_silver
+from tests.spark.test_findings_in_batches import THRESHOLDS, rows_of
+from tests.support.pure_pipeline import Tables, read_silver
 from tests.support.silver_batches import BatchedLake, Piece, pieces
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("long_histories", "many_groups")]
@@ -32,10 +32,8 @@ def is_quiet(piece: Piece) -> bool:
 
 
 def findings(lake: BatchedLake) -> dict[str, list[str]]:
-    """What was found, and how groups are; those that rest are not told of as of the end of the data."""
-    rows: dict[str, list[Row]] = {spec.name: lake.rows(spec.name) for spec in (*FINDINGS, GROUP_HEALTH)}
-    rows[GROUP_HEALTH.name] = [{**row, "at": None} for row in rows[GROUP_HEALTH.name]]
-    return {name: sorted(map(told, of_table)) for name, of_table in rows.items()}
+    """What was found, and how groups are."""
+    return {spec.name: sorted(map(told, rows_of(lake, spec))) for spec in (*FINDINGS, GROUP_HEALTH)}
 
 
 def is_refused(piece: Piece) -> bool:
