@@ -30,8 +30,6 @@ _NAMED_LATE = (GENERATIONS, GENERATION_MEMBERS)
 _OF_LINES = among("event", (*SETTINGS, *ERRORS))
 """Condition of brokers' lines that findings are made of."""
 
-_OF_CLUSTER = (MEMBER_SESSIONS, GROUP_REQUESTS)
-
 
 @dataclass(frozen=True)
 class Near:
@@ -89,8 +87,8 @@ def _of_cluster(job: Job, scope: Scope, has_clients: bool) -> dict[TableSpec, Da
     """
     late = scope.late(COORDINATOR_EVENTS, {"event": SETTINGS})
     lines = job.lake.some(COORDINATOR_EVENTS, replace(late, where=_OF_LINES))
-    beside = _OF_CLUSTER if has_clients else (MEMBER_SESSIONS,) if may_tell(lines) else ()
-    return {COORDINATOR_EVENTS: lines, **{spec: job.lake.read(spec) for spec in beside}}
+    needs_homes = has_clients or may_tell(lines)
+    return {COORDINATOR_EVENTS: lines, **({MEMBER_SESSIONS: job.lake.read(MEMBER_SESSIONS)} if needs_homes else {})}
 
 
 def _refused(job: Job, requests: DataFrame, keep: Keep) -> DataFrame:

@@ -92,6 +92,14 @@ def test_after_the_end_of_the_request_log_clients_go_on(spark: SparkSession) -> 
     ]  # fmt: skip
 
 
+def test_where_the_request_log_says_nothing_of_a_group_for_long_its_clients_do(spark: SparkSession) -> None:
+    """Its coordinator may be another broker for a while, or its log was lost; what others ask does not matter."""
+    requests = [request(100.0), request(9000.0), *(request(at * 100.0, group_id="h") for at in range(90))]
+    lines = [said(number, at) for number, at in enumerate((1099.0, 1101.0, 7999.0, 8001.0))]
+    of_clients = [row for row in told(spark, requests, lines) if row["evidence"] == "client_log"]
+    assert [(row["group_id"], row["answered_at"]) for row in of_clients] == [("g", 1101), ("g", 7999)]
+
+
 def test_a_client_whose_lines_name_no_group_is_in_the_group_of_its_sessions(spark: SparkSession) -> None:
     lines = [said(1, 100.0, group_id=None)]
     sessions = [complete("member_sessions", {"group_id": "g", "member_id": "a-1", "client_id": "a"})]

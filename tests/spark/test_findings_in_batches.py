@@ -16,6 +16,7 @@ from schemas.tables.gold import FINDINGS, GROUP_HEALTH, SLOW_REVOKERS
 from schemas.types import TIMESTAMP
 from schemas.words import FENCING_ERRORS
 from tests.spark.test_batches import told
+from tests.spark.test_client_refusals import said
 from tests.support.pure_pipeline import Row, read_silver, replay
 from tests.support.silver_batches import BatchedLake, Piece, pieces, written_at
 
@@ -80,6 +81,41 @@ def test_commits_that_come_alone_change_the_findings_near_them(
     assert found["illegal_generation_bursts"]
     for spec in (*FINDINGS, GROUP_HEALTH):
         assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
+
+
+def test_clients_are_believed_as_in_one_run_where_the_request_log_comes_later(
+    spark: SparkSession, capture_dir: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients of all groups are refused behind its end, of which only one group's rest comes in."""
+    monkeypatch.setattr("transforms.gold.timelines.starting_points.LEAST_TAKEN_ALONG", 0)
+    rows = pieces(read_silver(capture_dir("kafka-4.2.0")))
+    first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    known = sorted({piece[1]["group_id"] for piece in first if is_request(piece)})
+    end = written_at(first[-1]) or 0.0
+    lines = [refused_client(group, number, end + 15_000 + 100 * number) for group in known for number in range(10)]
+    of_one = [piece for piece in second if is_request(piece) and piece[1]["group_id"] == "checkout-storm"]
+    others = [piece for piece in second if not is_request(piece)]
+    lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
+    for batch in ([*first, *lines, *others], of_one):
+        lake.load(batch)
+        lake.replay()
+        lake.detect()
+    found = {spec.name: rows_of(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
+    lake.detect(everything=True)
+    for spec in (*FINDINGS, GROUP_HEALTH):
+        assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
+    told_by_clients = {row["group_id"] for row in found["illegal_generation_bursts"] if row["evidence"] == "client_log"}
+    assert told_by_clients == set(known) - {"checkout-storm"}
+
+
+def is_request(piece: Piece) -> bool:
+    return piece[0] == "group_requests"
+
+
+def refused_client(group: str, number: int, at: float) -> Piece:
+    """What a client logs of a refused heartbeat."""
+    client = {"host": "app", "source_file": f"{group}.log", "group_id": group, "client_id": f"x-{group}"}
+    return "client_events", {**said(number + 1, at), **client}
 
 
 def rows_of(lake: BatchedLake, spec: TableSpec) -> list[Row]:

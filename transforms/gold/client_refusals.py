@@ -6,15 +6,17 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from transforms.findings.client_refusals import ClientLine, refusals
 from transforms.findings.client_starts import returns
+from transforms.gold.findings.kernel import GROUP
 
 _FILE = ("cluster", "source_file")
+_SPAN = "span"
 _TOLD = T.StructType(
     [
         T.StructField("cluster", T.StringType()),
@@ -37,20 +39,19 @@ def with_client_refusals(
     client_events: DataFrame | None,
     gap_ms: int,
     member_sessions: DataFrame | None = None,
-    all_requests: DataFrame | None = None,
     has_own: bool = False,
 ) -> DataFrame:
     """Return refused requests and the others, with what only clients tell of: refusals, and joins under another id.
 
-    A group that the request log knows is told of by the request log alone while that lasts, and for `gap_ms` before and
-    after: clocks of clients differ, and nothing is to be counted twice. What clients refused themselves it cannot know.
+    Where the request log has a request of a group, it alone tells of that group for `gap_ms` before and after: clocks
+    of clients differ, and nothing is to be counted twice. Elsewhere it may be of another broker than the group's
+    coordinator. What clients refused themselves it cannot know.
 
     Args:
         group_requests: `silver.group_requests`.
         client_events: `silver.client_events`; None = no clients' logs.
         gap_ms: longest gap between two errors of a burst, in milliseconds.
         member_sessions: `gold.member_sessions`, which say of clients whose lines name no group which one they are in.
-        all_requests: where `group_requests` has the requests of some groups only, those of all.
         has_own: commits that clients refused themselves are wanted as well.
 
     Returns:
@@ -61,21 +62,43 @@ def with_client_refusals(
     requests = group_requests.withColumn("evidence", F.lit("request_log")).withColumn("is_own", F.lit(False))
     if client_events is None:
         return requests
-    everybodys = group_requests if all_requests is None else all_requests
-    lasts = everybodys.groupBy("cluster").agg(
-        (F.unix_millis(F.min("answered_at")) - gap_ms).alias("from_ms"),
-        (F.unix_millis(F.max("answered_at")) + gap_ms).alias("until_ms"),
+    at_ms = F.col("answered_at_ms")
+    is_told = F.coalesce(
+        F.col("is_amid") | (at_ms - F.col("before_ms") <= gap_ms) | (F.col("after_ms") - at_ms <= gap_ms), F.lit(False)
     )
-    known = group_requests.select("cluster", "group_id").distinct().join(lasts, "cluster")
-    is_told = F.col("answered_at_ms").between(F.col("from_ms"), F.col("until_ms"))
+    lines = _told(client_events, member_sessions).withColumn(_SPAN, _span_of(at_ms, gap_ms))
     untold = (
-        _told(client_events, member_sessions)
-        .join(known, ["cluster", "group_id"], "left")
-        .where(F.when(F.col("is_own"), F.lit(has_own)).otherwise(~F.coalesce(is_told, F.lit(False))))
+        lines.join(_requests_around(group_requests, gap_ms), [*GROUP, _SPAN], "left")
+        .where(F.when(F.col("is_own"), F.lit(has_own)).otherwise(~is_told))
+        .drop(_SPAN, "before_ms", "is_amid", "after_ms")
     )
     answered_at = F.timestamp_micros((F.col("answered_at_ms") * 1000).cast("long"))
     of_clients = untold.withColumn("answered_at", answered_at).withColumn("evidence", F.lit("client_log"))
-    return requests.unionByName(of_clients.drop("answered_at_ms", "from_ms", "until_ms"), allowMissingColumns=True)
+    return requests.unionByName(of_clients.drop("answered_at_ms"), allowMissingColumns=True)
+
+
+def _requests_around(group_requests: DataFrame, gap_ms: int) -> DataFrame:
+    """Return the requests that are next to each span of time, or within it.
+
+    Returns:
+        cluster, group_id, span, before_ms (last request of the span before), is_amid (there are requests in the span),
+        after_ms (first one of the span behind); epoch ms. Grain: one span of `gap_ms`.
+    """
+    at_ms = F.unix_millis("answered_at")
+    spans = group_requests.groupBy(*GROUP, _span_of(at_ms, gap_ms).alias(_SPAN)).agg(
+        F.min(at_ms).alias("first_ms"), F.max(at_ms).alias("last_ms")
+    )
+    seen_from = spans.withColumn("step", F.explode(F.array(*map(F.lit, (-1, 0, 1)))))
+    return seen_from.groupBy(*GROUP, (F.col(_SPAN) + F.col("step")).alias(_SPAN)).agg(
+        F.max(F.when(F.col("step") == 1, F.col("last_ms"))).alias("before_ms"),
+        F.max(F.col("step") == 0).alias("is_amid"),
+        F.min(F.when(F.col("step") == -1, F.col("first_ms"))).alias("after_ms"),
+    )
+
+
+def _span_of(at_ms: Column, gap_ms: int) -> Column:
+    """Number the span of time in which a moment (epoch ms) lies: whatever lies in one is within the gap."""
+    return F.floor(at_ms / max(gap_ms, 1))
 
 
 def at_home(client_events: DataFrame, member_sessions: DataFrame) -> DataFrame:

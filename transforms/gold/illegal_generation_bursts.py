@@ -95,7 +95,7 @@ def refusals(
         told = fencings(lines, sessions)
     if clients is None and told is None:
         return None
-    known = with_client_refusals(requests, clients, gap_ms, sessions, of_cluster.get(GROUP_REQUESTS), has_own=True)
+    known = with_client_refusals(requests, clients, gap_ms, sessions, has_own=True)
     return with_broker_refusals(known, told, gap_ms).where(IS_REFUSED)
 
 

@@ -64,7 +64,7 @@ _OVER_US = 1_000_000 * 3_600
 """A rebalance that hangs for longer than this after the last one of a storm counts for so long."""
 
 _APART_MS = 60_000
-"""What clients logged so shortly before or after the request log, that may tell of it already: their clocks differ."""
+"""Of what clients logged so shortly before or after a request of their group the request log tells: clocks differ."""
 
 _HELD = f"""
     SELECT cluster, group_id, finding, life, generation FROM own UNION ALL
@@ -91,8 +91,7 @@ def with_clients(
     read = {spec: rows for spec, rows in tables.items() if spec in READ and spec is not CLIENT_EVENTS}
     clients, requests = tables.get(CLIENT_EVENTS), tables.get(GROUP_REQUESTS)
     if clients is not None and requests is not None:
-        sessions, of_all = of_cluster.get(MEMBER_SESSIONS), of_cluster.get(GROUP_REQUESTS)
-        read[GROUP_REQUESTS] = with_client_refusals(requests, clients, _APART_MS, sessions, of_all)
+        read[GROUP_REQUESTS] = with_client_refusals(requests, clients, _APART_MS, of_cluster.get(MEMBER_SESSIONS))
     return read
 
 
