@@ -14,6 +14,8 @@ SOURCE := lake/demo-source
 # Two processes: each has a Spark session of its own, which wants 2 GB and seldom more than one core.
 SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 export PYTHONPATH := $(CURDIR)
+# What is compiled is kept, whatever a container's environment says: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo 'make demo       the whole way once, on a capture of a real broker, to findings and their report'
@@ -82,12 +84,14 @@ python:
 	done; \
 	echo 'missing: Python 3.10 or newer' >&2; exit 2
 
-# Installed anew only when the lock has other contents than those that were installed.
+# Installed anew only when the lock has other contents than those that were installed. Of all that is installed, what jobs
+# import is compiled, once, so that no run has to wait for it.
 venv: python
 	@if ! cmp -s requirements.lock $(VENV)/installed.lock; then \
 	  echo 'installing the pinned dependencies (the first time this downloads about 650 MB)'; \
 	  $(PY) -m pip install --quiet --disable-pip-version-check --use-pep517 --require-hashes --no-compile \
 	    -r requirements.lock; \
+	  $(PY) -c 'import great_expectations, jobs.run_pipeline, jobs.publish_report'; \
 	  cp requirements.lock $(VENV)/installed.lock; \
 	fi
 
