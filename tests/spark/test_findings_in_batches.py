@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +49,8 @@ def test_findings_of_batches_are_those_of_everything(
     day, second = (day, on_day(day, 1)) if name == "kafka-4.2.0" else (day[: len(day) // 2], day[len(day) // 2 :])
     late, in_time = second[100::7], [piece for place, piece in enumerate(second) if place < 100 or (place - 100) % 7]
     lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
-    for batch in (day, in_time, late):
-        lake.load(batch)
-        lake.replay()
-        lake.detect()
-    found = {spec.name: rows_of(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
-    lake.detect(everything=True)
+    found = found_as_in_everything(lake, (day, in_time, late))
     for spec in (*FINDINGS, GROUP_HEALTH):
-        assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
         assert bool(found[spec.name]) == (spec not in WITHOUT[name]), (
             f"{spec.name}: there is none, so nothing was tested"
         )
@@ -72,15 +66,8 @@ def test_commits_that_come_alone_change_the_findings_near_them(
     more = [piece for piece in on_day(day, 1) if piece[0] == "offset_commits"]
     held_back = alone[1::2]
     lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
-    for batch in ([piece for piece in day if piece not in held_back], held_back, more):
-        lake.load(batch)
-        lake.replay()
-        lake.detect()
-    found = {spec.name: rows_of(lake, spec) for spec in (*FINDINGS, GROUP_HEALTH)}
-    lake.detect(everything=True)
+    found = found_as_in_everything(lake, ([piece for piece in day if piece not in held_back], held_back, more))
     assert found["illegal_generation_bursts"]
-    for spec in (*FINDINGS, GROUP_HEALTH):
-        assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
 
 
 def test_clients_are_believed_as_in_one_run_where_the_request_log_comes_later(
@@ -96,7 +83,14 @@ def test_clients_are_believed_as_in_one_run_where_the_request_log_comes_later(
     of_one = [piece for piece in second if is_request(piece) and piece[1]["group_id"] == "checkout-storm"]
     others = [piece for piece in second if not is_request(piece)]
     lake = BatchedLake(spark, tmp_path / "lake", lateness_ms=5_000, **THRESHOLDS)
-    for batch in ([*first, *lines, *others], of_one):
+    found = found_as_in_everything(lake, ([*first, *lines, *others], of_one))
+    told_by_clients = {row["group_id"] for row in found["illegal_generation_bursts"] if row["evidence"] == "client_log"}
+    assert told_by_clients == set(known) - {"checkout-storm"}
+
+
+def found_as_in_everything(lake: BatchedLake, batches: Iterable[Iterable[Piece]]) -> dict[str, list[Row]]:
+    """What is found batch by batch, and how groups are: which must be what is found in everything at once."""
+    for batch in batches:
         lake.load(batch)
         lake.replay()
         lake.detect()
@@ -104,8 +98,7 @@ def test_clients_are_believed_as_in_one_run_where_the_request_log_comes_later(
     lake.detect(everything=True)
     for spec in (*FINDINGS, GROUP_HEALTH):
         assert sorted(map(told, found[spec.name])) == sorted(map(told, rows_of(lake, spec))), spec.name
-    told_by_clients = {row["group_id"] for row in found["illegal_generation_bursts"] if row["evidence"] == "client_log"}
-    assert told_by_clients == set(known) - {"checkout-storm"}
+    return found
 
 
 def is_request(piece: Piece) -> bool:
