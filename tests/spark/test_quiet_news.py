@@ -9,10 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.timelines.standing import standing
-from schemas.tables.gold import FINDINGS, GROUP_HEALTH
 from schemas.words import FENCING_ERRORS
-from tests.spark.test_batches import told
-from tests.spark.test_findings_in_batches import THRESHOLDS, rows_of
+from tests.spark.test_findings_in_batches import THRESHOLDS, found_as_in_everything
 from tests.support.pure_pipeline import Tables, read_silver
 from tests.support.silver_batches import BatchedLake, Piece, pieces
 
@@ -29,11 +27,6 @@ def is_quiet(piece: Piece) -> bool:
         return table == "offset_commits"
     is_there = row["generation"] is not None and row["generation"] > 0
     return row["error"] == "NONE" and row["api"] in QUIET and is_there
-
-
-def findings(lake: BatchedLake) -> dict[str, list[str]]:
-    """What was found, and how groups are."""
-    return {spec.name: sorted(map(told, rows_of(lake, spec))) for spec in (*FINDINGS, GROUP_HEALTH)}
 
 
 def is_refused(piece: Piece) -> bool:
@@ -66,13 +59,7 @@ def test_of_groups_that_say_only_that_they_live_offsets_are_looked_at_and_nothin
     """The findings are those in everything, and of the many groups with news those are named that are not quiet."""
     cut, loud = batches(read_silver(capture_dir(name)))
     lake = BatchedLake(spark, tmp_path / "lake", LATENESS_MS, **THRESHOLDS)
-    for batch in cut:
-        lake.load(batch)
-        lake.replay()
-        lake.detect()
-    found = findings(lake)
-    lake.detect(everything=True)
-    assert found == findings(lake)
+    found_as_in_everything(lake, cut)
     reached = standing(lake.job)
     assert reached is not None
     assert reached.changes[-1].quiet is not None

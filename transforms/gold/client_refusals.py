@@ -44,13 +44,13 @@ def with_client_refusals(
     """Return refused requests and the others, with what only clients tell of: refusals, and joins under another id.
 
     Where the request log has a request of a group, it alone tells of that group for `gap_ms` before and after: clocks
-    of clients differ, and nothing is to be counted twice. Elsewhere it may be of another broker than the group's
-    coordinator. What clients refused themselves it cannot know.
+    of clients differ, and nothing is to be counted twice. Elsewhere clients are believed: the log may be another
+    broker's than the coordinator's. What clients refused themselves no request log knows.
 
     Args:
         group_requests: `silver.group_requests`.
         client_events: `silver.client_events`; None = no clients' logs.
-        gap_ms: longest gap between two errors of a burst, in milliseconds.
+        gap_ms: so long before and after a request of its group the request log is believed, in milliseconds.
         member_sessions: `gold.member_sessions`, which say of clients whose lines name no group which one they are in.
         has_own: commits that clients refused themselves are wanted as well.
 
